@@ -1,0 +1,1 @@
+"""undersigned for requests."""

@@ -1,0 +1,1 @@
+"""HTTP message signatures for Python web applications."""

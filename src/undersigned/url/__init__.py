@@ -1,0 +1,1 @@
+"""The canonical form of a URL, by the AdCP URL canonicalization algorithm."""

@@ -1,1 +1,56 @@
-"""HTTP message signatures for Python web applications."""
+"""HTTP message signatures for Python web applications (RFC 9421).
+
+What was signed is what is verified is what the application sees. This package imports no framework; the middlewares
+are `undersigned.asgi` and `undersigned.wsgi`, the integrations `undersigned_starlette`, `undersigned_flask`,
+`undersigned_requests` and `undersigned_httpx`.
+"""
+
+from . import profiles
+from .checklist import VerifiedSignature
+from .errors import (
+    ConfigurationError,
+    MalformedSignature,
+    MalformedURL,
+    SignatureError,
+    SignatureRejected,
+    SigningError,
+    UndersignedError,
+    VerificationUnavailable,
+)
+from .keys import KeySet, SigningKey, VerificationKey
+from .profile import Profile
+from .replay import MemoryReplayStore
+from .request import Request
+from .revocation import RevocationList
+from .sign import SignedFields, Signer
+from .url import CanonicalURL, canonicalize, same_url
+from .verify import AsyncVerifier, Verifier
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "AsyncVerifier",
+    "CanonicalURL",
+    "ConfigurationError",
+    "KeySet",
+    "MalformedSignature",
+    "MalformedURL",
+    "MemoryReplayStore",
+    "Profile",
+    "Request",
+    "RevocationList",
+    "SignatureError",
+    "SignatureRejected",
+    "SignedFields",
+    "Signer",
+    "SigningError",
+    "SigningKey",
+    "UndersignedError",
+    "VerificationKey",
+    "VerificationUnavailable",
+    "VerifiedSignature",
+    "Verifier",
+    "canonicalize",
+    "profiles",
+    "same_url",
+]

@@ -30,7 +30,8 @@ Reason = Literal[
     "signature_digest_mismatch",
     "signature_replayed",
     "body_malformed",
-    "store_unavailable",
+    "signature_store_unavailable",
+    "signature_server_unsupported",
 ]
 """The profile's codes without their `request_` or `webhook_` prefix (AdCP verifier checklist)."""
 
@@ -68,3 +69,95 @@ class MalformedURL(UndersignedError, ValueError):
 
 def _rebuild_url_error(kind: type[MalformedURL], message: str, rule: str) -> MalformedURL:
     return kind(message, rule=rule)
+
+
+Step = Literal[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, "9a", 10, 11, 12, 13, 14]
+"""A step of the AdCP verifier checklist."""
+
+
+class SignatureError(UndersignedError):
+    """A message whose signature is not accepted. `str()` is the code and nothing else.
+
+    Attributes:
+        code: the profile's wire string, such as `request_signature_invalid`; safe to send.
+        step: the step of the checklist that refused.
+        detail: one sentence for the operator's log; made of our words only.
+        keyid: the key id the message named, once it is known; text from the sender.
+        signature_base: the base as rebuilt from the message, once it is known; text from the sender.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        *,
+        step: Step = 0,
+        detail: str = "",
+        keyid: str | None = None,
+        signature_base: str | None = None,
+    ) -> None:
+        super().__init__(code)
+        self.code = code
+        self.step = step
+        self.detail = detail
+        self.keyid = keyid
+        self.signature_base = signature_base
+
+    def explain(self) -> str:
+        """Return text for the operator's log: code, step, detail, then key id and base, escaped line by line."""
+        lines = [f"{self.code} at step {self.step}: {self.detail}"]
+        if self.keyid is not None:
+            lines.append(f"keyid: {printable(self.keyid)}")
+        if self.signature_base is not None:
+            lines.append("signature base:")
+            lines += [f"  {printable(line)}" for line in self.signature_base.split("\n")]
+        return "\n".join(lines)
+
+
+class MalformedSignature(SignatureError):
+    """The sender must act: the message cannot be read as the profile says. Answer 401."""
+
+
+class SignatureRejected(SignatureError):
+    """The sender must act: the message was read, and its signature is not acceptable. Answer 401."""
+
+
+class VerificationUnavailable(SignatureError):
+    """We must act: a key source, a store or a revocation list cannot be asked. Answer 503."""
+
+
+_MALFORMED: frozenset[Reason] = frozenset(
+    {"signature_header_malformed", "signature_params_incomplete", "target_uri_malformed", "body_malformed"}
+)
+_UNAVAILABLE: frozenset[Reason] = frozenset(
+    {
+        "signature_jwks_unavailable",
+        "signature_revocation_stale",
+        "signature_store_unavailable",
+        "signature_server_unsupported",
+    }
+)
+
+
+def signature_error(
+    reason: Reason,
+    prefix: str,
+    *,
+    step: Step,
+    detail: str,
+    keyid: str | None = None,
+    signature_base: str | None = None,
+) -> SignatureError:
+    """Return the child of `SignatureError` that `reason` belongs to, its code being `prefix` and `reason`."""
+    kind: type[SignatureError] = SignatureRejected
+    if reason in _MALFORMED:
+        kind = MalformedSignature
+    elif reason in _UNAVAILABLE:
+        kind = VerificationUnavailable
+    return kind(prefix + reason, step=step, detail=detail, keyid=keyid, signature_base=signature_base)
+
+
+def printable(text: str, *, limit: int = 1024) -> str:
+    """Return `text` with all but printable ASCII escaped, cut to `limit` characters: fit for a log line."""
+    cut = text[:limit]
+    clean = cut if cut.isascii() and cut.isprintable() else cut.encode("unicode_escape").decode("ascii")
+    return clean if len(text) <= limit else f"{clean}... ({len(text)} characters)"

@@ -1,0 +1,100 @@
+"""The ASGI scope: the request target and the authority it tells, and the scope the application gets instead."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote_from_bytes, unquote
+
+from . import wire
+from .errors import MalformedURL
+from .request_target import RequestTarget, application_path
+
+if TYPE_CHECKING:
+    from collections.abc import MutableMapping
+
+    from .origins import Origin
+    from .profile import Profile
+    from .url import CanonicalURL
+
+
+def authority_values(fields: list[tuple[str, str]]) -> list[str]:
+    """Return the Host values, spaces and tabs around them dropped."""
+    return [value.strip(" \t") for name, value in fields if name.lower() == "host"]
+
+
+def request_target(scope: MutableMapping[str, Any], profile: Profile, *, server_adds_root_path: bool) -> RequestTarget:
+    """Return the request target as it was on the wire.
+
+    A lone `?` is invisible to ASGI: a target without query may have had one.
+
+    Raises:
+        MalformedURL: the target is refused.
+        VerificationUnavailable: the server gives no raw target.
+    """
+    raw = scope.get("raw_path")
+    if not isinstance(raw, bytes) or not raw:
+        raise wire.unsupported(
+            profile, "the server gives no raw_path: run the application under uvicorn, hypercorn, granian or gunicorn"
+        )
+    query = scope.get("query_string") or b""
+    root = scope.get("root_path") or ""
+    path = scope["path"]
+    received = RequestTarget.parse(raw + b"?" + query if query else raw)
+    if not received.is_path(path.encode("utf-8", "surrogateescape"), (root + path).encode("utf-8", "surrogateescape")):
+        raise MalformedURL("raw_path and path are different targets: something rewrites one", rule="request target")
+    if not server_adds_root_path:
+        return received
+    added = quote_from_bytes(root.encode()).rstrip("/")
+    if not received.path.startswith(f"{added}/"):
+        raise wire.unsupported(
+            profile, "raw_path does not start with root_path: leave server_adds_root_path out for this server"
+        )
+    return RequestTarget(received.path[len(added) :], received.query)
+
+
+def verified_scope(
+    scope: MutableMapping[str, Any],
+    headers: list[tuple[bytes, bytes]],
+    target: CanonicalURL,
+    origin: Origin,
+    *,
+    server_adds_root_path: bool,
+) -> dict[str, Any]:
+    """Return the scope for the application: the header snapshot and the canonical target that was verified.
+
+    Raises:
+        MalformedURL: the canonical path is outside the origin's prefix or the mount that routed the request here.
+    """
+    root = scope.get("root_path") or ""
+    added = quote_from_bytes(root.encode()).rstrip("/") if server_adds_root_path else ""
+    raw = added + application_path(target, origin)
+    path = unquote(raw)
+    before: str = scope["path"]
+    received = unquote(scope["raw_path"].decode("ascii"))
+    if root and received.startswith(f"{root}/") and not path.startswith(f"{root}/"):
+        raise MalformedURL("the canonical path is outside the mount that routed it", rule="request target")
+    if root and before != received and root + before == received:
+        path = path[len(root) :]
+    new = {**scope, "headers": headers, "path": path, "raw_path": raw.encode("ascii")}
+    if "scheme" in scope:
+        new["scheme"] = _scheme(scope["type"], origin)
+    return new
+
+
+def detected_server(receive: object, send: object) -> str | None:
+    """Return the package the server's own callables come from, or None where another layer stands between.
+
+    Only ever used to refuse more: what is not recognised changes nothing.
+    """
+    for call in (receive, send):
+        owner = getattr(getattr(call, "func", call), "__self__", None)
+        package = type(owner).__module__.partition(".")[0]
+        if package in wire.KNOWN_SERVERS:
+            return package
+    return None
+
+
+def _scheme(kind: str, origin: Origin) -> str:
+    if kind == "websocket":
+        return "wss" if origin.scheme == "https" else "ws"
+    return origin.scheme

@@ -1,0 +1,145 @@
+"""Covered components of a request, on http-message-signatures' resolver, with canonical target URI and authority."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+from http_message_signatures import HTTPMessageSignaturesException, HTTPSignatureComponentResolver
+
+from .errors import MalformedURL, UndersignedError
+from .url import canonicalize, canonicalize_authority
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from .fields import Component
+    from .request import Request
+    from .url import CanonicalURL
+
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Z-]+")
+_FIELD_VALUE = re.compile(r"[\t\x20-\x7e]*")
+
+
+class UnresolvableComponent(UndersignedError, ValueError):
+    """A covered component this request has no value for. The message is made of our words only."""
+
+
+def received_target(request: Request) -> CanonicalURL:
+    """Return the canonical target of a received request, its authority checked against the fields.
+
+    The authority comes from `:authority` when it stands among the fields, else from Host; where both are present
+    both must agree with the URL (AdCP, signing profile extensions). With neither, the URL alone decides.
+
+    Raises:
+        MalformedURL: the URL or an authority has no canonical form, two authorities differ, or Host is repeated.
+    """
+    target = canonicalize(request.url, received=True)
+    for name in (":authority", "host"):
+        values = request.lines(name)
+        if len(values) > 1:
+            raise MalformedURL(f"the request has {len(values)} {name} values", rule="one authority")
+        if values and values[0] != target.authority:
+            authority = canonicalize_authority(values[0], target.scheme, received=True)
+            if authority != target.authority:
+                raise MalformedURL(f"{name} names another authority than the target URI", rule="one authority")
+    return target
+
+
+@dataclass(frozen=True, slots=True)
+class _URLParts:
+    """What the resolver asks of a URL, answered from the canonical form."""
+
+    scheme: str
+    host: str
+    port: str | None
+    path: str
+    query: str | None
+    authority: str
+
+    @property
+    def query_suffix(self) -> str:
+        return "" if self.query is None else f"?{self.query}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    lines: tuple[tuple[str, str], ...]
+
+    def items(self) -> Iterable[tuple[str, str]]:
+        return self.lines
+
+
+@dataclass(frozen=True, slots=True)
+class _Message:
+    method: str
+    url: str
+    headers: _Lines
+
+
+class CanonicalResolver(HTTPSignatureComponentResolver):
+    """http-message-signatures' resolver over one request, its URL being the canonical one."""
+
+    def __init__(self, request: Request, target: CanonicalURL) -> None:
+        origin = f"{target.scheme}://{target.authority}/"
+        message = _Message(request.method, origin, _Lines(request.headers))
+        super().__init__(message)  # type: ignore[no-untyped-call]
+        self.target = target
+        port = None if target.port is None else str(target.port)
+        parts = _URLParts(target.scheme, target.host, port, target.path, target.query, target.authority)
+        # The resolver asks these attributes of a URL and no others; its own class of them is private.
+        self.url_parts = parts  # type: ignore[assignment]  # pyright: ignore[reportAttributeAccessIssue]
+
+    def get_target_uri(self) -> str:
+        """Return `@target-uri` (RFC 9421 section 2.2.2)."""
+        return self.target.target_uri
+
+    def get_authority(self) -> str:
+        """Return `@authority` (RFC 9421 section 2.2.3)."""
+        return self.target.authority
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentValues:
+    """The component values of one request with its canonical target."""
+
+    request: Request
+    target: CanonicalURL
+
+    def value(self, component: Component) -> str:
+        """Return the value of `component` (RFC 9421 section 2).
+
+        Raises:
+            UnresolvableComponent: the request has no such component, or its value cannot stand in a base.
+        """
+        if component.bare:
+            known = self._plain(component.name)
+            if known is not None:
+                return known
+        return self._resolved(component)
+
+    def _plain(self, name: str) -> str | None:
+        """Return the value of the components nearly every signature covers; None leaves it to the resolver."""
+        if name == "@target-uri":
+            return self.target.target_uri
+        if name == "@authority":
+            return self.target.authority
+        if name == "@method":
+            method = self.request.method
+            return method if _TOKEN.fullmatch(method) else None
+        if name.startswith("@") or name == "set-cookie":
+            return None
+        value = self.request.field(name)
+        return value if value is not None and _FIELD_VALUE.fullmatch(value) else None
+
+    def _resolved(self, component: Component) -> str:
+        if _TOKEN.fullmatch(self.request.method) is None:
+            raise UnresolvableComponent("the method is not an upper-case token")
+        try:
+            value = cast("object", CanonicalResolver(self.request, self.target).resolve(component.item()))
+        except (HTTPMessageSignaturesException, TypeError, ValueError):
+            raise UnresolvableComponent("a covered component has no value in this request") from None
+        if not isinstance(value, str) or _FIELD_VALUE.fullmatch(value) is None:
+            raise UnresolvableComponent("the value of a covered component is not printable ASCII")
+        return value

@@ -1,0 +1,75 @@
+"""Content-Digest: what a message says its content hashes to (RFC 9530)."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from .fields import parse_byte_sequences, serialize_byte_sequence
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from .fields import Encoding
+
+DigestAlgorithm = Literal["sha-256", "sha-512"]
+"""The algorithms RFC 9530 section 7.2 calls active."""
+
+_ALGORITHMS: Mapping[str, str] = {"sha-256": "sha256", "sha-512": "sha512"}
+
+
+@dataclass(frozen=True, slots=True)
+class ContentDigest:
+    """A Content-Digest field that was read.
+
+    Attributes:
+        expected: the digest bytes by algorithm, only the algorithms we know.
+    """
+
+    expected: Mapping[str, bytes]
+
+    @classmethod
+    def parse(cls, value: str, *encodings: Encoding) -> ContentDigest:
+        """Read a field value.
+
+        Raises:
+            MalformedField: not a dictionary of byte sequences, a repeated or upper-case key, or another Base64.
+        """
+        members = parse_byte_sequences(value, *encodings)
+        return cls({name: digest for name, digest in members.items() if name in _ALGORITHMS})
+
+    def running(self) -> RunningDigest:
+        """Return a digest to feed the content to, for every algorithm named here."""
+        return RunningDigest(self)
+
+
+class RunningDigest:
+    """A digest over content that arrives in chunks, fed once while it is read."""
+
+    __slots__ = ("_declared", "_hashes")
+
+    def __init__(self, declared: ContentDigest) -> None:
+        self._declared = declared
+        self._hashes = {name: hashlib.new(_ALGORITHMS[name]) for name in declared.expected}
+
+    def update(self, chunk: bytes) -> None:
+        """Feed the next chunk."""
+        for running in self._hashes.values():
+            running.update(chunk)
+
+    def matches(self) -> bool:
+        """Return whether the content fed so far has every digest declared, and at least one is declared."""
+        return bool(self._hashes) and all(
+            hmac.compare_digest(running.digest(), self._declared.expected[name])
+            for name, running in self._hashes.items()
+        )
+
+
+def content_digest(body: bytes, encoding: Encoding, *, algorithms: Iterable[DigestAlgorithm] = ("sha-256",)) -> str:
+    """Return the Content-Digest field value of `body` (RFC 9530 section 2)."""
+    return ", ".join(
+        f"{name}={serialize_byte_sequence(hashlib.new(_ALGORITHMS[name], body).digest(), encoding)}"
+        for name in algorithms
+    )

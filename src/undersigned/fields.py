@@ -1,0 +1,168 @@
+"""Structured fields: the few shapes signatures use, on http-sf, with the profiles' stricter Base64.
+
+http-sf reads RFC 9651: it lets padding be absent and keeps the last of two equal keys. A signature needs one reading
+only, so duplicate keys are refused and a byte sequence must be spelled exactly as the profile says.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast
+
+import http_sf
+from http_sf.compat import Item
+
+from .errors import UndersignedError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+Encoding = Literal["base64", "base64url"]
+"""`base64`: RFC 8941 section 3.3.5, padded. `base64url`: RFC 4648 section 5, unpadded (AdCP 3.1)."""
+
+Parameter: TypeAlias = bool | int | float | str | bytes | Decimal | datetime | http_sf.Token | http_sf.DisplayString
+
+_STRING_OR_BYTES = re.compile(r'"(?:[^"\\]|\\.)*"|:([^:"]*):')
+_PADDED = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
+_UNPADDED_URL = re.compile(r"(?:[A-Za-z0-9_-]{4})*(?:[A-Za-z0-9_-]{2,3})?")
+_SPELLING: Mapping[Encoding, re.Pattern[str]] = {"base64": _PADDED, "base64url": _UNPADDED_URL}
+
+
+class MalformedField(UndersignedError, ValueError):
+    """A field value that is not what its definition says. The message is made of our words only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """One covered component identifier (RFC 9421 section 1.1).
+
+    Attributes:
+        name: the component name, lower case, without quotes.
+        text: the identifier as it stands in the base: quoted name and parameters.
+        bare: whether it has no parameters.
+    """
+
+    name: str
+    text: str
+    bare: bool
+
+    def item(self) -> Item:
+        """Return the identifier as the structured field item that http-message-signatures resolves."""
+        item = Item()
+        item.parse(self.text.encode("ascii"))
+        return item
+
+
+@dataclass(frozen=True, slots=True)
+class SignatureInput:
+    """One member of Signature-Input (RFC 9421 section 4.1).
+
+    Attributes:
+        components: the covered components in their order.
+        parameters: the signature parameters by name.
+        text: the value of `@signature-params`, as it stands in the base.
+    """
+
+    components: tuple[Component, ...]
+    parameters: Mapping[str, Parameter]
+    text: str
+
+
+def parse_signature_input(value: str) -> dict[str, SignatureInput]:
+    """Read a Signature-Input field value (all lines joined with a comma).
+
+    Raises:
+        MalformedField: not a dictionary of inner lists of strings, or a repeated label, parameter or component.
+    """
+    members = _parse_dictionary(value)
+    return {label: _signature_input(member) for label, member in members.items()}
+
+
+def parse_byte_sequences(value: str, *encodings: Encoding) -> dict[str, bytes]:
+    """Read a Signature or Content-Digest field value: a dictionary of byte sequences, each in one of `encodings`.
+
+    Raises:
+        MalformedField: not such a dictionary, a repeated or upper-case key, or a byte sequence spelled otherwise.
+    """
+    sequences: dict[str, bytes] = {}
+    for key, (member, _) in _parse_dictionary(_to_padded(value, encodings)).items():
+        if not isinstance(member, bytes):
+            raise MalformedField("a member is not a byte sequence")
+        sequences[key] = member
+    return sequences
+
+
+def serialize_byte_sequence(value: bytes, encoding: Encoding) -> str:
+    """Return `value` as a byte sequence in `encoding`, colons included."""
+    if encoding == "base64":
+        return http_sf.ser(value)
+    return f":{base64.urlsafe_b64encode(value).rstrip(b'=').decode('ascii')}:"
+
+
+def serialize_signature_input(components: tuple[str, ...], parameters: Mapping[str, Parameter]) -> str:
+    """Return the `@signature-params` value of bare `components` and `parameters` (RFC 9421 section 2.3)."""
+    return _serialize_inner_list([(name, {}) for name in components], parameters)
+
+
+def _parse_dictionary(value: str) -> dict[str, tuple[object, Mapping[str, Parameter]]]:
+    try:
+        parsed = http_sf.parse(value.encode("ascii"), tltype="dictionary", on_duplicate_key=_refuse_duplicate)
+    except UnicodeEncodeError:
+        raise MalformedField("the field value is not ASCII") from None
+    except http_sf.StructuredFieldError:
+        raise MalformedField("the field value is not a structured field dictionary") from None
+    if not parsed:
+        raise MalformedField("the field value is empty")
+    return cast("dict[str, tuple[object, Mapping[str, Parameter]]]", parsed)
+
+
+def _refuse_duplicate(_key: str, context: str) -> None:
+    raise MalformedField(f"a {'label or key' if context == 'dictionary' else 'parameter'} is repeated")
+
+
+def _signature_input(member: tuple[object, Mapping[str, Parameter]]) -> SignatureInput:
+    value, parameters = member
+    if not isinstance(value, list):
+        raise MalformedField("a member of Signature-Input is not an inner list")
+    items = cast("list[tuple[Parameter, dict[str, Parameter]]]", value)
+    seen: set[tuple[str, frozenset[tuple[str, Parameter]]]] = set()
+    components: list[Component] = []
+    for name, qualifiers in items:
+        if not isinstance(name, str) or name != name.lower():
+            raise MalformedField("a covered component is not a lower-case string")
+        identity = (name, frozenset(qualifiers.items()))
+        if identity in seen or name == "@signature-params":
+            raise MalformedField("a covered component is repeated, or is @signature-params itself")
+        seen.add(identity)
+        components.append(Component(name, http_sf.ser((name, qualifiers)), not qualifiers))
+    return SignatureInput(tuple(components), parameters, _serialize_inner_list(items, parameters))
+
+
+def _serialize_inner_list(
+    items: Sequence[tuple[Parameter, dict[str, Parameter]]], parameters: Mapping[str, Parameter]
+) -> str:
+    # A list of one inner list is spelled as the inner list alone (RFC 8941 section 4.1.1).
+    return http_sf.ser([cast("http_sf.InnerListType", (list(items), dict(parameters)))])
+
+
+def _to_padded(value: str, encodings: tuple[Encoding, ...]) -> str:
+    """Hold every byte sequence to one of `encodings` and return the value as RFC 8941 spells it, strings left alone."""
+
+    def padded(match: re.Match[str]) -> str:
+        text: str | None = match[1]
+        if text is None:
+            return match[0]
+        # What is spelled alike in both stands for the same bytes in both, so the order decides nothing.
+        encoding: Encoding | None = next((name for name in encodings if _SPELLING[name].fullmatch(text)), None)
+        if encoding is None:
+            raise MalformedField("a byte sequence is not in the profile's Base64 alphabet and padding")
+        decoded = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_" if encoding == "base64url" else None)
+        if serialize_byte_sequence(decoded, encoding) != match[0]:
+            raise MalformedField("a byte sequence has stray bits behind its last character")
+        return http_sf.ser(decoded)
+
+    return _STRING_OR_BYTES.sub(padded, value)

@@ -1,0 +1,91 @@
+"""Origins: the public scheme, authority and path prefix a service answers to (RFC 6454 section 4).
+
+A server tells an application what a message said, and a proxy what it believes; only the operator knows which names
+are the service's own. The scheme comes from here and never from the message.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .errors import ConfigurationError, MalformedURL
+from .url import canonicalize, canonicalize_authority
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """One public origin.
+
+    Attributes:
+        scheme: `http` or `https`.
+        authority: the canonical host, and the port where it is not the scheme's own.
+        prefix: the path a proxy strips before the application sees the request, or "".
+    """
+
+    scheme: str
+    authority: str
+    prefix: str = ""
+
+    @classmethod
+    def parse(cls, text: str) -> Origin:
+        """Read `https://seller.example.com` or, with a stripped prefix, `https://seller.example.com/api`.
+
+        Raises:
+            ConfigurationError: no http or https URL, or one with userinfo, query or fragment.
+        """
+        try:
+            url = canonicalize(text)
+        except MalformedURL as malformed:
+            raise ConfigurationError(f"origins: {malformed}; write one like https://seller.example.com") from None
+        if url.query is not None or "#" in text or "@" in text.partition("://")[2].partition("/")[0]:
+            raise ConfigurationError("origins: an origin has no userinfo, query or fragment")
+        return cls(url.scheme, url.authority, url.path.rstrip("/"))
+
+    def __str__(self) -> str:
+        """Return the origin as a URL."""
+        return f"{self.scheme}://{self.authority}{self.prefix}"
+
+
+class Origins:
+    """The origins of one service, looked up by a received authority.
+
+    Args:
+        origins: each as `Origin.parse` reads it.
+
+    Raises:
+        ConfigurationError: none is given, or two of them have the same authority.
+    """
+
+    __slots__ = ("_by_authority", "_schemes")
+
+    def __init__(self, origins: Iterable[str]) -> None:
+        if isinstance(origins, str):
+            raise ConfigurationError("origins: pass a list, such as ['https://seller.example.com']")
+        self._by_authority: dict[str, Origin] = {}
+        for origin in map(Origin.parse, origins):
+            if self._by_authority.setdefault(origin.authority, origin) is not origin:
+                raise ConfigurationError(
+                    f"origins: {origin.authority} stands twice; one authority has one scheme and one prefix"
+                )
+        if not self._by_authority:
+            raise ConfigurationError("origins: list the public origins, such as ['https://seller.example.com']")
+        self._schemes = tuple(dict.fromkeys(origin.scheme for origin in self._by_authority.values()))
+
+    def match(self, authority: str) -> Origin | None:
+        """Return the origin that a received Host or `:authority` value names, or None.
+
+        Raises:
+            MalformedURL: the value is no authority.
+        """
+        exact = self._by_authority.get(authority)
+        if exact is not None:
+            return exact
+        for scheme in self._schemes:
+            origin = self._by_authority.get(canonicalize_authority(authority, scheme, received=True))
+            if origin is not None and origin.scheme == scheme:
+                return origin
+        return None

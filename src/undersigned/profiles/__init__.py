@@ -1,0 +1,21 @@
+"""The published profiles, dated and pinned.
+
+Which one applies is the endpoint's configuration, never the message's: a profile is chosen where a `Verifier` or a
+`Signer` is made.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .adcp import ADCP_3_1, ADCP_3_2, ADCP_WEBHOOK
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from undersigned.profile import Profile
+
+BY_NAME: Mapping[str, Profile] = {profile.name: profile for profile in (ADCP_3_2, ADCP_3_1, ADCP_WEBHOOK)}
+"""The profiles by the name the command line takes."""
+
+__all__ = ["ADCP_3_1", "ADCP_3_2", "ADCP_WEBHOOK", "BY_NAME"]

@@ -1,0 +1,159 @@
+"""Replay stores: whether a nonce is fresh, and how many of a key are live.
+
+RFC 9421 section 7.2.2; AdCP steps 9a, 12 and 13.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
+Claim = Literal["fresh", "seen", "full"]
+"""`fresh`: claimed now. `seen`: claimed before and still live. `full`: not claimed, the cap is reached."""
+
+
+@dataclass(frozen=True, slots=True)
+class Caps:
+    """How many live nonces a store may hold before it refuses; it never forgets a live one.
+
+    Attributes:
+        per_key: of one key.
+        total: of all keys together, or None for no such cap.
+    """
+
+    per_key: int
+    total: int | None = None
+
+
+class ReplayStore(Protocol):
+    """Remembers (keyid, nonce) until it can no longer be replayed.
+
+    Times are seconds since the epoch. An exception from either method means the store cannot be asked now; the
+    request is then refused with 503.
+
+    Attributes:
+        blocking: whether a call may block on IO; the ASGI middleware then makes it off the event loop.
+    """
+
+    @property
+    def blocking(self) -> bool:
+        """Whether a call may block."""
+        ...
+
+    def full(self, keyid: str, *, now: float, caps: Caps) -> bool:
+        """Return whether a cap is reached for `keyid`; changes nothing."""
+        ...
+
+    def claim(self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps) -> Claim:
+        """Remember the pair until `until`, atomically with the check that it is new and that no cap is reached."""
+        ...
+
+
+class AsyncReplayStore(Protocol):
+    """`ReplayStore` whose answers may have to be awaited; a `MemoryReplayStore` is one as it is."""
+
+    def full(self, keyid: str, *, now: float, caps: Caps) -> bool | Awaitable[bool]:
+        """As `ReplayStore.full`."""
+        ...
+
+    def claim(self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps) -> Claim | Awaitable[Claim]:
+        """As `ReplayStore.claim`."""
+        ...
+
+
+class MemoryReplayStore:
+    """A replay store of one process. Safe to share between threads.
+
+    Live nonces of a key stand in sets by the slot of time they end in, so that forgetting the ended ones is dropping
+    whole sets: a claim looks into at most `lifetime / slot` sets, whatever number is live. A nonce counts until its
+    slot ends, at most `slot` seconds longer than asked.
+
+    Args:
+        slot: the width of a slot in seconds.
+    """
+
+    __slots__ = ("_counts", "_keys", "_lock", "_slot", "_total")
+
+    def __init__(self, *, slot: float = 30.0) -> None:
+        self._slot = slot
+        self._lock = threading.Lock()
+        self._keys: dict[str, dict[int, set[str]]] = {}
+        self._counts: dict[str, int] = {}
+        self._total = 0
+
+    @property
+    def blocking(self) -> bool:
+        """Always False: the nonces are in memory."""
+        return False
+
+    def full(self, keyid: str, *, now: float, caps: Caps) -> bool:
+        """Return whether a cap is reached for `keyid`."""
+        with self._lock:
+            return self._is_full(keyid, now, caps)
+
+    def claim(self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps) -> Claim:
+        """Remember the pair until `until`, atomically with both checks."""
+        with self._lock:
+            slots = self._keys.get(keyid)
+            if slots is not None and self._seen(slots, nonce, now):
+                return "seen"
+            if self._is_full(keyid, now, caps):
+                return "full"
+            self._keys.setdefault(keyid, {}).setdefault(int(until // self._slot), set()).add(nonce)
+            self._counts[keyid] = self._counts.get(keyid, 0) + 1
+            self._total += 1
+            return "fresh"
+
+    def __len__(self) -> int:
+        """Return how many nonces are remembered, those in slots not yet dropped included."""
+        return self._total
+
+    def _seen(self, slots: dict[int, set[str]], nonce: str, now: float) -> bool:
+        first = int(now // self._slot)
+        return any(nonce in nonces for slot, nonces in slots.items() if slot >= first)
+
+    def _is_full(self, keyid: str, now: float, caps: Caps) -> bool:
+        """Drop ended slots, of this key or where the total needs it of all, and compare with the caps."""
+        self._forget(keyid, now)
+        if self._counts.get(keyid, 0) >= caps.per_key:
+            return True
+        if caps.total is None or self._total < caps.total:
+            return False
+        for other in tuple(self._keys):
+            self._forget(other, now)
+        return self._total >= caps.total
+
+    def _forget(self, keyid: str, now: float) -> None:
+        slots = self._keys.get(keyid)
+        if slots is None:
+            return
+        first = int(now // self._slot)
+        for slot in [slot for slot in slots if slot < first]:
+            ended = len(slots.pop(slot))
+            self._counts[keyid] -= ended
+            self._total -= ended
+        if not slots:
+            del self._keys[keyid], self._counts[keyid]
+
+
+class UncheckedReplay:
+    """Accepts every nonce and remembers none: for looking at recorded requests, never for a server."""
+
+    __slots__ = ()
+
+    @property
+    def blocking(self) -> bool:
+        """Always False."""
+        return False
+
+    def full(self, keyid: str, *, now: float, caps: Caps) -> bool:  # noqa: ARG002 - the protocol's signature
+        """Return False."""
+        return False
+
+    def claim(self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps) -> Claim:  # noqa: ARG002 - the same
+        """Return `fresh`."""
+        return "fresh"

@@ -1,0 +1,107 @@
+"""The request target as it was on the wire (RFC 9112 section 3.2), rebuilt from what a server hands an application.
+
+Only the raw target is believed. The decoded path is what the application routes on, so it must be the same target:
+where it is not, something between the wire and here has rewritten one of the two, and the request is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import unquote_to_bytes
+
+from .errors import MalformedURL
+
+if TYPE_CHECKING:
+    from .origins import Origin
+    from .url import CanonicalURL
+
+_RULE = "request target"
+_CHARACTERS = r"A-Za-z0-9._~!$&'()*+,;=:@/-"
+_ORIGIN_FORM = re.compile(
+    rf"(?P<path>/(?:[{_CHARACTERS}]|%[0-9A-Fa-f]{{2}})*)(?:\?(?P<query>(?:[{_CHARACTERS}?]|%[0-9A-Fa-f]{{2}})*))?"
+)
+_PLAIN = re.compile(r"[A-Za-z0-9._~/-]*")
+_SLASHES = re.compile(rb"/+")
+
+
+@dataclass(frozen=True, slots=True)
+class RequestTarget:
+    """A request target in origin-form.
+
+    Attributes:
+        path: the raw path.
+        query: the raw query; absent and empty differ.
+    """
+
+    path: str
+    query: str | None
+
+    @classmethod
+    def parse(cls, raw: bytes) -> RequestTarget:
+        """Read `raw`.
+
+        Raises:
+            MalformedURL: not origin-form, or not of the characters RFC 3986 gives a path and a query. That refuses
+                absolute-form, authority-form, `*`, a fragment, a backslash, controls, non-ASCII and bad escapes.
+        """
+        match = _ORIGIN_FORM.fullmatch(raw.decode("latin-1"))
+        if match is None:
+            raise MalformedURL("the request target is not a path and query as RFC 3986 spells them", rule=_RULE)
+        return cls(match["path"], match["query"])
+
+    @classmethod
+    def reconstruct(cls, script_name: str, path_info: str, query: str) -> RequestTarget:
+        """Rebuild a target from decoded parts, where decoding cannot have changed it.
+
+        Raises:
+            MalformedURL: a decoded part holds anything but unreserved characters and slashes.
+        """
+        path = script_name + path_info
+        if _PLAIN.fullmatch(path) is None:
+            raise MalformedURL("a target of other than unreserved characters cannot be rebuilt", rule=_RULE)
+        return cls.parse(f"{path}?{query}".encode("latin-1") if query else path.encode("latin-1"))
+
+    def url(self, origin: Origin) -> str:
+        """Return the absolute URL at `origin`, whose stripped prefix stands in front of the path again."""
+        query = "" if self.query is None else f"?{self.query}"
+        return f"{origin.scheme}://{origin.authority}{origin.prefix}{self.path}{query}"
+
+    def is_path(self, *candidates: bytes) -> bool:
+        """Return whether one of the decoded `candidates` is this path.
+
+        Servers differ in whether they decode the path, merge slashes and resolve dots; only that is levelled.
+        """
+        decoded = unquote_to_bytes(self.path)
+        # ASGI servers decode as UTF-8 with replacement, so that is what an undecodable octet is compared as.
+        lossy = decoded.decode("utf-8", "replace").encode()
+        own = {decoded, lossy, self.path.encode("ascii")}
+        return any(candidate in own or _level(candidate) == _level(decoded) for candidate in candidates)
+
+
+def application_path(target: CanonicalURL, origin: Origin) -> str:
+    """Return the canonical path as the application stands behind `origin`, the stripped prefix left away.
+
+    Raises:
+        MalformedURL: the canonical path is outside the prefix, as `/api/../x` is.
+    """
+    if not origin.prefix:
+        return target.path
+    if not target.path.startswith(f"{origin.prefix}/"):
+        raise MalformedURL("the canonical path is outside the origin's prefix", rule=_RULE)
+    return target.path[len(origin.prefix) :]
+
+
+def _level(path: bytes) -> bytes:
+    """Return `path` with slashes merged and dot segments removed, as some servers hand it over."""
+    segments: list[bytes] = []
+    parts = _SLASHES.sub(b"/", path).split(b"/")
+    for segment in parts:
+        if segment == b"..":
+            segments[1:] = segments[1:-1]
+        elif segment != b".":
+            segments.append(segment)
+    if parts[-1] in {b".", b".."}:
+        segments.append(b"")
+    return b"/".join(segments)

@@ -1,0 +1,38 @@
+"""Revocation lists: keys whose signatures count no longer (AdCP step 9)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .errors import ConfigurationError
+
+_GRACE = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RevocationList:
+    """A revocation list as it was last read.
+
+    Args:
+        revoked: the key ids revoked.
+        updated: when the issuer made the list, seconds since the epoch.
+        next_update: when the issuer makes the next one, seconds since the epoch.
+        issuer: who made the list.
+
+    Raises:
+        ConfigurationError: `next_update` is not after `updated`.
+    """
+
+    revoked: frozenset[str]
+    updated: float
+    next_update: float
+    issuer: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse a list that is stale from the start."""
+        if self.next_update <= self.updated:
+            raise ConfigurationError("next_update: must be later than updated")
+
+    def is_stale(self, now: float) -> bool:
+        """Return whether the list is older than its grace: four intervals beyond `next_update`."""
+        return now > self.next_update + _GRACE * (self.next_update - self.updated)

@@ -1,0 +1,200 @@
+"""Screening: what a message's signature fields say, judged before any key is looked for (AdCP steps 0 to 6)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+from .digest import ContentDigest
+from .fields import MalformedField, parse_byte_sequences, parse_signature_input
+from .profile import PARAMETERS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from .errors import Reason, SignatureError, Step
+    from .fields import Parameter, SignatureInput
+    from .profile import Profile
+    from .request import Request
+
+_NONCE = re.compile(r"(?:[A-Za-z0-9_-]{4})*(?:[A-Za-z0-9_-]{2,3})?")
+_JSON = re.compile(r"[ \t]*(?:application|text)/(?:[!#$%&'*+.^_`|~0-9a-z-]+\+)?json[ \t]*(?:;.*)?", re.IGNORECASE)
+_QUERY_COMPONENTS = frozenset({"@target-uri", "@request-target"})
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Steps 0 to 6 hold: the message carries a signature of the profile's shape, by a key not yet looked for.
+
+    Attributes:
+        request: the message.
+        profile: what it is judged by.
+        now: the verifier's clock when the judging began, seconds since the epoch.
+        label: the label that is processed.
+        input: its covered components and parameters.
+        signature: its bytes.
+        digest: the Content-Digest it covers, or None.
+    """
+
+    request: Request
+    profile: Profile
+    now: float
+    label: str
+    input: SignatureInput
+    signature: bytes
+    digest: ContentDigest | None
+    keyid: str
+    algorithm: str
+    nonce: str
+    created: int
+    expires: int
+
+    @property
+    def until(self) -> float:
+        """When the nonce may be forgotten: no clock within the skew accepts the signature any more (step 13)."""
+        return float(self.expires + self.profile.clock_skew)
+
+    @property
+    def covers_unseen_query(self) -> bool:
+        """Whether a lone `?` the server could not show would change what is signed."""
+        return self.request.query_unknown and any(
+            component.name in _QUERY_COMPONENTS for component in self.input.components
+        )
+
+    @property
+    def is_json(self) -> bool:
+        """Whether the content says it is JSON."""
+        return self.request.has_body and _JSON.fullmatch(self.request.field("content-type") or "") is not None
+
+    def error(
+        self,
+        reason: Reason,
+        *,
+        step: Step,
+        detail: str,
+        signature_base: str | None = None,
+    ) -> SignatureError:
+        """Return the error for `reason`, with the keyid as evidence."""
+        return self.profile.error(reason, step=step, detail=detail, keyid=self.keyid, signature_base=signature_base)
+
+
+def is_signed(request: Request) -> bool:
+    """Return whether the message carries any of the two signature fields."""
+    return any(name in {"signature", "signature-input"} for name, _ in request.headers)
+
+
+def screen(request: Request, profile: Profile, *, now: float) -> Candidate:
+    """Read and judge the signature fields of a message (steps 0 to 6).
+
+    Raises:
+        SignatureError: the first step that does not hold.
+    """
+    if not is_signed(request):
+        raise profile.error("signature_required", step=0, detail="the request is not signed")
+    try:
+        label, read, signature = _read(request, profile)
+        _check_types(read.parameters, profile)
+        covered = frozenset(component.name for component in read.components if component.bare)
+        digest = _covered_fields(request, profile, covered)
+    except MalformedField as malformed:
+        raise profile.error("signature_header_malformed", step=1, detail=str(malformed)) from None
+    given = read.parameters
+    missing = [name for name in PARAMETERS if name not in given]
+    if missing:
+        raise profile.error("signature_params_incomplete", step=2, detail=f"no {', '.join(missing)} parameter")
+    if given["tag"] != profile.tag:
+        raise profile.error("signature_tag_invalid", step=3, detail="tag is not the profile's")
+    if given["alg"] not in profile.algorithms:
+        raise profile.error("signature_alg_not_allowed", step=4, detail="alg is not one of the profile's algorithms")
+    created, expires = _window(given, profile, now=now)
+    _check_components(request, profile, covered=covered)
+    return Candidate(
+        request=request,
+        profile=profile,
+        now=now,
+        label=label,
+        input=read,
+        signature=signature,
+        digest=digest,
+        keyid=str(given["keyid"]),
+        algorithm=str(given["alg"]),
+        nonce=str(given["nonce"]),
+        created=created,
+        expires=expires,
+    )
+
+
+def _read(request: Request, profile: Profile) -> tuple[str, SignatureInput, bytes]:
+    """Return the label that is processed, its Signature-Input member and its signature bytes (step 1)."""
+    if not request.fields_are_sound():
+        raise MalformedField("a field name is not a token, or a field value holds CR, LF or NUL")
+    input_value, value = request.field("signature-input"), request.field("signature")
+    if input_value is None or value is None:
+        raise MalformedField("Signature and Signature-Input must come together")
+    inputs = parse_signature_input(input_value)
+    signatures = parse_byte_sequences(value, profile.encoding)
+    label = _label(inputs, profile)
+    if label not in signatures:
+        raise MalformedField("the label that is processed stands in Signature-Input and not in Signature")
+    return label, inputs[label], signatures[label]
+
+
+def _label(inputs: Mapping[str, SignatureInput], profile: Profile) -> str:
+    """Return the profile's label, else the first with the profile's tag, else the first."""
+    if profile.label in inputs:
+        return profile.label
+    tagged = [label for label, read in inputs.items() if read.parameters.get("tag") == profile.tag]
+    return tagged[0] if tagged else next(iter(inputs))
+
+
+def _check_types(parameters: Mapping[str, Parameter], profile: Profile) -> None:
+    """Refuse a parameter of the wrong structured field type, and a nonce of the wrong shape (step 1)."""
+    for name in PARAMETERS:
+        expected = int if name in {"created", "expires"} else str
+        if name in parameters and type(parameters[name]) is not expected:
+            raise MalformedField(f"the {name} parameter is not {'an integer' if expected is int else 'a string'}")
+    nonce = parameters.get("nonce")
+    if isinstance(nonce, str) and (_NONCE.fullmatch(nonce) is None or len(nonce) * 3 // 4 < profile.nonce_bytes):
+        raise MalformedField(f"the nonce is not unpadded Base64url of at least {profile.nonce_bytes} bytes")
+
+
+def _covered_fields(request: Request, profile: Profile, covered: frozenset[str]) -> ContentDigest | None:
+    """Hold a covered Content-Type to one value and a covered Content-Digest to the profile's spelling (step 1)."""
+    if "content-type" in covered:
+        types = request.lines("content-type")
+        if len(types) > 1 or (types and _has_list_comma(types[0])):
+            raise MalformedField("the covered Content-Type has several values")
+    if "content-digest" not in covered:
+        return None
+    return ContentDigest.parse(request.field("content-digest") or "", *profile.digest_encodings)
+
+
+def _has_list_comma(value: str) -> bool:
+    return "," in re.sub(r'"(?:[^"\\]|\\.)*"', "", value)
+
+
+def _window(given: Mapping[str, Parameter], profile: Profile, *, now: float) -> tuple[int, int]:
+    """Return `created` and `expires`, judged by the verifier's clock (step 5)."""
+    created, expires = cast("int", given["created"]), cast("int", given["expires"])
+    fault = ""
+    if expires <= created:
+        fault = "expires is not after created"
+    elif expires - created > profile.longest_validity:
+        fault = f"the signature is valid for longer than {profile.longest_validity} seconds"
+    elif created > now + profile.clock_skew:
+        fault = "created lies in the future"
+    elif expires < now - profile.clock_skew:
+        fault = "the signature has expired"
+    if fault:
+        raise profile.error("signature_window_invalid", step=5, detail=fault)
+    return created, expires
+
+
+def _check_components(request: Request, profile: Profile, *, covered: frozenset[str]) -> None:
+    """Hold the covered components to what the profile requires and forbids (step 6)."""
+    missing = [name for name in profile.required_components(has_body=request.has_body) if name not in covered]
+    if missing:
+        raise profile.error("signature_components_incomplete", step=6, detail=f"{', '.join(missing)} must be covered")
+    if profile.digest == "forbidden" and "content-digest" in covered:
+        raise profile.error("signature_components_unexpected", step=6, detail="content-digest must not be covered")

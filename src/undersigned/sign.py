@@ -1,0 +1,203 @@
+"""Signers: a request gets its signature fields (RFC 9421 section 3.1)."""
+
+from __future__ import annotations
+
+import base64
+import re
+import secrets
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from .base import signature_base
+from .components import ComponentValues, UnresolvableComponent
+from .digest import ContentDigest, content_digest
+from .errors import ConfigurationError, SigningError
+from .fields import (
+    Component,
+    MalformedField,
+    serialize_byte_sequence,
+    serialize_signature_input,
+)
+from .keys import SigningKey
+from .profile import Profile
+from .request import Request
+from .url import canonicalize, canonicalize_authority
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from .digest import DigestAlgorithm
+    from .fields import Parameter
+    from .url import CanonicalURL
+
+_LABEL = re.compile(r"[a-z*][a-z0-9_.*-]*")
+_NONCE = re.compile(r"[A-Za-z0-9_-]+")
+_FIELD_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9a-z-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class SignedFields:
+    """What signing a request gives.
+
+    Attributes:
+        fields: the header fields to add, as (name, value) pairs.
+        target_uri: the canonical target URI that was signed; the request must be sent to it.
+        signature_base: the base that was signed; it may hold header values, so it is not in the repr.
+    """
+
+    fields: tuple[tuple[str, str], ...]
+    target_uri: str
+    signature_base: str = field(repr=False)
+
+
+class Signer:
+    """Signs requests with one key by one profile. Safe to share between threads.
+
+    Args:
+        key: the private key.
+        profile: what the receiver will judge by.
+        components: fields to cover besides those the profile requires, lower case.
+        digests: the algorithms of a Content-Digest the signer makes.
+        clock: seconds since the epoch; `created` where none is given.
+        nonces: makes a nonce where none is given: unpadded Base64url of 16 bytes or more.
+
+    Raises:
+        ConfigurationError: the key is for another purpose, or an argument is not what it must be.
+    """
+
+    __slots__ = ("_clock", "_components", "_digests", "_key", "_nonces", "profile")
+
+    def __init__(
+        self,
+        key: SigningKey,
+        *,
+        profile: Profile,
+        components: Sequence[str] = (),
+        digests: Sequence[DigestAlgorithm] = ("sha-256",),
+        clock: Callable[[], float] = time.time,
+        nonces: Callable[[], str] = lambda: base64.urlsafe_b64encode(secrets.token_bytes(16)).rstrip(b"=").decode(),
+    ) -> None:
+        if not isinstance(key, SigningKey):
+            raise ConfigurationError("key: pass a SigningKey, such as SigningKey.from_jwk(jwk)")
+        if not isinstance(profile, Profile):
+            raise ConfigurationError("profile: pass one of undersigned.profiles, such as profiles.ADCP_3_2")
+        if key.algorithm not in profile.algorithms:
+            raise ConfigurationError(f"key: profile {profile.name} does not accept {key.algorithm}")
+        if key.purposes and not key.purposes & profile.purposes:
+            raise ConfigurationError(
+                f"key: its adcp_use is not {' or '.join(sorted(profile.purposes))}; profile {profile.name} needs that"
+            )
+        if any(_FIELD_NAME.fullmatch(name) is None for name in components):
+            raise ConfigurationError("components: give field names in lower case, such as ['idempotency-key']")
+        self._key = key
+        self.profile = profile
+        self._components = tuple(components)
+        self._digests = tuple(digests)
+        self._clock = clock
+        self._nonces = nonces
+
+    def sign(
+        self,
+        request: Request,
+        *,
+        created: int | None = None,
+        expires: int | None = None,
+        nonce: str | None = None,
+        label: str | None = None,
+    ) -> list[tuple[str, str]]:
+        """Return the header fields to add to `request`; see `signed` for the arguments and errors."""
+        return list(self.signed(request, created=created, expires=expires, nonce=nonce, label=label).fields)
+
+    def signed(
+        self,
+        request: Request,
+        *,
+        created: int | None = None,
+        expires: int | None = None,
+        nonce: str | None = None,
+        label: str | None = None,
+    ) -> SignedFields:
+        """Sign a request.
+
+        Args:
+            request: what is about to be sent. A Content-Digest it has is kept and must be right.
+            created: seconds since the epoch; the clock's unless given.
+            expires: seconds since the epoch; as late as the profile allows unless given.
+            nonce: unpadded Base64url; a fresh one unless given.
+            label: the signature's label; the profile's unless given.
+
+        Raises:
+            MalformedURL: the URL has no canonical form.
+            SigningError: the request lacks what the profile covers, or an argument is out of the profile's bounds.
+        """
+        label = self.profile.label if label is None else label
+        if _LABEL.fullmatch(label) is None:
+            raise SigningError("label: use lower-case letters, digits and _ - . * (RFC 8941 section 3.1.2)")
+        target = canonicalize(request.url)
+        self._check(request, target, label)
+        added = self._digest_field(request)
+        covered = (*self.profile.required_components(has_body=request.has_body), *self._components)
+        parameters = serialize_signature_input(tuple(dict.fromkeys(covered)), self._parameters(created, expires, nonce))
+        complete = Request(request.method, target.target_uri, (*request.headers, *added), request.body)
+        base = self._base(complete, target, tuple(dict.fromkeys(covered)), parameters)
+        signature = serialize_byte_sequence(self._key.sign(base.encode("ascii")), self.profile.encoding)
+        fields = (*added, ("Signature-Input", f"{label}={parameters}"), ("Signature", f"{label}={signature}"))
+        return SignedFields(fields, target.target_uri, base)
+
+    def _check(self, request: Request, target: CanonicalURL, label: str) -> None:
+        """Refuse what a receiver would read otherwise than we sign it."""
+        if not request.fields_are_sound():
+            raise SigningError("headers: a name is not a token, or a value holds CR, LF or NUL")
+        for host in request.lines("host"):
+            if canonicalize_authority(host, target.scheme) != target.authority:
+                raise SigningError("headers: Host is not the URL's authority; sign for the authority that is sent")
+        given = request.field("signature-input")
+        if given is not None and re.search(rf"(?:^|,)[ \t]*{re.escape(label)}[ \t]*=", given):
+            raise SigningError("headers: the request already has a signature of this label; pass another label")
+
+    def _parameters(self, created: int | None, expires: int | None, nonce: str | None) -> dict[str, Parameter]:
+        created = int(self._clock()) if created is None else created
+        expires = created + self.profile.longest_validity if expires is None else expires
+        if not 0 < expires - created <= self.profile.longest_validity:
+            raise SigningError(
+                f"expires: must lie 1 to {self.profile.longest_validity} seconds after created (profile)"
+            )
+        nonce = self._nonces() if nonce is None else nonce
+        if _NONCE.fullmatch(nonce) is None or len(nonce) * 3 // 4 < self.profile.nonce_bytes:
+            raise SigningError(f"nonce: must be unpadded Base64url of at least {self.profile.nonce_bytes} bytes")
+        return {
+            "created": created,
+            "expires": expires,
+            "nonce": nonce,
+            "keyid": self._key.keyid,
+            "alg": self._key.algorithm,
+            "tag": self.profile.tag,
+        }
+
+    def _digest_field(self, request: Request) -> tuple[tuple[str, str], ...]:
+        """Return the Content-Digest field to add; one the request already has must be right."""
+        if "content-digest" not in self.profile.required_components(has_body=request.has_body):
+            return ()
+        given = request.field("content-digest")
+        if given is None:
+            value = content_digest(request.body, self.profile.digest_encodings[0], algorithms=self._digests)
+            return (("Content-Digest", value),)
+        try:
+            running = ContentDigest.parse(given, *self.profile.digest_encodings).running()
+        except MalformedField as malformed:
+            raise SigningError(f"headers: Content-Digest: {malformed}; leave it out to have it made") from None
+        running.update(request.body)
+        if not running.matches():
+            raise SigningError("headers: Content-Digest is not the body's; leave it out to have it made")
+        return ()
+
+    def _base(self, request: Request, target: CanonicalURL, covered: Sequence[str], parameters: str) -> str:
+        values = ComponentValues(request, target)
+        components = [Component(name, f'"{name}"', bare=True) for name in covered]
+        if "content-type" in covered and len(request.lines("content-type")) != 1:
+            raise SigningError("headers: the profile covers Content-Type; add exactly one to the request")
+        try:
+            return signature_base(values, components, parameters)
+        except UnresolvableComponent as unresolvable:
+            raise SigningError(f"{unresolvable}: {', '.join(covered)} are covered") from None

@@ -1,0 +1,56 @@
+"""JSON that refuses what two parsers could read differently: an object with the same key twice."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import TypeAlias
+
+from .errors import UndersignedError
+
+JSONValue: TypeAlias = "bool | int | float | str | list[JSONValue] | dict[str, JSONValue] | None"
+
+_NAMES_KEPT = 4
+
+
+class AmbiguousJSON(UndersignedError, ValueError):
+    """JSON that two parsers could read differently.
+
+    Attributes:
+        duplicates: at most four of the keys an object repeats; text from the sender.
+    """
+
+    def __init__(self, message: str, duplicates: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.duplicates = duplicates
+
+
+def loads(text: bytes | str) -> JSONValue:
+    """Parse `text` (UTF-8 unless it starts like UTF-16 or UTF-32, as the standard library reads it).
+
+    Raises:
+        AmbiguousJSON: an object repeats a key at any depth, a number is beyond what Python converts, a constant is
+            NaN or Infinity, or the nesting is too deep to be followed.
+        ValueError: not JSON at all (`json.JSONDecodeError`, `UnicodeDecodeError`).
+    """
+    try:
+        value: JSONValue = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse_constant)
+    except (json.JSONDecodeError, UnicodeDecodeError, AmbiguousJSON):
+        raise
+    except RecursionError:
+        raise AmbiguousJSON("the JSON is nested too deeply to be checked") from None
+    except ValueError:
+        raise AmbiguousJSON("the JSON has a number too long to be read") from None
+    return value
+
+
+def _unique(pairs: list[tuple[str, JSONValue]]) -> dict[str, JSONValue]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        repeated = [key for key, times in Counter(key for key, _ in pairs).items() if times > 1]
+        raise AmbiguousJSON("a JSON object repeats a key", tuple(repeated[:_NAMES_KEPT]))
+    return value
+
+
+def _refuse_constant(_name: str) -> JSONValue:
+    raise AmbiguousJSON("NaN and Infinity are not JSON")

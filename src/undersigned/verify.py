@@ -1,0 +1,210 @@
+"""Verifiers: two drivers that ask what the checklist needs answered, one for sync and one for async."""
+
+from __future__ import annotations
+
+import time
+from inspect import isawaitable
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from .checklist import identify
+from .errors import ConfigurationError
+from .profile import Profile
+from .screening import screen
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from .checklist import Proven, VerifiedSignature
+    from .digest import RunningDigest
+    from .errors import SignatureError, Step
+    from .keys import AsyncKeySource, KeySource
+    from .replay import AsyncReplayStore, Claim, ReplayStore
+    from .request import Request
+    from .revocation import RevocationList
+
+Answer = TypeVar("Answer")
+
+
+class Verifier:
+    """Verifies requests by one profile. Safe to share between threads where its sources are.
+
+    Args:
+        profile: what makes a signature acceptable.
+        keys: which key a keyid names.
+        replay: whether a nonce is fresh.
+        revocations: the keys revoked, or None for no such list.
+        clock: seconds since the epoch.
+
+    Raises:
+        ConfigurationError: an argument is not what it must be.
+    """
+
+    __slots__ = ("_clock", "_keys", "_replay", "_revocations", "profile")
+
+    def __init__(
+        self,
+        profile: Profile,
+        *,
+        keys: KeySource,
+        replay: ReplayStore,
+        revocations: RevocationList | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        _check_arguments(profile, keys, replay, clock)
+        self.profile = profile
+        self._keys = keys
+        self._replay = replay
+        self._revocations = revocations
+        self._clock = clock
+
+    @property
+    def blocking(self) -> bool:
+        """Whether verifying may block on IO."""
+        return self._keys.blocking or self._replay.blocking
+
+    def verify(self, request: Request) -> VerifiedSignature:
+        """Verify a request whose body is at hand.
+
+        Raises:
+            SignatureError: the request is not acceptable, or that cannot be found out now.
+        """
+        proven = self.authenticate(request)
+        digest = proven.running_digest()
+        if digest is not None:
+            digest.update(request.body)
+        return self.complete(proven, (request.body,), digest=digest)
+
+    def authenticate(self, request: Request) -> Proven:
+        """Take the steps that need no body: 0 to 10.
+
+        Raises:
+            SignatureError: as `verify`.
+        """
+        candidate = screen(request, self.profile, now=self._clock())
+        try:
+            key = self._keys.find(candidate.keyid)
+        except Exception as failure:
+            raise _no_key_source(self.profile) from failure
+        identified = identify(candidate, key, revocations=self._revocations)
+        try:
+            full = self._replay.full(candidate.keyid, now=candidate.now, caps=self.profile.caps)
+        except Exception as failure:
+            raise _no_store(self.profile, step="9a") from failure
+        return identified.prove(full=full)
+
+    def complete(self, proven: Proven, content: Sequence[bytes], *, digest: RunningDigest | None) -> VerifiedSignature:
+        """Take the steps that need the body: 11 to 14.
+
+        Args:
+            proven: what `authenticate` returned.
+            content: the body in chunks.
+            digest: what `proven.running_digest` returned, fed with the body.
+
+        Raises:
+            SignatureError: as `verify`.
+        """
+        bound, candidate = proven.bind(digest), proven.candidate
+        try:
+            claim = self._replay.claim(
+                candidate.keyid, candidate.nonce, now=candidate.now, until=candidate.until, caps=self.profile.caps
+            )
+        except Exception as failure:
+            raise _no_store(self.profile, step=12) from failure
+        return bound.accept(claim, content)
+
+
+class AsyncVerifier:
+    """`Verifier` over sources whose answers may have to be awaited.
+
+    Args:
+        profile: what makes a signature acceptable.
+        keys: which key a keyid names.
+        replay: whether a nonce is fresh.
+        revocations: the keys revoked, or None for no such list.
+        clock: seconds since the epoch.
+
+    Raises:
+        ConfigurationError: an argument is not what it must be.
+    """
+
+    __slots__ = ("_clock", "_keys", "_replay", "_revocations", "profile")
+
+    def __init__(
+        self,
+        profile: Profile,
+        *,
+        keys: AsyncKeySource,
+        replay: AsyncReplayStore,
+        revocations: RevocationList | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        _check_arguments(profile, keys, replay, clock)
+        self.profile = profile
+        self._keys = keys
+        self._replay = replay
+        self._revocations = revocations
+        self._clock = clock
+
+    async def verify(self, request: Request) -> VerifiedSignature:
+        """Verify a request whose body is at hand; as `Verifier.verify`."""
+        proven = await self.authenticate(request)
+        digest = proven.running_digest()
+        if digest is not None:
+            digest.update(request.body)
+        return await self.complete(proven, (request.body,), digest=digest)
+
+    async def authenticate(self, request: Request) -> Proven:
+        """Take the steps that need no body; as `Verifier.authenticate`."""
+        candidate = screen(request, self.profile, now=self._clock())
+        try:
+            key = await _settled(self._keys.find(candidate.keyid))
+        except Exception as failure:
+            raise _no_key_source(self.profile) from failure
+        identified = identify(candidate, key, revocations=self._revocations)
+        try:
+            full = await _settled(self._replay.full(candidate.keyid, now=candidate.now, caps=self.profile.caps))
+        except Exception as failure:
+            raise _no_store(self.profile, step="9a") from failure
+        return identified.prove(full=full)
+
+    async def complete(
+        self, proven: Proven, content: Sequence[bytes], *, digest: RunningDigest | None
+    ) -> VerifiedSignature:
+        """Take the steps that need the body; as `Verifier.complete`."""
+        bound, candidate = proven.bind(digest), proven.candidate
+        try:
+            claim: Claim = await _settled(
+                self._replay.claim(
+                    candidate.keyid, candidate.nonce, now=candidate.now, until=candidate.until, caps=self.profile.caps
+                )
+            )
+        except Exception as failure:
+            raise _no_store(self.profile, step=12) from failure
+        return bound.accept(claim, content)
+
+
+async def _settled(answer: Answer | Awaitable[Answer]) -> Answer:
+    return await cast("Awaitable[Answer]", answer) if isawaitable(answer) else answer
+
+
+def _no_key_source(profile: Profile) -> SignatureError:
+    return profile.error(
+        "signature_jwks_unavailable", step=7, detail="the key source raised instead of answering: see the cause"
+    )
+
+
+def _no_store(profile: Profile, *, step: Step) -> SignatureError:
+    return profile.error(
+        "signature_store_unavailable", step=step, detail="the replay store raised instead of answering: see the cause"
+    )
+
+
+def _check_arguments(profile: object, keys: object, replay: object, clock: object) -> None:
+    if not isinstance(profile, Profile):
+        raise ConfigurationError("profile: pass one of undersigned.profiles, such as profiles.ADCP_3_2")
+    if not callable(getattr(keys, "find", None)):
+        raise ConfigurationError("keys: pass a key source, such as KeySet.from_jwks(jwks)")
+    if not callable(getattr(replay, "claim", None)) or not callable(getattr(replay, "full", None)):
+        raise ConfigurationError("replay: pass a replay store, such as MemoryReplayStore()")
+    if not callable(clock):
+        raise ConfigurationError("clock: pass a function that returns seconds since the epoch, such as time.time")

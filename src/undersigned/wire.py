@@ -1,0 +1,115 @@
+"""The wire: what both middlewares make of what a server hands over, before the checklist sees it.
+
+The authority a message names is matched with the configured origins, and an authority that a server hides is refused
+unless the operator has named a server that compares both values itself (AdCP, signing profile extensions).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Literal
+
+from .errors import ConfigurationError, MalformedURL
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .errors import SignatureError
+    from .origins import Origin, Origins
+    from .profile import Profile
+
+Mode = Literal["required", "optional", "observe"]
+"""What becomes of an unsigned request: refused, passed on, or passed on and logged. A bad one is always refused."""
+
+MODES: frozenset[str] = frozenset({"required", "optional", "observe"})
+
+DEFAULT_MAX_BODY = 1024 * 1024
+
+HTTP2_SERVERS = frozenset({"hypercorn", "gunicorn", "daphne", "uvicorn"})
+"""Servers that refuse an HTTP/2 request whose `:authority` and Host differ, so that the one shown stands for both."""
+
+KNOWN_SERVERS = HTTP2_SERVERS | {"granian"}
+"""Servers whose own callables are recognised."""
+
+_METHOD = re.compile(r"[!#$%&'*+.^_`|~0-9A-Z-]+")
+
+
+def check_options(mode: object, max_body: object, http2_server: object) -> None:
+    """Hold the options both middlewares share to what they may be.
+
+    Raises:
+        ConfigurationError: one of them is something else.
+    """
+    if not callable(mode) and mode not in MODES:
+        raise ConfigurationError('mode: use "required", "optional" or "observe", or a function that returns one')
+    if not isinstance(max_body, int) or isinstance(max_body, bool) or max_body < 0:
+        raise ConfigurationError("max_body: give a number of bytes, such as 1048576")
+    if http2_server is not None and http2_server not in HTTP2_SERVERS:
+        raise ConfigurationError(
+            f"http2_server: only {', '.join(sorted(HTTP2_SERVERS))} compare :authority with Host; serve HTTP/1.1 with "
+            "any other server"
+        )
+
+
+def checked_mode(mode: str) -> Mode:
+    """Return what a mode function returned.
+
+    Raises:
+        ConfigurationError: it is no mode.
+    """
+    for known in ("required", "optional", "observe"):
+        if mode == known:
+            return known
+    raise ConfigurationError('mode: the function must return "required", "optional" or "observe"')
+
+
+def matched_origin(origins: Origins, hosts: Sequence[str], *, several: bool) -> tuple[Origin, str]:
+    """Return the origin a request is for, and its authority as received.
+
+    Args:
+        origins: the service's own.
+        hosts: the Host values, `:authority` among them where the server shows it so.
+        several: whether equal values may stand side by side, as HTTP/2 servers show `:authority` and Host.
+
+    Raises:
+        MalformedURL: not one authority, no authority at all, or one that is not the service's.
+    """
+    if not hosts or (len(hosts) > 1 and not several):
+        raise MalformedURL(f"the request has {len(hosts)} Host values; HTTP wants one", rule="one authority")
+    if any(host != hosts[0] for host in hosts):
+        raise MalformedURL(":authority and Host differ", rule="one authority")
+    origin = origins.match(hosts[0])
+    if origin is None:
+        raise MalformedURL(
+            "the authority is none of the configured origins; if it is this service's own, add it to origins=, and if "
+            "a proxy rewrites Host, have it pass Host on as it came",
+            rule="own origin",
+        )
+    return origin, hosts[0]
+
+
+def check_method(method: str) -> None:
+    """Hold the method to an upper-case token: a server that changes its case would change what was signed.
+
+    Raises:
+        MalformedURL: it is not, or it is CONNECT, which has no path.
+    """
+    if _METHOD.fullmatch(method) is None or method == "CONNECT":
+        raise MalformedURL("the method is not an upper-case token, or is CONNECT", rule="method")
+
+
+def compares_authority(http_version: str, http2_server: str | None) -> bool:
+    """Return whether the one authority shown is known to stand for `:authority` and Host alike."""
+    return http_version.startswith(("1.", "HTTP/1.")) or (
+        http2_server is not None and http_version in {"2", "2.0", "HTTP/2", "HTTP/2.0"}
+    )
+
+
+def unsupported(profile: Profile, detail: str) -> SignatureError:
+    """Return the error for a server or stack that cannot show what was signed; `detail` names the fix."""
+    return profile.error("signature_server_unsupported", step=10, detail=detail)
+
+
+def target_refused(profile: Profile, malformed: MalformedURL) -> SignatureError:
+    """Return the checklist's error for a target or an authority that is refused (step 10)."""
+    return profile.error("target_uri_malformed", step=10, detail=f"{malformed.rule}: {malformed}")

@@ -1,0 +1,117 @@
+"""The WSGI environ: the target, the fields and the body framing it tells, and the environ the application gets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote_to_bytes
+
+from . import asgi_scope, wire
+from .errors import MalformedURL
+from .request_target import RequestTarget, application_path
+
+if TYPE_CHECKING:
+    from .origins import Origin
+    from .profile import Profile
+    from .url import CanonicalURL
+
+_RAW_KEYS = ("REQUEST_URI", "RAW_URI")
+_DIGITS = 18
+
+
+def field_lines(environ: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return the header fields. A key no field name makes, as an empty one, stays to be refused."""
+    fields = [
+        (key[5:].lower().replace("_", "-"), str(value)) for key, value in environ.items() if key.startswith("HTTP_")
+    ]
+    for key, name in (("CONTENT_TYPE", "content-type"), ("CONTENT_LENGTH", "content-length")):
+        if environ.get(key):
+            fields.append((name, str(environ[key])))
+    return fields
+
+
+@dataclass(frozen=True, slots=True)
+class BodyFraming:
+    """How long the body is, by what the server says (RFC 9112 section 6).
+
+    Attributes:
+        has_body: whether content comes with the request.
+        length: how many bytes, or None where only the end of the stream tells.
+        is_readable: whether the stream can be read as the content and nothing else.
+    """
+
+    has_body: bool
+    length: int | None
+    is_readable: bool
+
+    @classmethod
+    def of(cls, environ: dict[str, Any]) -> BodyFraming:
+        """Read the framing of a request."""
+        declared = environ.get("CONTENT_LENGTH") or ""
+        if environ.get("HTTP_TRANSFER_ENCODING"):
+            terminated = environ.get("wsgi.input_terminated") is True
+            return cls(has_body=True, length=None, is_readable=terminated and not declared)
+        if not declared:
+            return cls(has_body=False, length=0, is_readable=True)
+        if not (declared.isascii() and declared.isdigit() and len(declared) <= _DIGITS):
+            return cls(has_body=True, length=None, is_readable=False)
+        return cls(has_body=int(declared) > 0, length=int(declared), is_readable=True)
+
+
+def request_target(environ: dict[str, Any], profile: Profile, *, reconstruct: bool) -> RequestTarget:
+    """Return the request target as it was on the wire.
+
+    Raises:
+        MalformedURL: the target is refused.
+        VerificationUnavailable: the server gives no raw target, and it may not be rebuilt.
+    """
+    if "asgi.scope" in environ:
+        return asgi_scope.request_target(environ["asgi.scope"], profile, server_adds_root_path=False)
+    script_name, path_info = environ.get("SCRIPT_NAME", ""), environ.get("PATH_INFO", "")
+    raws = {environ[key] for key in _RAW_KEYS if environ.get(key)}
+    if not raws:
+        if not reconstruct:
+            raise wire.unsupported(
+                profile,
+                "the server gives neither RAW_URI nor REQUEST_URI: run the application under gunicorn, waitress, "
+                "uWSGI or mod_wsgi, or accept plain paths only with reconstruct=True",
+            )
+        return RequestTarget.reconstruct(script_name, path_info, environ.get("QUERY_STRING", ""))
+    if len(raws) > 1:
+        raise MalformedURL("REQUEST_URI and RAW_URI are different targets", rule="request target")
+    target = RequestTarget.parse(raws.pop().encode("latin-1", "replace"))
+    decoded = _octets(path_info)
+    if not target.is_path(decoded, _octets(script_name) + decoded):
+        raise MalformedURL("the raw target and PATH_INFO are different: something rewrites one", rule="request target")
+    return target
+
+
+def verified_environ(environ: dict[str, Any], target: CanonicalURL, origin: Origin) -> dict[str, Any]:
+    """Return the environ for the application: a copy with the canonical target that was verified.
+
+    Raises:
+        MalformedURL: the canonical path is outside the origin's prefix or the mount that routed the request here.
+    """
+    path = application_path(target, origin)
+    query = "" if target.query is None else f"?{target.query}"
+    script_name = environ.get("SCRIPT_NAME", "")
+    decoded = unquote_to_bytes(path).decode("latin-1")
+    path_info = decoded
+    if script_name and _mounted(environ):
+        if not decoded.startswith(f"{script_name}/") and decoded != script_name:
+            raise MalformedURL("the canonical path is outside the mount that routed it", rule="request target")
+        path_info = decoded[len(script_name) :]
+    new = {**environ, "PATH_INFO": path_info, "QUERY_STRING": query[1:], "wsgi.url_scheme": origin.scheme}
+    new.update({key: path + query for key in _RAW_KEYS if environ.get(key)})
+    return new
+
+
+def _mounted(environ: dict[str, Any]) -> bool:
+    """Return whether the target holds SCRIPT_NAME, as behind a dispatcher and unlike behind a stripping server."""
+    raw = next((environ[key] for key in _RAW_KEYS if environ.get(key)), environ["SCRIPT_NAME"] + environ["PATH_INFO"])
+    decoded = unquote_to_bytes(raw.partition("?")[0]).decode("latin-1")
+    return decoded.startswith(f"{environ['SCRIPT_NAME']}/") or decoded == environ["SCRIPT_NAME"]
+
+
+def _octets(text: str) -> bytes:
+    return text.encode("latin-1", "replace")

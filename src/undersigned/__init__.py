@@ -5,7 +5,7 @@ are `undersigned.asgi` and `undersigned.wsgi`, the integrations `undersigned_sta
 `undersigned_requests` and `undersigned_httpx`.
 """
 
-from . import profiles
+from . import asgi, profiles, wsgi
 from .checklist import VerifiedSignature
 from .errors import (
     ConfigurationError,
@@ -50,7 +50,9 @@ __all__ = [
     "VerificationUnavailable",
     "VerifiedSignature",
     "Verifier",
+    "asgi",
     "canonicalize",
     "profiles",
     "same_url",
+    "wsgi",
 ]

@@ -1,5 +1,21 @@
-"""The command line."""
+"""The command line's entry point: `undersigned`, or `python -m undersigned`."""
+
+from __future__ import annotations
+
+import sys
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run the command line; exit 2 with one line where the extra that carries it is not installed."""
+    try:
+        from undersigned.cli.group import undersigned  # noqa: PLC0415 - absent without the extra
+    except ModuleNotFoundError as missing:
+        if missing.name not in {"click", "rich"}:
+            raise
+        sys.stderr.write(f"undersigned: {missing.name} is not installed: pip install 'undersigned[cli]'\n")
+        sys.exit(2)
+    undersigned(prog_name="undersigned")
+
+
+if __name__ == "__main__":
+    main()

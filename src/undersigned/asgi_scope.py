@@ -40,7 +40,7 @@ def request_target(scope: MutableMapping[str, Any], profile: Profile, *, server_
     root = scope.get("root_path") or ""
     path = scope["path"]
     received = RequestTarget.parse(raw + b"?" + query if query else raw)
-    if not received.is_path(path.encode("utf-8", "surrogateescape"), (root + path).encode("utf-8", "surrogateescape")):
+    if not received.is_path(path.encode("utf-8", "surrogatepass"), (root + path).encode("utf-8", "surrogatepass")):
         raise MalformedURL("raw_path and path are different targets: something rewrites one", rule="request target")
     if not server_adds_root_path:
         return received

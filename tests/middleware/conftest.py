@@ -1,0 +1,73 @@
+"""A signer, a verifier and a raw request writer for the middleware tests."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from undersigned import KeySet, MemoryReplayStore, Request, Signer, SigningKey, Verifier, profiles
+
+ORIGIN = "https://seller.example.com"
+HOST = "seller.example.com"
+
+
+def b64(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+def jwk_pair(kid: str) -> tuple[dict[str, object], dict[str, object]]:
+    private = Ed25519PrivateKey.generate()
+    public = {
+        "kid": kid,
+        "kty": "OKP",
+        "crv": "Ed25519",
+        "alg": "EdDSA",
+        "use": "sig",
+        "key_ops": ["verify"],
+        "adcp_use": "request-signing",
+        "x": b64(private.public_key().public_bytes_raw()),
+    }
+    return {**public, "key_ops": ["sign"], "d": b64(private.private_bytes_raw())}, public
+
+
+@dataclass(frozen=True)
+class Party:
+    """Both ends of one agreement."""
+
+    signer: Signer
+    jwks: dict[str, object]
+
+    def verifier(self, *, profile=profiles.ADCP_3_2, keys=None, replay=None, **options) -> Verifier:
+        return Verifier(
+            profile,
+            keys=keys or KeySet.from_jwks(self.jwks),
+            replay=replay or MemoryReplayStore(),
+            **options,
+        )
+
+    def fields(self, method: str, url: str, headers=(), body: bytes = b"", **options) -> list[tuple[str, str]]:
+        """The fields of a signed request: the ones given and the ones signing adds."""
+        given = list(headers)
+        return [*given, *self.signer.sign(Request(method, url, given, body), **options)]
+
+    def raw(self, method: str, target: str, headers=(), body: bytes = b"", *, host: str = HOST, url: str | None = None):
+        """The bytes of a signed HTTP/1.1 request for `target`, signed for `url` where that is another."""
+        signed = self.fields(method, url or f"{ORIGIN}{target}", headers, body)
+        return raw_request(method, target, [("Host", host), *signed], body)
+
+
+def raw_request(method: str, target: str, fields, body: bytes = b"") -> bytes:
+    lines = [f"{method} {target} HTTP/1.1", *(f"{name}: {value}" for name, value in fields)]
+    if body and not any(name.lower() in {"content-length", "transfer-encoding"} for name, _ in fields):
+        lines.append(f"Content-Length: {len(body)}")
+    lines.append("Connection: close")
+    return "\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + body
+
+
+@pytest.fixture(scope="session")
+def party() -> Party:
+    private, public = jwk_pair("buyer-2026")
+    return Party(Signer(SigningKey.from_jwk(private), profile=profiles.ADCP_3_2), {"keys": [public]})

@@ -1,0 +1,121 @@
+"""What an ASGI scope tells of the wire, and what the application gets instead."""
+
+from __future__ import annotations
+
+import functools
+
+import pytest
+
+from undersigned import MalformedURL, VerificationUnavailable, canonicalize, profiles
+from undersigned.asgi_scope import authority_values, detected_server, request_target, verified_scope
+from undersigned.origins import Origin
+
+OWN = Origin("https", "seller.example.com")
+
+
+def scope(raw_path: bytes, path: str, query: bytes = b"", **others):
+    return {"type": "http", "raw_path": raw_path, "path": path, "query_string": query, **others}
+
+
+def target(given, *, added: bool = False):
+    return request_target(given, profiles.ADCP_3_2, server_adds_root_path=added)
+
+
+@pytest.mark.parametrize(
+    ("raw_path", "path", "root_path"),
+    [
+        (b"/a%2Fb", "/a/b", ""),
+        (b"/a%2Fb", "/a%2Fb", ""),
+        (b"/sub/a%2Fb", "/a/b", "/sub"),
+        (b"/caf%c3%a9", "/café", ""),
+        (b"/%ff", "/\ufffd", ""),
+        (b"/%ff", "/%ff", ""),
+    ],
+)
+def test_a_path_that_decodes_from_the_raw_one_is_the_same_target(raw_path, path, root_path):
+    assert target(scope(raw_path, path, root_path=root_path)).path == raw_path.decode()
+
+
+@pytest.mark.parametrize(
+    ("raw_path", "path"),
+    [(b"/a", "/b"), (b"/a%2Fb", "/c"), (b"/a", "/sub/a"), (b"/a", "/a\ud800"), (b"/a", "/é")],
+)
+def test_a_path_that_is_another_target_is_refused(raw_path, path):
+    with pytest.raises(MalformedURL, match="rewrites one"):
+        target(scope(raw_path, path))
+
+
+@pytest.mark.parametrize("raw_path", [None, b"", "/p"])
+def test_a_server_without_a_raw_path_is_named_as_unsupported(raw_path):
+    with pytest.raises(VerificationUnavailable) as caught:
+        target({**scope(b"", "/p"), "raw_path": raw_path})
+    assert "raw_path" in caught.value.detail
+
+
+def test_a_root_path_the_server_does_not_add_is_named_as_misconfigured():
+    with pytest.raises(VerificationUnavailable) as caught:
+        target(scope(b"/p", "/p", root_path="/api"), added=True)
+    assert "server_adds_root_path" in caught.value.detail
+
+
+def test_a_root_path_the_server_adds_is_cut_off_once():
+    assert target(scope(b"/api/api/p", "/api/api/p", root_path="/api"), added=True).path == "/api/p"
+
+
+def rewritten(given, canonical: str, origin: Origin = OWN):
+    return verified_scope(
+        given, [], canonicalize(f"https://seller.example.com{canonical}"), origin, server_adds_root_path=False
+    )
+
+
+def test_an_undecoded_path_becomes_the_decoded_one():
+    assert rewritten(scope(b"/a%2Fb", "/a%2Fb"), "/a%2Fb")["path"] == "/a/b"
+
+
+def test_a_mount_that_strips_its_prefix_from_the_path_keeps_doing_so():
+    new = rewritten(scope(b"/sub/./a", "/./a", root_path="/sub"), "/sub/./a")
+    assert (new["path"], new["raw_path"]) == ("/a", b"/sub/a")
+
+
+def test_a_mount_that_keeps_its_prefix_in_the_path_keeps_doing_so():
+    new = rewritten(scope(b"/sub/./a", "/sub/./a", root_path="/sub"), "/sub/./a")
+    assert (new["path"], new["raw_path"]) == ("/sub/a", b"/sub/a")
+
+
+def test_a_root_path_that_is_not_in_the_path_changes_nothing():
+    assert rewritten(scope(b"/./a", "/./a", root_path="/api"), "/./a")["path"] == "/a"
+
+
+def test_a_canonical_path_outside_the_mount_is_refused():
+    with pytest.raises(MalformedURL, match="outside the mount"):
+        rewritten(scope(b"/sub/../admin", "/sub/../admin", root_path="/sub"), "/sub/../admin")
+
+
+def test_a_canonical_path_outside_the_prefix_is_refused():
+    with pytest.raises(MalformedURL, match="outside the origin's prefix"):
+        rewritten(scope(b"/../x", "/../x"), "/x", Origin("https", "seller.example.com", "/api"))
+
+
+def test_a_scope_without_a_scheme_gets_none():
+    assert "scheme" not in rewritten(scope(b"/a", "/a"), "/a")
+
+
+def test_host_values_lose_the_spaces_around_them_only():
+    assert authority_values([("Host", " a\t"), ("x-host", "b"), ("host", "c d")]) == ["a", "c d"]
+
+
+class Cycle:
+    def call(self) -> None:
+        """Stand for a server's own callable."""
+
+
+Cycle.__module__ = "hypercorn.protocol.http_stream"
+
+
+def test_a_servers_own_callables_tell_its_name():
+    assert detected_server(Cycle().call, None) == "hypercorn"
+    assert detected_server(None, functools.partial(Cycle().call)) == "hypercorn"
+
+
+def test_a_layer_between_hides_the_server():
+    assert detected_server(lambda: None, print) is None

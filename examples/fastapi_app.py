@@ -1,0 +1,47 @@
+"""A FastAPI service that knows who calls it.
+
+Run it with a JWK set of the callers' public keys, as `undersigned keygen --out keys` writes one:
+
+    python examples/fastapi_app.py --jwks keys/public.jwks.json --port 8000
+
+`/docs` shows which operations need a signature. `POST /plans/{plan}` needs one; `GET /` does not.
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+import uvicorn
+from fastapi import FastAPI
+
+from undersigned import KeySet, MemoryReplayStore, Verifier, profiles
+from undersigned_starlette import Signature, SignatureMiddleware
+
+app = FastAPI()
+
+
+@app.get("/")
+async def welcome() -> dict[str, str]:
+    return {"service": "plans"}
+
+
+@app.post("/plans/{plan}")
+async def buy(plan: str, signature: Signature) -> dict[str, str]:
+    return {"plan": plan, "caller": signature.keyid, "signed": signature.target_uri}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--jwks", type=Path, required=True, help="the callers' public keys, a JWK set")
+    parser.add_argument("--port", type=int, default=8000)
+    options = parser.parse_args()
+    keys = KeySet.from_jwks(json.loads(options.jwks.read_text()))
+    verifier = Verifier(profiles.ADCP_3_2, keys=keys, replay=MemoryReplayStore())
+    # The origin is the public one: behind a proxy that ends TLS, https and the name the callers use.
+    origin = f"http://127.0.0.1:{options.port}"
+    app.add_middleware(SignatureMiddleware, verifier=verifier, origins=[origin], mode="optional")
+    uvicorn.run(app, host="127.0.0.1", port=options.port)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+"""The example services, each started as its file says and called over a socket."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from tests.integrations.agreement import BODY, JSON, KEYID, Agreement, ask, assert_refused, raw_request
+
+from undersigned import Request
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def free_port() -> int:
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        return bound.getsockname()[1]
+
+
+def wait_for(port: int, process: subprocess.Popen) -> None:
+    """Return as soon as the service takes connections."""
+    for _ in range(600):
+        assert process.poll() is None, process.communicate()
+        with contextlib.suppress(ConnectionRefusedError), socket.create_connection(("127.0.0.1", port)):
+            return
+        threading.Event().wait(0.05)
+    raise AssertionError("the service takes no connections")
+
+
+@contextlib.contextmanager
+def started(example: str, jwks: Path):
+    """Run an example in a process of its own; yields its port."""
+    port = free_port()
+    command = [sys.executable, str(EXAMPLES / example), "--jwks", str(jwks), "--port", str(port)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)  # noqa: S603 - ours
+    try:
+        wait_for(port, process)
+        yield port
+    finally:
+        process.terminate()
+        output, _ = process.communicate(timeout=20)
+    assert "Traceback" not in output
+
+
+@pytest.fixture(scope="module")
+def agreement() -> Agreement:
+    return Agreement.make()
+
+
+@pytest.fixture(scope="module", params=["fastapi_app.py", "starlette_app.py", "flask_app.py"])
+def port(request, agreement, tmp_path_factory):
+    jwks = tmp_path_factory.mktemp("keys") / "jwks.json"
+    jwks.write_text(json.dumps(agreement.jwks))
+    with started(request.param, jwks) as port:
+        yield port
+
+
+def signed(agreement: Agreement, port: int, *, sent_body: bytes = BODY) -> bytes:
+    url = f"http://127.0.0.1:{port}/plans/gold"
+    fields = [*JSON, *agreement.signer.sign(Request("POST", url, JSON, BODY))]
+    return raw_request("POST", "/plans/gold", fields, sent_body, host=f"127.0.0.1:{port}")
+
+
+def test_the_example_answers_a_signed_request_with_the_caller_once(port, agreement):
+    raw = signed(agreement, port)
+    expected = {"plan": "gold", "caller": KEYID, "signed": f"http://127.0.0.1:{port}/plans/gold"}
+    assert ask(port, raw).json == expected
+    assert_refused(ask(port, raw), "request_signature_replayed")
+
+
+def test_the_example_refuses_an_unsigned_and_a_changed_request(port, agreement):
+    unsigned = raw_request("POST", "/plans/gold", JSON, BODY, host=f"127.0.0.1:{port}")
+    assert_refused(ask(port, unsigned), "request_signature_required")
+    changed = signed(agreement, port, sent_body=BODY.replace(b"1", b"2"))
+    assert_refused(ask(port, changed), "request_signature_digest_mismatch")
+
+
+def test_the_example_has_a_page_for_everybody(port):
+    assert ask(port, raw_request("GET", "/", host=f"127.0.0.1:{port}")).json == {"service": "plans"}

@@ -1,0 +1,127 @@
+"""Both ends of one agreement, requests as raw bytes, and the ways a request is changed after it was signed."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass
+
+from tests.keys import ed25519_pair
+from tests.serving import exchange
+
+from undersigned import KeySet, MemoryReplayStore, Request, Signer, SigningKey, Verifier, profiles
+
+HOST = "seller.example.com"
+ORIGIN = f"https://{HOST}"
+OTHER_HOST = "other.example.com"
+ORIGINS = [ORIGIN, f"https://{OTHER_HOST}"]
+KEYID = "buyer-2026"
+JSON = [("Content-Type", "application/json")]
+BODY = b'{"plan_id":"plan_001"}'
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """A signer, the keys it is known by, and a signer nobody knows."""
+
+    signer: Signer
+    stranger: Signer
+    jwks: dict[str, object]
+
+    @classmethod
+    def make(cls, *, seed: int = 1) -> Agreement:
+        private, public = ed25519_pair(KEYID, seed=seed)
+        stranger, _ = ed25519_pair("stranger", seed=100)
+        signers = [Signer(SigningKey.from_jwk(jwk), profile=profiles.ADCP_3_2) for jwk in (private, stranger)]
+        return cls(*signers, {"keys": [public]})
+
+    def verifier(self, profile=profiles.ADCP_3_2) -> Verifier:
+        return Verifier(profile, keys=KeySet.from_jwks(self.jwks), replay=MemoryReplayStore())
+
+    def fields(self, method: str, target: str, body: bytes = b"", *, age: int = 0, signer=None, extra=()) -> list:
+        """The fields of a signed request for `target` at the seller's origin; `extra` ones are not covered."""
+        fields = [*extra, *JSON] if body else [*extra]
+        created = int(time.time()) - age
+        signer = signer or self.signer
+        return [*fields, *signer.sign(Request(method, f"{ORIGIN}{target}", fields, body), created=created)]
+
+    def raw(self, method: str, target: str, body: bytes = b"", **options) -> bytes:
+        """The bytes of a signed request."""
+        return raw_request(method, target, self.fields(method, target, body, **options), body)
+
+
+def raw_request(method: str, target: str, fields=(), body: bytes = b"", *, host: str = HOST) -> bytes:
+    lines = [f"{method} {target} HTTP/1.1", f"Host: {host}", *(f"{name}: {value}" for name, value in fields)]
+    if body:
+        lines.append(f"Content-Length: {len(body)}")
+    lines.append("Connection: close")
+    return "\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + body
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a server answered."""
+
+    status: int
+    fields: dict[str, str]
+    content: bytes
+
+    @property
+    def json(self):
+        return json.loads(self.content)
+
+
+def ask(port: int, raw: bytes) -> Answer:
+    head, _, content = exchange(port, raw).partition(b"\r\n\r\n")
+    status, *lines = head.decode("latin-1").split("\r\n")
+    fields = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    return Answer(int(status.split(" ")[1]), fields, content)
+
+
+def assert_refused(answer: Answer, code: str) -> None:
+    """The refusal says its code, in the field and in the body, and nothing more."""
+    assert (answer.status, answer.fields.get("www-authenticate")) == (401, f'Signature error="{code}"')
+    assert answer.fields["content-type"] == "application/json"
+    assert answer.content == b'{"error": "%s"}' % code.encode()
+
+
+SIGNED = "/a%2Fb?plan=1"
+"""What is signed besides the path an endpoint stands at: an escaped slash and a query."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    """One thing of a signed POST that is other than it was signed, and the code it is refused with."""
+
+    code: str
+    method: str = "POST"
+    target: str = SIGNED
+    host: str = HOST
+    body: bytes = BODY
+    without: str = ""
+    age: int = 0
+    stranger: bool = False
+
+    def raw(self, agreement: Agreement, path: str, extra=()) -> bytes:
+        signer = agreement.stranger if self.stranger else agreement.signer
+        fields = agreement.fields("POST", f"{path}{SIGNED}", BODY, age=self.age, signer=signer, extra=extra)
+        kept = [(name, value) for name, value in fields if name != self.without]
+        return raw_request(self.method, f"{path}{self.target}", kept, self.body, host=self.host)
+
+
+INVALID = "request_signature_invalid"
+CHANGES = {
+    "path": Change(code=INVALID, target="/a%2Fc?plan=1"),
+    "escaped slash": Change(code=INVALID, target="/a/b?plan=1"),
+    "query": Change(code=INVALID, target="/a%2Fb?plan=2"),
+    "query dropped": Change(code=INVALID, target="/a%2Fb"),
+    "method": Change(code=INVALID, method="PUT"),
+    "host of ours": Change(code=INVALID, host=OTHER_HOST),
+    "host not ours": Change(code="request_target_uri_malformed", host="evil.example"),
+    "body": Change(code="request_signature_digest_mismatch", body=BODY.replace(b"1", b"2")),
+    "content type dropped": Change(code=INVALID, without="Content-Type"),
+    "digest dropped": Change(code="request_signature_header_malformed", without="Content-Digest"),
+    "signature dropped": Change(code="request_signature_header_malformed", without="Signature"),
+    "expired": Change(code="request_signature_window_invalid", age=1000),
+    "unknown key": Change(code="request_signature_key_unknown", stranger=True),
+}

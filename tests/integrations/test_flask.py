@@ -1,0 +1,249 @@
+"""The Flask extension on a real server: what reaches a view, and what is answered instead."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import dataclass
+
+import pytest
+from flask import Blueprint, Flask, request
+from flask.views import MethodView
+from tests.integrations.agreement import (
+    BODY,
+    CHANGES,
+    KEYID,
+    ORIGIN,
+    ORIGINS,
+    Agreement,
+    ask,
+    assert_refused,
+    raw_request,
+)
+from tests.serving import waitress_server
+from werkzeug.middleware.dispatcher import DispatcherMiddleware
+
+from undersigned_flask import Undersigned, current_signature, required
+
+UNSIGNED = "request_signature_required"
+BROWSER = [("Accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8")]
+PATHS = ["/view", "/async", "/class", "/blueprint", "/nested"]
+
+
+class AsyncFlask(Flask):
+    """Runs async views without the asgiref extra."""
+
+    def async_to_sync(self, func):
+        return lambda *args, **kwargs: asyncio.run(func(*args, **kwargs))
+
+
+def flask_app(calls: list) -> Flask:
+    """Guards of every kind: a view, an async view, a view class, a blueprint, and one nested in it."""
+    app = AsyncFlask(__name__)
+    methods = ["POST", "PUT"]
+
+    def note() -> dict[str, str]:
+        assert request.get_data() == BODY
+        calls.append(request.path)
+        return {"keyid": current_signature.keyid, "target_uri": current_signature.target_uri, "path": request.path}
+
+    @app.route("/view/<path:rest>", methods=methods)
+    @required
+    def view(rest: str) -> dict[str, str]:
+        assert request.path == f"/view/{rest}"
+        return note()
+
+    @app.route("/async/<path:rest>", methods=methods)
+    @required
+    async def asynchronous(rest: str) -> dict[str, str]:
+        assert request.path == f"/async/{rest}"
+        return note()
+
+    class ViewClass(MethodView):
+        decorators = (required,)
+
+        def post(self, rest: str) -> dict[str, str]:
+            assert request.path == f"/class/{rest}"
+            return note()
+
+        put = post
+
+    app.add_url_rule("/class/<path:rest>", view_func=ViewClass.as_view("class"))
+    blueprint = required(Blueprint("blueprint", __name__))
+    nested = Blueprint("nested", __name__)
+    for guarded, path in ((blueprint, "/blueprint"), (nested, "/nested")):
+        guarded.add_url_rule(f"{path}/<path:rest>", "view", lambda rest: note() | {"rest": rest}, methods=methods)
+    blueprint.register_blueprint(nested)
+    app.register_blueprint(blueprint)
+
+    @app.get("/public")
+    def public() -> dict[str, bool]:
+        return {"signed": bool(current_signature)}
+
+    return app
+
+
+@dataclass
+class Service:
+    """A running application, and every call that reached one of its guarded views."""
+
+    port: int
+    calls: list[str]
+
+
+@pytest.fixture(scope="module")
+def agreement() -> Agreement:
+    return Agreement.make()
+
+
+@pytest.fixture(scope="module")
+def running(agreement):
+    """An application in mode optional, so that the requirement alone keeps unsigned requests out."""
+    calls: list[str] = []
+    app = flask_app(calls)
+    Undersigned(app, verifier=agreement.verifier(), origins=ORIGINS, mode="optional")
+    with waitress_server(app) as port:
+        yield Service(port, calls)
+
+
+@pytest.fixture
+def service(running):
+    running.calls.clear()
+    return running
+
+
+paths = pytest.mark.parametrize("path", PATHS)
+
+
+@paths
+@pytest.mark.parametrize("method", ["POST", "PUT"])
+def test_a_signed_request_reaches_the_view_which_sees_who_signed_what(service, path, method, agreement):
+    answer = ask(service.port, agreement.raw(method, f"{path}/a%2Fb?plan=1", BODY))
+    assert answer.status == 200
+    assert (
+        answer.json.items()
+        >= {
+            "keyid": KEYID,
+            "target_uri": f"{ORIGIN}{path}/a%2Fb?plan=1",
+            "path": f"{path}/a/b",
+        }.items()
+    )
+    assert service.calls == [f"{path}/a/b"]
+
+
+@paths
+@pytest.mark.parametrize("method", ["POST", "PUT"])
+def test_an_unsigned_request_is_answered_401_with_the_code_alone_and_never_reaches_the_view(service, path, method):
+    assert_refused(ask(service.port, raw_request(method, f"{path}/x", body=BODY)), UNSIGNED)
+    assert service.calls == []
+
+
+@paths
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+@pytest.mark.parametrize("fields", [[], BROWSER], ids=["program", "browser"])
+def test_a_request_changed_after_signing_is_refused_with_its_code_and_never_reaches_the_view(
+    service, path, change, fields, agreement
+):
+    assert_refused(ask(service.port, change.raw(agreement, path, fields)), change.code)
+    assert service.calls == []
+
+
+@paths
+def test_a_replayed_request_is_refused(service, path, agreement):
+    raw = agreement.raw("POST", f"{path}/once", BODY)
+    assert ask(service.port, raw).status == 200
+    assert_refused(ask(service.port, raw), "request_signature_replayed")
+    assert len(service.calls) == 1
+
+
+def test_a_view_without_requirement_is_open_to_unsigned_requests(service, agreement):
+    assert ask(service.port, raw_request("GET", "/public")).json == {"signed": False}
+    assert ask(service.port, agreement.raw("GET", "/public")).json == {"signed": True}
+
+
+def assert_html(answer) -> None:
+    """The HTML answer says the code where the JSON does, and nothing more."""
+    assert (answer.status, answer.fields["www-authenticate"]) == (401, f'Signature error="{UNSIGNED}"')
+    assert answer.fields["content-type"] == "text/html; charset=utf-8"
+    assert answer.fields["vary"] == "Accept"
+    assert answer.content.decode() == (
+        f'<!doctype html><html lang="en"><title>{UNSIGNED}</title><h1>{UNSIGNED}</h1></html>\n'
+    )
+
+
+@paths
+def test_a_browser_gets_the_code_in_html(service, path):
+    assert_html(ask(service.port, raw_request("POST", f"{path}/x", BROWSER, BODY)))
+    assert service.calls == []
+
+
+@pytest.mark.parametrize(
+    "accept", ["*/*", "application/json", "text/html;q=0.5, application/json", "text/plain", ";q=?"]
+)
+def test_without_a_preference_for_html_the_answer_is_json(service, accept):
+    assert_refused(ask(service.port, raw_request("POST", "/view/x", [("Accept", accept)], BODY)), UNSIGNED)
+
+
+@pytest.fixture(scope="module")
+def strict(agreement):
+    """The same application in mode required, with another WSGI application mounted beside it, all inside."""
+    calls: list[str] = []
+    app = flask_app(calls)
+
+    def neighbour(_environ, start_response):
+        calls.append("neighbour")
+        start_response("200 OK", [("Content-Type", "text/plain")])
+        return [b"neighbour"]
+
+    app.wsgi_app = DispatcherMiddleware(app.wsgi_app, {"/neighbour": neighbour})
+    Undersigned(verifier=agreement.verifier(), origins=ORIGINS).init_app(app)
+    with waitress_server(app) as port:
+        yield Service(port, calls)
+
+
+@pytest.mark.parametrize("path", ["/public", "/neighbour/x", "/view/x", "/nothing", "/static/x"])
+def test_in_mode_required_an_unsigned_request_reaches_nothing_inside(strict, path):
+    strict.calls.clear()
+    assert_refused(ask(strict.port, raw_request("GET", path)), UNSIGNED)
+    assert_html(ask(strict.port, raw_request("GET", path, BROWSER)))
+    assert strict.calls == []
+
+
+def test_in_mode_required_a_signed_request_reaches_what_is_inside(strict, agreement):
+    for fields in ([], BROWSER):
+        assert ask(strict.port, agreement.raw("GET", "/public", extra=fields)).json == {"signed": True}
+        assert ask(strict.port, agreement.raw("GET", "/neighbour/x", extra=fields)).content == b"neighbour"
+
+
+@pytest.mark.parametrize("fields", [[], BROWSER], ids=["program", "browser"])
+def test_the_mode_may_be_asked_for_every_request(fields, agreement):
+    app = flask_app([])
+    mode = {"/public": "optional"}
+    Undersigned(
+        app,
+        verifier=agreement.verifier(),
+        origins=ORIGINS,
+        mode=lambda environ: mode.get(environ["PATH_INFO"], "required"),
+    )
+    with waitress_server(app) as port:
+        assert ask(port, raw_request("GET", "/public", fields)).json == {"signed": False}
+        assert ask(port, raw_request("GET", "/other", fields)).status == 401
+
+
+def test_a_refusal_is_logged_for_the_operator_whoever_answers_it(service, strict, caplog):
+    with caplog.at_level(logging.INFO, "undersigned"):
+        for port in (service.port, strict.port):
+            for fields in ([], BROWSER):
+                caplog.clear()
+                ask(port, raw_request("POST", "/view/x", fields, BODY))
+                assert [record.message.count(UNSIGNED) for record in caplog.records] == [1]
+
+
+def test_a_body_over_the_limit_is_answered_413(agreement):
+    calls: list[str] = []
+    app = flask_app(calls)
+    app.config["UNDERSIGNED_MAX_BODY"] = len(BODY) - 1
+    Undersigned(app, verifier=agreement.verifier(), origins=ORIGINS)
+    with waitress_server(app) as port:
+        assert ask(port, agreement.raw("POST", "/view/x", BODY)).status == 413
+    assert calls == []

@@ -1,0 +1,303 @@
+"""Setting the extension up: where its settings come from, what is refused, and the signature a view asks for."""
+
+from __future__ import annotations
+
+import pytest
+from flask import Blueprint, Flask
+from flask.views import View
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from tests.integrations.agreement import HOST, KEYID, ORIGIN, ORIGINS, Agreement
+from werkzeug.middleware.proxy_fix import ProxyFix
+
+from undersigned import ConfigurationError, Request, VerifiedSignature, Verifier, profiles, wsgi
+from undersigned_flask import Undersigned, current_signature, required
+
+UNSIGNED = "request_signature_required"
+
+
+@pytest.fixture(scope="module")
+def agreement() -> Agreement:
+    return Agreement.make()
+
+
+def make(**config) -> Flask:
+    app = Flask(__name__)
+    app.config.update({f"UNDERSIGNED_{name.upper()}": value for name, value in config.items()})
+
+    @app.get("/")
+    @required
+    def view() -> str:
+        return current_signature.keyid
+
+    @app.get("/open")
+    def open_view() -> str:
+        return current_signature.keyid if current_signature else "unsigned"
+
+    @app.get("/careless")
+    def careless() -> str:
+        return current_signature.keyid
+
+    return app
+
+
+def get(app: Flask, path: str, agreement: Agreement | None = None):
+    fields = [] if agreement is None else agreement.fields("GET", path)
+    return app.test_client().get(path, headers=[("Host", HOST), *fields])
+
+
+def code(response) -> str:
+    assert response.status_code == 401
+    assert response.json == {"error": response.headers["WWW-Authenticate"].split('"')[1]}
+    return response.json["error"]
+
+
+# Where the settings come from
+
+
+@pytest.mark.parametrize("profile", ["adcp-3.2", profiles.ADCP_3_2])
+def test_a_jwk_set_and_a_profile_in_the_configuration_make_a_verifier(profile, agreement):
+    app = make(jwks=agreement.jwks, profile=profile, origins=ORIGINS)
+    Undersigned(app)
+    fields = [("Host", HOST), *agreement.fields("GET", "/")]
+    assert app.test_client().get("/", headers=fields).text == KEYID
+    assert code(app.test_client().get("/", headers=fields)) == "request_signature_replayed"
+
+
+def test_all_settings_may_come_from_the_configuration(agreement):
+    app = make(verifier=agreement.verifier(), origins=ORIGINS, mode="optional", max_body=10)
+    Undersigned(app)
+    assert get(app, "/", agreement).text == KEYID
+    assert get(app, "/open").text == "unsigned"
+
+
+def test_the_configuration_goes_before_the_arguments(agreement):
+    stranger = Agreement.make(seed=2)
+    extension = Undersigned(
+        verifier=stranger.verifier(), origins=["https://other.example"], mode="required", max_body=1
+    )
+    app = make(verifier=agreement.verifier(), origins=ORIGINS, mode="optional", max_body=10)
+    extension.init_app(app)
+    assert get(app, "/", agreement).text == KEYID
+    assert get(app, "/open").text == "unsigned"
+    assert code(get(app, "/", stranger)) == "request_signature_invalid"
+
+
+def test_one_extension_serves_several_applications_each_with_its_configuration(agreement):
+    extension = Undersigned(verifier=agreement.verifier(), origins=(origin for origin in ORIGINS))
+    strict, lenient = make(), make(mode="optional")
+    elsewhere = make(origins=["https://elsewhere.example"])
+    for app in (strict, lenient, elsewhere):
+        extension.init_app(app)
+    assert code(get(strict, "/open")) == UNSIGNED
+    assert get(lenient, "/open").text == "unsigned"
+    assert get(strict, "/", agreement).text == get(lenient, "/", agreement).text == KEYID
+    assert code(get(elsewhere, "/", agreement)) == "request_target_uri_malformed"
+
+
+def test_the_code_has_the_prefix_of_the_profile(agreement):
+    app = make(verifier=agreement.verifier(profiles.ADCP_WEBHOOK), origins=ORIGINS, mode="optional")
+    Undersigned(app)
+    assert code(get(app, "/")) == "webhook_signature_required"
+
+
+def test_behind_the_plain_wsgi_middleware_the_code_is_that_of_a_request(agreement):
+    app = make()
+    app.wsgi_app = wsgi.SignatureMiddleware(
+        app.wsgi_app, verifier=agreement.verifier(), origins=ORIGINS, mode="optional"
+    )
+    assert code(get(app, "/")) == UNSIGNED
+    assert get(app, "/", agreement).text == KEYID
+
+
+# What is refused when it is set up
+
+
+def wrong_settings(agreement: Agreement) -> dict[str, tuple[dict, str]]:
+    good = {"verifier": agreement.verifier(), "origins": ORIGINS}
+    keys = {"jwks": agreement.jwks, "profile": "adcp-3.2", "origins": ORIGINS}
+    return {
+        "no verifier": ({"origins": ORIGINS}, r"UNDERSIGNED_VERIFIER: set it in app\.config or .* UNDERSIGNED_JWKS"),
+        "no verifier but something else": (good | {"verifier": "v"}, r"UNDERSIGNED_VERIFIER .*pass a Verifier"),
+        "two sources of keys": (good | {"jwks": agreement.jwks}, "UNDERSIGNED_VERIFIER: .* leave UNDERSIGNED_JWKS"),
+        "two profiles": (good | {"profile": "adcp-3.2"}, "UNDERSIGNED_VERIFIER: .* UNDERSIGNED_PROFILE out"),
+        "profile alone": ({"profile": "adcp-3.2", "origins": ORIGINS}, "UNDERSIGNED_JWKS: .* set this to a JWK set"),
+        "keys alone": (keys | {"profile": None}, "UNDERSIGNED_PROFILE: set it to adcp-3.2 or "),
+        "unknown profile": (keys | {"profile": "adcp-9"}, "UNDERSIGNED_PROFILE: set it to adcp-3.2 or "),
+        "no JWK set": (keys | {"jwks": "/etc/keys.json"}, "UNDERSIGNED_JWKS: .* JWK set is a JSON object"),
+        "no origins": ({"verifier": agreement.verifier()}, r"UNDERSIGNED_ORIGINS .*list the public origins"),
+        "one origin as a string": (good | {"origins": ORIGIN}, r"UNDERSIGNED_ORIGINS .*pass a list"),
+        "origins of another type": (good | {"origins": 7}, "UNDERSIGNED_ORIGINS: give a list of strings"),
+        "an origin of another type": (good | {"origins": [7]}, "UNDERSIGNED_ORIGINS: give a list of strings"),
+        "an origin without scheme": (good | {"origins": [HOST]}, "UNDERSIGNED_ORIGINS .*write one like https://"),
+        "unknown mode": (good | {"mode": "strict"}, 'UNDERSIGNED_MODE .*use "required"'),
+        "a limit that is no number": (good | {"max_body": "1M"}, "UNDERSIGNED_MAX_BODY .*give a number of bytes"),
+    }
+
+
+WRONG = list(wrong_settings(Agreement.make()))
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_setting_is_refused_with_its_name_and_the_fix_and_the_application_is_left_alone(name, agreement):
+    config, message = wrong_settings(agreement)[name]
+    app = make(**config)
+    before = app.wsgi_app
+    with pytest.raises(ConfigurationError, match=message):
+        Undersigned(app)
+    assert (app.wsgi_app, "undersigned" in app.extensions) == (before, False)
+
+
+@pytest.mark.parametrize("option", ["origins", "mode", "max_body"])
+def test_a_wrong_argument_is_refused_like_a_wrong_setting(option, agreement):
+    arguments = {"verifier": agreement.verifier(), "origins": ORIGINS, option: "nonsense"}
+    with pytest.raises(ConfigurationError, match=f"UNDERSIGNED_{option.upper()} .or {option}= of Undersigned"):
+        Undersigned(make(), **arguments)
+
+
+def test_no_key_material_is_in_a_refusal():
+    private = {"keys": [{"kid": "a", "d": "c2VjcmV0"}, {"kid": "a", "d": "c2VjcmV0"}]}
+    with pytest.raises(ConfigurationError, match="share the kid") as caught:
+        Undersigned(make(jwks=private, profile="adcp-3.2", origins=ORIGINS))
+    assert "c2VjcmV0" not in str(caught.value)
+
+
+def test_setting_one_application_up_twice_is_refused(agreement):
+    app = make(verifier=agreement.verifier(), origins=ORIGINS)
+    extension = Undersigned(app)
+    for another in (extension, Undersigned()):
+        with pytest.raises(ConfigurationError, match="set up before"):
+            another.init_app(app)
+    assert get(app, "/", agreement).text == KEYID
+
+
+# The signature a view asks for
+
+
+@pytest.fixture
+def optional(agreement) -> Flask:
+    app = make(verifier=agreement.verifier(), origins=ORIGINS, mode="optional")
+    app.testing = True
+    Undersigned(app)
+    return app
+
+
+def test_the_signature_stands_for_a_verified_signature_where_the_request_is_signed(optional, agreement):
+    @optional.get("/inside")
+    def inside() -> str:
+        assert isinstance(current_signature, VerifiedSignature)
+        assert current_signature
+        return repr(current_signature)
+
+    assert f"keyid='{KEYID}'" in get(optional, "/inside", agreement).text
+
+
+def test_the_signature_is_false_where_the_request_is_unsigned_and_any_other_use_says_what_to_do(optional):
+    assert get(optional, "/open").text == "unsigned"
+    with pytest.raises(RuntimeError, match="put @required on the view"):
+        get(optional, "/careless")
+
+
+def test_outside_of_a_request_the_signature_says_so():
+    with pytest.raises(RuntimeError, match="outside of request context"):
+        _ = current_signature.keyid
+
+
+@pytest.mark.parametrize("path", ["/", "/open", "/careless"])
+def test_without_the_extension_no_guarded_view_runs_and_the_operator_is_told_to_call_init_app(path):
+    app = make()
+    app.testing = True
+    with pytest.raises(ConfigurationError, match="call Undersigned"):
+        get(app, path)
+
+
+def test_a_stand_in_for_a_signature_opens_no_view():
+    app = make()
+    app.testing = True
+    with pytest.raises(ConfigurationError, match="no middleware has judged"):
+        app.test_client().get("/", environ_overrides={"undersigned.signature": "mallory"})
+
+
+def test_a_field_named_like_the_environ_key_is_no_signature(optional):
+    fields = [("Host", HOST), ("undersigned.signature", "mallory"), ("undersigned-signature", "mallory")]
+    assert code(optional.test_client().get("/", headers=fields)) == UNSIGNED
+
+
+def test_a_request_context_of_the_applications_own_tests_has_not_been_judged(optional):
+    with optional.test_request_context("/"), pytest.raises(ConfigurationError, match="test_client"):
+        optional.view_functions["view"]()
+
+
+@given(accept=st.text(st.characters(max_codepoint=255, exclude_characters="\r\n\0"), max_size=60))
+@example(accept="text/html;q=x")
+@example(accept="text/html, text/html;q=-1, */*;q=nan")
+@settings(deadline=None)
+def test_whatever_accept_says_the_answer_is_the_code_and_the_view_does_not_run(accept):
+    app = make(verifier=Agreement.make().verifier(), origins=ORIGINS, mode="optional")
+    Undersigned(app)
+    answer = app.test_client().get("/", headers=[("Host", HOST), ("Accept", accept)])
+    assert answer.headers["WWW-Authenticate"] == f'Signature error="{UNSIGNED}"'
+    assert answer.text in {
+        f'{{"error": "{UNSIGNED}"}}',
+        f'<!doctype html><html lang="en"><title>{UNSIGNED}</title><h1>{UNSIGNED}</h1></html>\n',
+    }
+
+
+# What can be guarded
+
+
+class Page(View):
+    pass
+
+
+@pytest.mark.parametrize("thing", [Page, None, "view", Flask(__name__)])
+def test_what_is_neither_a_view_nor_a_blueprint_cannot_be_guarded(thing):
+    with pytest.raises(ConfigurationError, match=r"decorators = \[required\].*UNDERSIGNED_MODE"):
+        required(thing)
+
+
+def test_a_guarded_view_keeps_its_name():
+    def buy() -> str:
+        """Buys."""
+        raise AssertionError
+
+    guarded = required(buy)
+    assert (guarded.__name__, guarded.__doc__) == ("buy", "Buys.")
+
+
+def test_a_blueprint_that_is_registered_already_is_refused_and_not_left_open():
+    blueprint = Blueprint("blueprint", __name__)
+    Flask(__name__).register_blueprint(blueprint)
+    with pytest.raises(AssertionError, match="can no longer be called"):
+        required(blueprint)
+
+
+def test_an_error_handler_of_the_application_adds_nothing_to_the_refusal(optional):
+    @optional.errorhandler(401)
+    @optional.errorhandler(Exception)
+    def chatty(error: Exception) -> tuple[str, int]:
+        return f"and more: {error}", 401
+
+    assert code(get(optional, "/")) == UNSIGNED
+
+
+def test_a_middleware_that_rewrites_the_request_outside_of_the_extension_is_refused(optional, agreement):
+    optional.wsgi_app = ProxyFix(optional.wsgi_app)
+    assert get(optional, "/", agreement).status_code == 503
+    assert code(get(optional, "/")) == UNSIGNED
+
+
+def test_the_verifier_is_the_one_that_was_given(agreement):
+    asked = []
+
+    class Listening(Verifier):
+        def authenticate(self, request: Request):
+            asked.append(request.method)
+            return super().authenticate(request)
+
+    verifier = agreement.verifier()
+    listening = Listening(profiles.ADCP_3_2, keys=verifier._keys, replay=verifier._replay)
+    app = make(origins=ORIGINS)
+    Undersigned(app, verifier=listening)
+    assert get(app, "/", agreement).text == KEYID
+    assert asked == ["GET"]

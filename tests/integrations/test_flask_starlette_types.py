@@ -1,0 +1,76 @@
+"""What a type checker makes of an application that uses the Starlette and the Flask integration."""
+
+from __future__ import annotations
+
+import pytest
+
+api = pytest.importorskip("mypy.api", reason="the type checker comes with the lint extra")
+
+PROGRAM = """
+from typing import Annotated, assert_type
+
+from fastapi import Depends, FastAPI
+from flask import Blueprint, Flask, Response as FlaskResponse
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from undersigned import AsyncVerifier, VerifiedSignature, Verifier
+from undersigned_flask import Undersigned, current_signature, required
+from undersigned_starlette import Signature, SignatureMiddleware, require_signature
+
+
+def serve(verifier: Verifier, asynchronous: AsyncVerifier) -> None:
+    FastAPI().add_middleware(SignatureMiddleware, verifier=verifier, origins=["https://a.example"], mode="optional")
+    Starlette(middleware=[Middleware(SignatureMiddleware, verifier=asynchronous, origins=["https://a.example"])])
+    Undersigned(Flask("a"), verifier=verifier, origins=["https://a.example"], mode=lambda environ: "observe")
+
+
+async def depends(signature: Annotated[VerifiedSignature, Depends(require_signature)], alias: Signature) -> str:
+    assert_type(alias, VerifiedSignature)
+    return signature.keyid
+
+
+@require_signature
+async def endpoint(request: Request) -> JSONResponse:
+    assert_type(await require_signature(request), VerifiedSignature)
+    return JSONResponse({})
+
+
+@require_signature
+def synchronous(request: Request) -> JSONResponse:
+    return JSONResponse({})
+
+
+async def call(request: Request) -> None:
+    assert_type(await endpoint(request), JSONResponse)
+    assert_type(synchronous(request), JSONResponse)
+    synchronous("no request")  # type: ignore[arg-type]
+
+
+@required
+def view(plan: int) -> str:
+    assert_type(current_signature, VerifiedSignature)
+    return current_signature.keyid
+
+
+@required
+async def asynchronous_view(plan: int) -> str:
+    return current_signature.keyid
+
+
+assert_type(view(1), str | FlaskResponse)
+assert_type(asynchronous_view(1), str | FlaskResponse)
+assert_type(required(Blueprint("b", "b")), Blueprint)
+view("1")  # type: ignore[arg-type]
+Flask("a").get("/<int:plan>")(view)
+SignatureMiddleware(endpoint, origins=[])  # type: ignore[call-arg, arg-type]
+Undersigned(mode="strict")  # type: ignore[arg-type]
+"""
+
+
+def test_an_application_is_typed_and_a_wrong_argument_is_seen(tmp_path):
+    program = tmp_path / "application.py"
+    program.write_text(PROGRAM)
+    said, failed, status = api.run(["--strict", "--cache-dir", str(tmp_path), "--config-file", "", str(program)])
+    assert (status, failed) == (0, ""), said

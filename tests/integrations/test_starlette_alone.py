@@ -1,0 +1,64 @@
+"""Starlette without FastAPI: the package needs no more than Starlette."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+ALONE = """
+import asyncio, json, sys
+
+sys.modules["fastapi"] = None  # any import of it fails
+
+import undersigned_starlette
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+from undersigned import KeySet, MemoryReplayStore, Verifier, profiles
+from undersigned_starlette import *
+
+assert not hasattr(undersigned_starlette, "Signature")
+verifier = Verifier(profiles.ADCP_3_2, keys=KeySet.from_jwks({"keys": []}), replay=MemoryReplayStore())
+
+
+@require_signature
+async def endpoint(request: Request) -> PlainTextResponse:
+    raise AssertionError
+
+
+app = Starlette(routes=[Route("/", endpoint)])
+app.add_middleware(SignatureMiddleware, verifier=verifier, origins=["https://seller.example.com"], mode="optional")
+sent = []
+
+
+async def receive():
+    return {"type": "http.request"}
+
+
+async def send(message):
+    sent.append(message)
+
+
+scope = {"type": "http", "method": "GET", "path": "/", "raw_path": b"/", "query_string": b"", "headers": []}
+asyncio.run(app(scope, receive, send))
+print(sent[0]["status"], sent[1]["body"].decode())
+"""
+
+
+def run(program: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", program]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)  # noqa: S603 - our own text
+
+
+def test_without_fastapi_the_decorator_and_the_middleware_work():
+    assert run(ALONE).stdout == '401 {"error": "request_signature_required"}\n', run(ALONE).stderr
+
+
+@pytest.mark.parametrize("module", ["pydantic", "fastapi.openapi.models"])
+def test_a_broken_fastapi_is_not_taken_for_an_absent_one(module):
+    ran = run(f"import sys; sys.modules[{module!r}] = None; import undersigned_starlette")
+    assert ran.returncode == 1
+    assert f"import of {module} halted" in ran.stderr

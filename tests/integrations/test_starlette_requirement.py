@@ -1,0 +1,348 @@
+"""The requirement by hand: codes, handshakes, the OpenAPI document, and misuse that must not open an endpoint."""
+
+import asyncio
+import contextlib
+import logging
+from typing import Annotated
+
+import pytest
+from fastapi import Depends, FastAPI, WebSocket
+from starlette.applications import Starlette
+from starlette.endpoints import HTTPEndpoint
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route, WebSocketRoute
+from tests.integrations.agreement import HOST, KEYID, ORIGINS, Agreement
+
+from undersigned import (
+    AsyncVerifier,
+    ConfigurationError,
+    KeySet,
+    MemoryReplayStore,
+    VerifiedSignature,
+    asgi,
+    profiles,
+)
+from undersigned_starlette import Signature, SignatureMiddleware, SignatureRequired, require_signature
+
+UNSIGNED = "request_signature_required"
+
+
+@pytest.fixture(scope="module")
+def agreement() -> Agreement:
+    return Agreement.make()
+
+
+def run(app, scope) -> list[dict]:
+    """Call an application with one scope, as a server does; returns what it sends."""
+    first = {"http": "request", "websocket": "connect", "lifespan": "startup"}[scope["type"]]
+    last = "shutdown" if scope["type"] == "lifespan" else "disconnect"
+    incoming = [{"type": f"{scope['type']}.{first}"}]
+    sent: list[dict] = []
+
+    async def receive():
+        return incoming.pop(0) if incoming else {"type": f"{scope['type']}.{last}", "code": 1000}
+
+    async def send(message):
+        sent.append(message)
+
+    asyncio.run(app(scope, receive, send))
+    return sent
+
+
+def http_scope(path: str = "/", fields=(), **more) -> dict:
+    headers = [(name.lower().encode(), value.encode()) for name, value in [("Host", HOST), *fields]]
+    scope = {"type": "http", "method": "GET", "path": path, "raw_path": path.encode(), "query_string": b""}
+    return {**scope, "headers": headers, "http_version": "1.1", "scheme": "http", **more}
+
+
+def websocket_scope(fields=(), **more) -> dict:
+    return {**http_scope("/", fields), "type": "websocket", "subprotocols": [], **more}
+
+
+def guarded(verifier, middleware=SignatureMiddleware):
+    app = FastAPI()
+
+    @app.get("/")
+    async def endpoint(signature: Signature) -> str:
+        return signature.keyid
+
+    @app.websocket("/")
+    async def talk(websocket: WebSocket, signature: Signature) -> None:
+        await websocket.accept()
+        await websocket.send_text(signature.keyid)
+        await websocket.close()
+
+    return middleware(app, verifier=verifier, origins=ORIGINS, mode="optional")
+
+
+def guarded_starlette(verifier, middleware=SignatureMiddleware):
+    @require_signature
+    async def endpoint(request: Request) -> PlainTextResponse:
+        return PlainTextResponse(request.state.signature.keyid)
+
+    @require_signature
+    async def talk(websocket: WebSocket) -> None:
+        await websocket.accept()
+        await websocket.send_text(websocket.state.signature.keyid)
+        await websocket.close()
+
+    app = Starlette(routes=[Route("/", endpoint), WebSocketRoute("/", talk)])
+    return middleware(app, verifier=verifier, origins=ORIGINS, mode="optional")
+
+
+def challenge(sent: list[dict]) -> str:
+    return dict(sent[0]["headers"])[b"www-authenticate"].decode()
+
+
+both = pytest.mark.parametrize("make", [guarded, guarded_starlette])
+
+
+@both
+def test_the_code_has_the_prefix_of_the_profile_the_middleware_judges_by(make, agreement):
+    start, body = run(make(agreement.verifier(profiles.ADCP_WEBHOOK)), http_scope())
+    assert challenge([start]) == 'Signature error="webhook_signature_required"'
+    assert body["body"] == b'{"error": "webhook_signature_required"}'
+
+
+@both
+def test_behind_the_plain_asgi_middleware_the_code_is_that_of_a_request(make, agreement):
+    start, body = run(make(agreement.verifier(), asgi.SignatureMiddleware), http_scope())
+    assert challenge([start]) == f'Signature error="{UNSIGNED}"'
+    assert body["body"] == b'{"error": "%s"}' % UNSIGNED.encode()
+
+
+@both
+def test_an_async_verifier_serves_as_well(make, agreement):
+    verifier = AsyncVerifier(profiles.ADCP_3_2, keys=KeySet.from_jwks(agreement.jwks), replay=MemoryReplayStore())
+    start, body = run(make(verifier), http_scope(fields=agreement.fields("GET", "/")))
+    assert start["status"] == 200
+    assert KEYID.encode() in body["body"]
+
+
+def test_the_refusal_is_logged_for_the_operator(agreement, caplog):
+    with caplog.at_level(logging.INFO, "undersigned"):
+        answer = run(guarded(agreement.verifier()), http_scope())
+    assert answer[0]["status"] == 401
+    assert UNSIGNED in caplog.text
+
+
+# WebSocket handshakes
+
+
+@both
+def test_a_signed_handshake_is_accepted(make, agreement):
+    sent = run(make(agreement.verifier()), websocket_scope(agreement.fields("GET", "/")))
+    assert [message["type"] for message in sent] == ["websocket.accept", "websocket.send", "websocket.close"]
+    assert sent[1]["text"] == KEYID
+
+
+@both
+def test_an_unsigned_handshake_is_answered_like_a_request_where_the_server_can(make, agreement):
+    scope = websocket_scope(extensions={"websocket.http.response": {}})
+    start, body = run(make(agreement.verifier()), scope)
+    assert (start["type"], start["status"]) == ("websocket.http.response.start", 401)
+    assert challenge([start]) == f'Signature error="{UNSIGNED}"'
+    assert body["body"] == b'{"error": "%s"}' % UNSIGNED.encode()
+
+
+@both
+@pytest.mark.parametrize("extensions", [{}, {"extensions": None}, {"extensions": {}}])
+def test_an_unsigned_handshake_is_closed_where_the_server_cannot_answer_it(make, extensions, agreement):
+    sent = run(make(agreement.verifier()), websocket_scope(**extensions))
+    assert sent == [{"type": "websocket.close", "code": 1008, "reason": ""}]
+
+
+def test_the_lifespan_passes_and_its_state_stands_beside_the_signature(agreement):
+    @contextlib.asynccontextmanager
+    async def lifespan(_app):
+        yield {"database": "open", "signature": "mallory"}
+
+    @require_signature
+    async def endpoint(request: Request) -> PlainTextResponse:
+        return PlainTextResponse(f"{request.state.database} {request.state.signature.keyid}")
+
+    app = Starlette(routes=[Route("/", endpoint)], lifespan=lifespan)
+    app.add_middleware(SignatureMiddleware, verifier=agreement.verifier(), origins=ORIGINS, mode="optional")
+    state: dict[str, str] = {}
+    sent = run(app, {"type": "lifespan", "state": state})
+    assert [message["type"] for message in sent] == ["lifespan.startup.complete", "lifespan.shutdown.complete"]
+    assert state["database"] == "open"
+    fields = agreement.fields("GET", "/")
+    assert run(app, http_scope(fields=fields, state=state))[1]["body"] == f"open {KEYID}".encode()
+    assert challenge(run(app, http_scope(state=state))) == f'Signature error="{UNSIGNED}"'
+
+
+# FastAPI
+
+
+def documented() -> dict:
+    app = FastAPI()
+
+    @app.post("/required")
+    async def required(signature: Signature, plan: int) -> str:
+        raise AssertionError(signature, plan)
+
+    @app.post("/nested")
+    async def nested(caller: Annotated[str, Depends(caller_name)]) -> str:
+        raise AssertionError(caller)
+
+    @app.get("/public")
+    async def public() -> str:
+        raise AssertionError
+
+    return app.openapi()
+
+
+async def caller_name(signature: Annotated[VerifiedSignature, Depends(require_signature)]) -> str:
+    raise AssertionError(signature)
+
+
+def test_the_openapi_document_has_the_security_scheme():
+    schemes = documented()["components"]["securitySchemes"]
+    assert list(schemes) == ["Signature"]
+    assert (schemes["Signature"]["type"], schemes["Signature"]["scheme"]) == ("http", "Signature")
+
+
+def test_the_openapi_document_says_which_operations_require_it_be_it_through_another_dependency():
+    paths = documented()["paths"]
+    assert paths["/required"]["post"]["security"] == [{"Signature": []}]
+    assert paths["/nested"]["post"]["security"] == [{"Signature": []}]
+    assert "security" not in paths["/public"]["get"]
+
+
+def test_the_dependency_adds_no_parameter_to_an_operation():
+    assert [parameter["name"] for parameter in documented()["paths"]["/required"]["post"]["parameters"]] == ["plan"]
+
+
+def test_the_dependency_is_asked_on_the_event_loop_and_takes_no_thread(agreement, monkeypatch):
+    def no_thread(*_args, **_kwargs):
+        raise AssertionError("a thread was taken")
+
+    monkeypatch.setattr("fastapi.dependencies.utils.run_in_threadpool", no_thread)
+    start, _ = run(guarded(agreement.verifier()), http_scope(fields=agreement.fields("GET", "/")))
+    assert start["status"] == 200
+
+
+def test_an_applications_own_handler_for_the_requirement_is_kept(agreement):
+    app = FastAPI()
+    app.add_middleware(SignatureMiddleware, verifier=agreement.verifier(), origins=ORIGINS, mode="optional")
+
+    @app.exception_handler(SignatureRequired)
+    async def own(request: Request, required: SignatureRequired) -> PlainTextResponse:  # noqa: ARG001 - Starlette's
+        return PlainTextResponse(f"own answer to {required.error.code}", 401, required.headers)
+
+    @app.get("/")
+    async def endpoint(signature: Signature) -> str:
+        raise AssertionError(signature)
+
+    start, body = run(app, http_scope())
+    assert start["status"] == 401
+    assert body["body"] == f"own answer to {UNSIGNED}".encode()
+
+
+def test_a_handler_for_all_http_exceptions_adds_nothing_to_the_refusal(agreement):
+    app = FastAPI()
+    app.add_middleware(SignatureMiddleware, verifier=agreement.verifier(), origins=ORIGINS, mode="optional")
+
+    @app.exception_handler(HTTPException)
+    async def chatty(request: Request, exception: HTTPException) -> PlainTextResponse:  # noqa: ARG001 - Starlette's
+        return PlainTextResponse("and more", exception.status_code)
+
+    @app.get("/")
+    async def endpoint(signature: Signature) -> str:
+        raise AssertionError(signature)
+
+    assert run(app, http_scope())[1]["body"] == b'{"error": "%s"}' % UNSIGNED.encode()
+
+
+def test_a_dependency_override_replaces_the_requirement_in_an_applications_own_tests():
+    app = FastAPI()
+
+    @app.get("/")
+    async def endpoint(signature: Signature) -> str:
+        return signature.keyid
+
+    app.dependency_overrides[require_signature] = lambda: type("Stand", (), {"keyid": "stand-in"})
+    assert run(app, http_scope())[1]["body"] == b'"stand-in"'
+
+
+# Asked by hand
+
+
+def test_awaiting_it_gives_the_signature_or_raises_what_starlette_answers_401(agreement):
+    found = []
+
+    async def endpoint(request: Request) -> PlainTextResponse:
+        found.append(await require_signature(request))
+        return PlainTextResponse("ran")
+
+    app = Starlette(routes=[Route("/", endpoint)])
+    app.add_middleware(SignatureMiddleware, verifier=agreement.verifier(), origins=ORIGINS, mode="optional")
+    start, body = run(app, http_scope())
+    assert (start["status"], body["body"]) == (401, b'{"error": "%s"}' % UNSIGNED.encode())
+    assert run(app, http_scope(fields=agreement.fields("GET", "/")))[1]["body"] == b"ran"
+    assert [signature.keyid for signature in found] == [KEYID]
+
+
+def test_outside_of_an_application_the_exception_carries_the_whole_refusal():
+    with pytest.raises(SignatureRequired) as caught:
+        asyncio.run(require_signature(Request(http_scope(state={"signature": None}))))
+    assert (caught.value.status_code, caught.value.detail) == (401, UNSIGNED)
+    assert caught.value.headers == {"WWW-Authenticate": f'Signature error="{UNSIGNED}"'}
+
+
+# Misuse never opens an endpoint
+
+
+@pytest.mark.parametrize(
+    "state", [{}, {"state": {}}, {"state": {"signature": "mallory"}}, {"state": {"signature": True}}]
+)
+def test_without_the_middleware_the_endpoint_does_not_run_and_the_operator_is_told_to_add_it(state):
+    async def endpoint(request: Request) -> PlainTextResponse:
+        raise AssertionError(request)
+
+    def synchronous(request: Request) -> PlainTextResponse:
+        raise AssertionError(request)
+
+    fastapi = FastAPI()
+
+    @fastapi.get("/")
+    async def dependent(signature: Signature) -> str:
+        raise AssertionError(signature)
+
+    for app in (
+        Starlette(routes=[Route("/", require_signature(endpoint))]),
+        Starlette(routes=[Route("/", require_signature(synchronous))]),
+        fastapi,
+    ):
+        with pytest.raises(ConfigurationError, match="add_middleware\\(SignatureMiddleware"):
+            run(app, http_scope(**state))
+
+
+def test_an_endpoint_that_is_called_without_its_request_does_not_run(agreement):
+    app = FastAPI()
+    app.add_middleware(SignatureMiddleware, verifier=agreement.verifier(), origins=ORIGINS)
+
+    @app.get("/")
+    @require_signature
+    async def endpoint() -> str:
+        raise AssertionError
+
+    with pytest.raises(ConfigurationError, match="give it a request: Request parameter"):
+        run(app, http_scope(fields=agreement.fields("GET", "/")))
+
+
+@pytest.mark.parametrize("thing", [HTTPEndpoint, None, "view", 7])
+def test_what_is_no_function_cannot_be_decorated(thing):
+    with pytest.raises(ConfigurationError, match="decorate a function"):
+        require_signature(thing)
+
+
+def test_a_decorated_function_keeps_its_name_and_signature():
+    async def buy(request: Request) -> None:
+        """Buys."""
+
+    decorated = require_signature(buy)
+    assert (decorated.__name__, decorated.__doc__, decorated.__wrapped__) == ("buy", "Buys.", buy)

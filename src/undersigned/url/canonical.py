@@ -1,0 +1,117 @@
+"""The canonical form of a URL, as a value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from undersigned.errors import MalformedURL
+from undersigned.url import spelling
+from undersigned.url.authority import authority as authority_rule
+from undersigned.url.policy import ADCP, ADCP_RECEIVED
+from undersigned.url.value import URL
+
+
+@dataclass(frozen=True, slots=True)
+class CanonicalURL:
+    """A URL in canonical form, as `canonicalize` returns it; two are equal when their text is.
+
+    Attributes:
+        target_uri: the whole: `scheme://authority`, path and query; ASCII, without white space.
+        authority: `host` or `host:port`, as it stands in `target_uri`.
+    """
+
+    target_uri: str
+    authority: str
+
+    @property
+    def scheme(self) -> str:
+        """`http` or `https`."""
+        return self.target_uri.partition(":")[0]
+
+    @property
+    def host(self) -> str:
+        """A name, an IPv4 address, or an IPv6 address in its brackets."""
+        host, colon, port = self.authority.rpartition(":")
+        return host if colon and port[-1] != "]" else self.authority
+
+    @property
+    def port(self) -> int | None:
+        """The port; `None` where it is the scheme's own."""
+        port = self.authority[len(self.host) + 1 :]
+        return int(port) if port else None
+
+    @property
+    def path(self) -> str:
+        """The path; it starts with a slash."""
+        return self._path_and_query[0]
+
+    @property
+    def query(self) -> str | None:
+        """The query without its `?`; `None` where there is no `?`, `""` where nothing follows it."""
+        _, mark, query = self._path_and_query
+        return query if mark else None
+
+    @property
+    def _path_and_query(self) -> tuple[str, str, str]:
+        # The authority is found where it was written: right behind `://`.
+        start = self.target_uri.index("://") + len("://") + len(self.authority)
+        return self.target_uri[start:].partition("?")
+
+    def __str__(self) -> str:
+        return self.target_uri
+
+
+def canonicalize(url: str, *, received: bool = False) -> CanonicalURL:
+    """Return the canonical form of `url` by the AdCP URL canonicalization algorithm (`ADCP`).
+
+    The result is a fixed point, ASCII, and without white space. Time is linear in the length of `url`.
+
+    Args:
+        url: an absolute http or https URL.
+        received: `True` where the URL came from a peer and is about to be compared: a host with non-ASCII is then
+            refused and not converted (AdCP step 2).
+
+    Raises:
+        MalformedURL: `url` has no canonical form; its `rule` names the rule that refused.
+        TypeError: `url` is not a `str`.
+    """
+    known = spelling.canonical(url) or spelling.common(url, received=received)
+    return _by_rules(URL.parse(url), received=received) if known is None else CanonicalURL(*known)
+
+
+def canonicalize_authority(authority: str, scheme: str, *, received: bool = False) -> str:
+    """Return the canonical form of an authority, such as the value of `Host` or `:authority`.
+
+    Args:
+        authority: `host` or `host:port`, and nothing else.
+        scheme: the scheme it belongs to, which says what the default port is.
+        received: as for `canonicalize`.
+
+    Raises:
+        MalformedURL: `authority` has no canonical form or holds more than host and port, or `scheme` is neither http
+            nor https.
+        TypeError: an argument is not a `str`.
+    """
+    known = spelling.canonical(scheme + "://" + authority + "/")
+    if known is not None and known[1] == authority and scheme in {"https", "http"}:
+        return known[1]
+    url = URL.parse("//" + authority)
+    if url.path or (url.userinfo, url.query, url.fragment) != (None, None, None):
+        raise MalformedURL("the authority holds more than a host and a port", rule=authority_rule.name)
+    return _by_rules(url._replace(scheme=scheme), received=received).authority
+
+
+def same_url(a: str, b: str) -> bool:
+    """Tell whether two URLs have one canonical form (`canonicalize`).
+
+    Raises:
+        MalformedURL: one of them has no canonical form; a malformed URL is not the same as anything.
+        TypeError: one of them is not a `str`.
+    """
+    return canonicalize(a) == canonicalize(b)
+
+
+def _by_rules(url: URL, *, received: bool) -> CanonicalURL:
+    for rule in ADCP_RECEIVED if received else ADCP:
+        url = rule.apply(url)
+    return CanonicalURL(str(url), url.authority or "")

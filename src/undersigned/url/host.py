@@ -1,0 +1,177 @@
+"""Rules on the host: IPv6 literals, internationalized names, case, the root dot, the grammar of a name."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from ipaddress import AddressValueError, IPv6Address
+from typing import TYPE_CHECKING, Final
+
+from undersigned.errors import MalformedURL
+from undersigned.url.rule import rule, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from undersigned.url.value import URL
+
+LONGEST_NAME: Final = 253
+"""Without a root dot (RFC 1035 section 2.3.4)."""
+
+_LONGEST_LABEL: Final = 63
+_IP_LITERAL: Final = re.compile(r"\[[0-9A-Fa-f:.]{2,45}\]")
+_REG_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,63}+(?:\.[A-Za-z0-9_-]{1,63}+)*+")
+_NOT_IN_NAME: Final = re.compile(r"[^A-Za-z0-9._-]")
+_NUMBER: Final = re.compile(r"[0-9]+|0[Xx][0-9A-Fa-f]*")
+_RIGHT_TO_LEFT: Final = frozenset({"R", "AL", "AN"})
+
+
+def ends_in_a_number(name: str) -> bool:
+    """Tell whether the last label of `name` is a number (WHATWG URL, "ends in a number checker").
+
+    Resolvers then read the whole as an IPv4 address, in one of several notations; no domain name ends so.
+    """
+    return _NUMBER.fullmatch(name.rpartition(".")[2]) is not None
+
+
+def is_reg_name(name: str) -> bool:
+    """Tell whether `name` is made of labels that DNS can hold: 1 to 63 letters, digits, `-` and `_`, 253 in all."""
+    return len(name) <= LONGEST_NAME and _REG_NAME.fullmatch(name) is not None
+
+
+def to_ascii(host: str) -> str:
+    """Return a name with its U-labels converted to A-labels, and its A-labels checked (UTS 46, nontransitional).
+
+    Raises:
+        UnicodeError: a label is not valid.
+    """
+    # `idna.encode` would do the same work twice over: its check of a plain label comes down to the hyphens once the
+    # mapping has been done, and the Bidi rule needs the U-labels of the whole name. A test holds the two equal.
+    import idna  # noqa: PLC0415 - its tables take longer to load than this package, and few hosts need them
+
+    ascii_name = host.isascii()
+    mapped = host if ascii_name else idna.uts46_remap(host, std3_rules=True)
+    # No label gets shorter from here on, so this bounds the work.
+    if len(mapped) > LONGEST_NAME + 1:
+        raise UnicodeError
+    written: list[str] = []
+    read: list[str] = []
+    for label in mapped.split("."):
+        if not label.isascii():
+            written.append(idna.alabel(label).decode("ascii"))
+            read.append(label)
+        elif label[:4].lower() == "xn--":
+            written.append(label)
+            read.append(idna.ulabel(label))
+        else:
+            if not ascii_name:
+                idna.check_hyphen_ok(label)
+            written.append(label)
+            read.append(label)
+    if not _RIGHT_TO_LEFT.isdisjoint(map(unicodedata.bidirectional, "".join(read))):
+        _check_bidi_domain(read)
+    return ".".join(written)
+
+
+def _check_bidi_domain(labels: Sequence[str]) -> None:
+    # One right-to-left label puts every label of the name under the Bidi rule (RFC 5893 section 1.4); the library asks
+    # each label for itself.
+    import idna  # noqa: PLC0415 - as above
+
+    for label in filter(None, labels):
+        idna.check_bidi(label.lower(), check_ltr=True)
+
+
+@rule("ip-literal", source="AdCP step 2; RFC 3986 section 3.2.2; RFC 5952 section 4.3", preserves="always")
+def ip_literal(url: URL) -> URL:
+    """Refuse brackets that hold anything but an IPv6 address without a zone; put its digits in lower case."""
+    host = url.host
+    if not host or host[0] != "[":
+        return url
+    if _IP_LITERAL.fullmatch(host):
+        try:
+            IPv6Address(host[1:-1])
+        except AddressValueError:
+            raise MalformedURL(f"{shown(host)} is not an IPv6 address", rule=ip_literal.name) from None
+        # Never compressed or expanded: only the case of a digit is without meaning in the seed.
+        return url if host == (lower := host.lower()) else url._replace(host=lower)
+    raise MalformedURL(f"the host {shown(host)} {_bracket_fault(host)}", rule=ip_literal.name)
+
+
+def _bracket_fault(host: str) -> str:
+    inside, closing, after = host[1:].partition("]")
+    if not closing:
+        return "has no closing bracket"
+    if after:
+        return "goes on after its bracket with something other than a port"
+    if "%" in inside:
+        return "has a zone identifier, which means nothing to another host"
+    if inside[:1] in {"v", "V"}:
+        return "is an IPvFuture address, which nothing can interpret"
+    return "holds no IPv6 address in its brackets"
+
+
+@rule("as-received", source="AdCP step 2", preserves="always")
+def as_received(url: URL) -> URL:
+    """Refuse a host with non-ASCII: who compares does not convert what the sender should have."""
+    if url.host is None or url.host.isascii():
+        return url
+    raise MalformedURL(
+        f"the host {shown(url.host)} contains non-ASCII; a sender converts it to A-labels", rule=as_received.name
+    )
+
+
+@rule("a-labels", source="AdCP step 2; UTS 46 section 4.2; RFC 5893 section 2", preserves="always")
+def a_labels(url: URL) -> URL:
+    """Convert a name with U-labels to A-labels (UTS 46, nontransitional); refuse an A-label that is not valid."""
+    host = url.host
+    if host is None or (host.isascii() and "xn--" not in host.lower()):
+        return url
+    try:
+        name = to_ascii(host)
+    except UnicodeError as error:
+        # The library's text quotes the name at length; its code is a word of a fixed vocabulary.
+        reason = str(getattr(error, "code", None) or "invalid or too long").replace("_", " ")
+        raise MalformedURL(
+            f"the host {shown(host)} is not a valid internationalized name: {reason}", rule=a_labels.name
+        ) from None
+    return url if name == host else url._replace(host=name)
+
+
+@rule("host-case", source="AdCP step 2; RFC 3986 section 6.2.2.1", preserves="always")
+def host_case(url: URL) -> URL:
+    """Put the host in lower case."""
+    host = url.host
+    return url if host is None or host == (lower := host.lower()) else url._replace(host=lower)
+
+
+@rule("root-dot", source="AdCP step 2; RFC 9110 section 4.2.3", preserves="usually")
+def root_dot(url: URL) -> URL:
+    """Remove one trailing dot of a name; refuse it behind an IPv4 address."""
+    host = url.host
+    if not host or host[-1] != ".":
+        return url
+    if ends_in_a_number(host[:-1]):
+        raise MalformedURL(f"the host {shown(host)} is an IPv4 address with a trailing dot", rule=root_dot.name)
+    return url._replace(host=host[:-1])
+
+
+@rule("reg-name", source="AdCP step 2; RFC 3986 section 3.2.2; RFC 1035 section 2.3.4", preserves="always")
+def reg_name(url: URL) -> URL:
+    """Refuse a name with anything but letters, digits, `-`, `_` and single dots, or longer than DNS can hold."""
+    host = url.host
+    if host is None or host[:1] == "[" or is_reg_name(host):
+        return url
+    raise MalformedURL(f"the host {shown(host)} {_name_fault(host)}", rule=reg_name.name)
+
+
+def _name_fault(host: str) -> str:
+    if ":" in host:
+        return "contains a colon; an IPv6 address stands in brackets"
+    if found := _NOT_IN_NAME.search(host):
+        return f"contains U+{ord(found[0]):04X}, which is no letter, digit, '-', '_' or '.'"
+    if len(host) > LONGEST_NAME:
+        return f"is longer than {LONGEST_NAME} characters"
+    if "" in host.split("."):
+        return "has an empty label"
+    return f"has a label longer than {_LONGEST_LABEL} characters"

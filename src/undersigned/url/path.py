@@ -1,0 +1,112 @@
+"""Rules on the path: its percent triplets, its dot segments, the empty path."""
+
+from __future__ import annotations
+
+import re
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from undersigned.errors import MalformedURL
+from undersigned.url.rule import rule, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from undersigned.url.value import URL
+
+_BAD_TRIPLET: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
+_LOWER_TRIPLET: Final = re.compile(r"(%(?:[a-f][0-9A-Fa-f]|[0-9A-F][a-f]))")
+_UNRESERVED_TRIPLET: Final = re.compile(r"(%(?:2[DdEe]|3[0-9]|4[1-9A-Fa-f]|5[0-9AaFf]|6[1-9A-Fa-f]|7[0-9AaEe]))")
+_UNRESERVED: Final = "-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz~"  # RFC 3986 section 2.3
+# The first digit of each is decimal, so these are all its spellings.
+_DECODED: Final[Mapping[str, str]] = MappingProxyType(
+    {triplet: char for char in _UNRESERVED for triplet in (f"%{ord(char):02X}", f"%{ord(char):02x}")}
+)
+_DOT_SEGMENT: Final = re.compile(r"/\.\.?(?![^/])")
+
+
+def remove_dot_segments(path: str) -> str:
+    """Return a path that starts with a slash without its `.` and `..` segments (RFC 3986 section 5.2.4)."""
+    # On a stack: the standard's string form takes time in the square of the length.
+    kept: list[str] = []
+    segments = path.split("/")
+    for segment in segments:
+        if segment == "..":
+            # What stands before the first slash is no segment and stays.
+            if len(kept) > 1:
+                kept.pop()
+        elif segment != ".":
+            kept.append(segment)
+    if segments[-1] in {".", ".."}:
+        kept.append("")
+    return "/".join(kept)
+
+
+def decode_unreserved(path: str) -> str:
+    """Return `path` with the triplets of unreserved characters decoded (RFC 3986 section 6.2.2.2)."""
+    pieces = _UNRESERVED_TRIPLET.split(path)
+    pieces[1::2] = map(_DECODED.__getitem__, pieces[1::2])
+    return "".join(pieces)
+
+
+def upper_triplets(path: str) -> str:
+    """Return `path` with its triplets in upper case (RFC 3986 section 6.2.2.1)."""
+    pieces = _LOWER_TRIPLET.split(path)
+    pieces[1::2] = map(str.upper, pieces[1::2])
+    return "".join(pieces)
+
+
+def has_dot_segments(path: str) -> bool:
+    """Tell whether a path that starts with a slash has a `.` or `..` segment."""
+    return "/." in path and _DOT_SEGMENT.search(path) is not None
+
+
+@rule("triplets", source="RFC 3986 section 2.1", preserves="always")
+def triplets(url: URL) -> URL:
+    """Refuse a percent sign in the path that two hexadecimal digits do not follow."""
+    if "%" not in url.path or not (bad := _BAD_TRIPLET.search(url.path)):
+        return url
+    found = shown(url.path[bad.start() : bad.start() + 3])
+    raise MalformedURL(f"the path contains {found}, which is no percent-encoded character", rule=triplets.name)
+
+
+@rule("dot-segments", source="AdCP step 5; RFC 3986 section 5.2.4", preserves="always")
+def dot_segments(url: URL) -> URL:
+    """Remove `.` and `..` segments from a path that starts with a slash; repeated slashes stay."""
+    path = url.path
+    return url._replace(path=remove_dot_segments(path)) if path[:1] == "/" and has_dot_segments(path) else url
+
+
+@rule("empty-path", source="AdCP step 5; RFC 3986 section 6.2.3", preserves="always")
+def empty_path(url: URL) -> URL:
+    """Make an empty path behind an authority a slash."""
+    return url if url.path or url.host is None else url._replace(path="/")
+
+
+@rule("unreserved", source="AdCP step 6; RFC 3986 section 6.2.2.2", preserves="always")
+def unreserved(url: URL) -> URL:
+    """Decode the percent-encoded letters, digits, `-`, `.`, `_` and `~` of the path."""
+    return _with_path(url, decode_unreserved(url.path)) if "%" in url.path else url
+
+
+@rule("hex-case", source="AdCP step 6; RFC 3986 section 6.2.2.1", preserves="always")
+def hex_case(url: URL) -> URL:
+    """Put the hexadecimal digits of the path's percent triplets in upper case."""
+    return _with_path(url, upper_triplets(url.path)) if "%" in url.path else url
+
+
+@rule("encoded-dots", source="AdCP steps 5 and 6; RFC 3986 section 6.2.2.3", preserves="always")
+def encoded_dots(url: URL) -> URL:
+    """Refuse a path in which decoding has made a `.` or `..` segment."""
+    # Kept, the result would change when it is canonicalized again; removed, it would be a path that servers which
+    # remove before they decode do not serve.
+    if not has_dot_segments(url.path):
+        return url
+    raise MalformedURL(
+        "the path contains a percent-encoded '.' or '..' segment, which servers read differently",
+        rule=encoded_dots.name,
+    )
+
+
+def _with_path(url: URL, path: str) -> URL:
+    return url if path == url.path else url._replace(path=path)

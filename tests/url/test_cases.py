@@ -1,0 +1,58 @@
+"""The project's own cases, as data: `cases.json`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from undersigned.url import ADCP, ADCP_RECEIVED, URL, MalformedURL, canonicalize, explain
+
+CASES = json.loads(Path(__file__).with_name("cases.json").read_text(encoding="utf-8"))
+ACCEPTED = [case for case in CASES if "target_uri" in case]
+REFUSED = [case for case in CASES if "refused_by" in case]
+
+
+def policy_of(case):
+    return ADCP_RECEIVED if case.get("received") else ADCP
+
+
+@pytest.mark.parametrize("case", ACCEPTED, ids=lambda case: case["name"])
+def test_accepted_url_has_this_canonical_form(case):
+    canonical = canonicalize(case["url"], received=case.get("received", False))
+    assert (canonical.target_uri, canonical.authority) == (case["target_uri"], case["authority"])
+
+
+@pytest.mark.parametrize("case", ACCEPTED, ids=lambda case: case["name"])
+def test_accepted_url_is_changed_by_these_rules(case):
+    explanation = explain(case["url"], policy_of(case))
+    assert [change.rule.name for change in explanation.changes] == case["changed_by"]
+    assert explanation.result == case["target_uri"]
+
+
+@pytest.mark.parametrize("case", REFUSED, ids=lambda case: case["name"])
+def test_refused_url_is_refused_by_this_rule(case):
+    with pytest.raises(MalformedURL) as caught:
+        canonicalize(case["url"], received=case.get("received", False))
+    assert caught.value.rule == case["refused_by"]
+    assert caught.value.code == "target_uri_malformed"
+
+
+@pytest.mark.parametrize("case", REFUSED, ids=lambda case: case["name"])
+def test_refusal_is_short_and_printable(case):
+    with pytest.raises(MalformedURL) as caught:
+        canonicalize(case["url"], received=case.get("received", False))
+    message = str(caught.value)
+    assert message.isascii()
+    assert message.isprintable()
+    assert len(message) < 160
+
+
+def test_every_rule_of_the_policy_has_a_case():
+    fired = {name for case in ACCEPTED for name in case["changed_by"]} | {case["refused_by"] for case in REFUSED}
+    assert fired == {rule.name for rule in ADCP_RECEIVED}
+
+
+def test_parts_of_every_case_join_to_its_text():
+    assert [str(URL.parse(case["url"])) for case in CASES] == [case["url"] for case in CASES]

@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from tests.url.spellings import hostile, outcome
+
+from undersigned.url import ADCP_RECEIVED, Change, MalformedURL, canonicalize, explain
+from undersigned.url.path import hex_case
+from undersigned.url.syntax import fragment, scheme_case
+
+
+def test_each_change_has_its_rule_and_the_text_before_and_after():
+    explanation = explain("HTTPS://ads.pub.test/%2f#f")
+    assert explanation.changes == (
+        Change(scheme_case, "HTTPS://ads.pub.test/%2f#f", "https://ads.pub.test/%2f#f"),
+        Change(hex_case, "https://ads.pub.test/%2f#f", "https://ads.pub.test/%2F#f"),
+        Change(fragment, "https://ads.pub.test/%2F#f", "https://ads.pub.test/%2F"),
+    )
+    assert explanation.url == "HTTPS://ads.pub.test/%2f#f"
+    assert explanation.result == "https://ads.pub.test/%2F"
+    assert explanation.refusal is None
+
+
+def test_refusal_ends_the_explanation_and_keeps_what_came_before():
+    explanation = explain("HTTPS://ann@ads.pub.test:http/")
+    assert [change.rule.name for change in explanation.changes] == ["scheme-case", "userinfo"]
+    assert explanation.result is None
+    assert explanation.refusal is not None
+    assert explanation.refusal.rule == "port-number"
+
+
+def test_any_policy_can_be_explained():
+    assert explain("x:y#z", (fragment,)).result == "x:y"
+    assert explain("x:y#z", ()).result == "x:y#z"
+
+
+@settings(deadline=None)
+@given(hostile)
+def test_explanation_ends_where_canonicalize_does(url):
+    for received, explanation in ((False, explain(url)), (True, explain(url, ADCP_RECEIVED))):
+        answer = outcome(lambda received=received: canonicalize(url, received=received))
+        if isinstance(answer, MalformedURL):
+            assert explanation.refusal is not None
+            assert (str(explanation.refusal), explanation.refusal.rule) == (str(answer), answer.rule)
+        else:
+            assert (explanation.result, explanation.refusal) == (answer.target_uri, None)
+
+
+def test_what_is_no_text_is_a_type_error():
+    with pytest.raises(TypeError):
+        explain(b"https://ads.pub.test/")

@@ -1,0 +1,163 @@
+from __future__ import annotations
+
+import idna
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.url.spellings import outcome
+
+from undersigned.url import URL, MalformedURL, canonicalize
+from undersigned.url.host import a_labels, as_received, ends_in_a_number, host_case, ip_literal, reg_name, root_dot
+
+RULES = (as_received, ip_literal, a_labels, host_case, root_dot, reg_name)
+
+
+def with_host(host):
+    return URL("https", None, host, None, "/", None, None)
+
+
+def refusal(rule, host):
+    with pytest.raises(MalformedURL) as caught:
+        rule.apply(with_host(host))
+    assert caught.value.rule == rule.name
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+def test_absent_host_is_nobodys_business(rule):
+    url = URL.parse("mailto:ann@pub.test")
+    assert rule.apply(url) is url
+
+
+@pytest.mark.parametrize(
+    ("host", "message"),
+    [
+        ("[::1", "no closing bracket"),
+        ("[::1]x", "something other than a port"),
+        ("[fe80::1%25eth0]", "zone identifier"),
+        ("[v1.a]", "IPvFuture"),
+        ("[name]", "holds no IPv6 address"),
+        ("[]", "holds no IPv6 address"),
+        ("[1:2]", "is not an IPv6 address"),
+        ("[::1.2.3]", "is not an IPv6 address"),
+    ],
+)
+def test_message_says_what_is_wrong_with_a_bracketed_host(host, message):
+    assert message in refusal(ip_literal, host)
+
+
+@pytest.mark.parametrize("host", ["[1:2:3:4:5:6:7::]", "[::2:3:4:5:6:7:8]", "[2001:db8:0:0:1:0:0:1]", "[::1.2.3.4]"])
+def test_ipv6_address_stays_as_it_is_written(host):
+    assert ip_literal.apply(with_host(host)).host == host
+    assert ip_literal.apply(with_host(host.upper())).host == host
+
+
+@pytest.mark.parametrize(
+    ("host", "message"),
+    [
+        ("fe80::1", "an IPv6 address stands in brackets"),
+        ("a%41", r"U+0025"),
+        ("a]", r"U+005D"),
+        ("a,b", "U+002C"),
+        ("a" * 254, "longer than 253"),
+        ("a..b", "empty label"),
+        ("", "empty label"),
+        ("a" * 64 + ".b", "label longer than 63"),
+    ],
+)
+def test_message_says_what_is_wrong_with_a_name(host, message):
+    assert message in refusal(reg_name, host)
+
+
+def test_message_says_which_rule_of_idna_refused():
+    assert refusal(a_labels, "☕.test").endswith("is not a valid internationalized name: disallowed codepoint")
+
+
+def test_idna_error_without_a_code_has_plain_words(monkeypatch):
+    def refuse(label):
+        raise UnicodeError(label)
+
+    monkeypatch.setattr(idna, "alabel", refuse)
+    assert refusal(a_labels, "münchen.test").endswith("not a valid internationalized name: invalid or too long")
+
+
+def test_non_ascii_is_shown_escaped():
+    assert refusal(as_received, "mün\ud800").startswith(r"the host 'm\xfcn\ud800' contains non-ASCII")
+
+
+def test_empty_host_has_no_root_dot():
+    assert root_dot.apply(with_host("")).host == ""
+
+
+@pytest.mark.parametrize("name", ["1", "a.1", "192.0.2.7", "0x", "0Xf", "a.0x7f", "1.2.3.4.5"])
+def test_name_ends_in_a_number(name):
+    assert ends_in_a_number(name)
+
+
+@pytest.mark.parametrize("name", ["", "a", "1.a", "0xg", "1a", "x0", "1-2", "1."])
+def test_name_does_not_end_in_a_number(name):
+    assert not ends_in_a_number(name)
+
+
+_LABELS = st.one_of(
+    st.text(
+        st.sampled_from("abzAZ09-_üÜßςΣ١\u05d0\u0627\uff71\uff41\u200c\u200d\u0308\u00ad☕한日·"),
+        min_size=1,
+        max_size=8,
+    ),
+    st.text(st.characters(min_codepoint=0x80, max_codepoint=0x2FFF), min_size=1, max_size=4),
+    st.text(st.sampled_from("abz09-üéあ日"), min_size=1, max_size=8).map(lambda label: "xn--" + puny(label)),
+    st.sampled_from(["ads", "xn--mnchen-3ya", "xn--4dbc", "a--b", "ab--c"]),
+)
+
+
+def puny(label):
+    return label.encode("punycode").decode("ascii")
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.lists(_LABELS, min_size=1, max_size=3), st.sampled_from(".\u3002\uff0e\uff61"))
+def test_name_with_a_u_label_is_what_the_idna_package_makes_of_it(labels, stop):
+    host = stop.join(labels)
+    if host.isascii():
+        return
+    try:
+        expected = idna.encode(host, uts46=True, std3_rules=True).decode().removesuffix(".")
+    except idna.IDNAError:
+        expected = None
+    actual = outcome(lambda: canonicalize(f"https://{host}/").authority)
+    if not isinstance(actual, MalformedURL):
+        assert actual == expected
+        assert canonicalize(f"https://{expected}/", received=True).authority == expected
+    elif expected is not None:
+        # The package asks each label for itself; UTS 46 puts a whole name under the Bidi rule.
+        bidi = "bidi rule" in str(actual) and "bidi rule" in refusal(a_labels, expected)
+        assert bidi or (actual.rule == root_dot.name and ends_in_a_number(expected))
+
+
+@settings(deadline=None)
+@given(st.lists(_LABELS, min_size=1, max_size=3).map(".".join).filter(str.isascii))
+def test_a_label_is_valid_where_the_idna_package_reads_it(host):
+    try:
+        for label in host.split("."):
+            if label[:4] == "xn--":
+                idna.ulabel(label)
+    except idna.IDNAError:
+        refusal(a_labels, host)
+        return
+    answer = outcome(lambda: a_labels.apply(with_host(host)))
+    assert answer == with_host(host) or "bidi rule" in str(answer)
+
+
+@pytest.mark.parametrize("host", ["a1.אב", "a1.xn--4dbc", "אב", "א1.אב.a", "_a.b.test"])
+def test_right_to_left_name_follows_the_bidi_rule(host):
+    assert a_labels.apply(with_host(host)).host.isascii()
+
+
+@pytest.mark.parametrize("host", ["1a.אב", "1a.xn--4dbc", "1A.XN--4DBC", "_a.xn--4dbc", "א-a.test", "1א.test"])
+def test_right_to_left_name_that_breaks_the_bidi_rule_is_refused(host):
+    assert "bidi rule" in refusal(a_labels, host)
+
+
+def test_empty_label_beside_a_right_to_left_one_is_left_to_the_grammar():
+    assert refusal(reg_name, a_labels.apply(with_host("a..xn--4dbc")).host)

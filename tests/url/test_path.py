@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.url.spellings import UNRESERVED
+
+from undersigned.url import URL, MalformedURL
+from undersigned.url.path import (
+    decode_unreserved,
+    dot_segments,
+    empty_path,
+    encoded_dots,
+    has_dot_segments,
+    hex_case,
+    remove_dot_segments,
+    triplets,
+    unreserved,
+    upper_triplets,
+)
+
+
+def with_path(path):
+    return URL("https", None, "a", None, path, None, None)
+
+
+def as_rfc_3986_says(path):
+    """Section 5.2.4, letter by letter."""
+    output = ""
+    while path:
+        if path.startswith("../"):
+            path = path[3:]
+        elif path.startswith(("./", "/./")):
+            path = path[2:]
+        elif path == "/.":
+            path = "/"
+        elif path.startswith("/../"):
+            path, output = path[3:], output[: max(output.rfind("/"), 0)]
+        elif path == "/..":
+            path, output = "/", output[: max(output.rfind("/"), 0)]
+        elif path in {".", ".."}:
+            path = ""
+        else:
+            end = path.find("/", 1)
+            end = len(path) if end < 0 else end
+            output, path = output + path[:end], path[end:]
+    return output
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.lists(st.sampled_from([".", "..", "", "a", "b", "...", ".a", "a."]), max_size=10).map("/".join))
+def test_dot_segments_are_removed_as_rfc_3986_says(path):
+    assert remove_dot_segments(f"/{path}") == as_rfc_3986_says(f"/{path}")
+    assert dot_segments.apply(with_path(f"/{path}")).path == as_rfc_3986_says(f"/{path}")
+    assert not has_dot_segments(remove_dot_segments(f"/{path}"))
+
+
+@pytest.mark.parametrize("path", ["", "a/../b", "..", "a/."])
+def test_path_without_a_leading_slash_keeps_its_dots(path):
+    assert dot_segments.apply(with_path(path)).path == path
+
+
+@pytest.mark.parametrize("code", range(256))
+def test_triplet_is_decoded_where_its_character_is_unreserved(code):
+    for triplet in (f"%{code:02X}", f"%{code:02x}"):
+        decoded = chr(code) if chr(code) in UNRESERVED else triplet
+        assert decode_unreserved(f"/{triplet}{triplet}") == f"/{decoded}{decoded}"
+        assert upper_triplets(f"/{triplet}{triplet}") == f"/%{code:02X}%{code:02X}"
+
+
+@settings(deadline=None)
+@given(st.lists(st.from_regex(r"%[0-9a-fA-F]{2}|[^%]", fullmatch=True), max_size=8).map("".join))
+def test_only_triplets_change(path):
+    after = upper_triplets(decode_unreserved(path))
+    assert re.split(r"%[0-9A-Fa-f]{2}", after)[0].startswith(re.split(r"%[0-9A-Fa-f]{2}", path)[0])
+    assert upper_triplets(decode_unreserved(after)) == after
+
+
+@pytest.mark.parametrize("rule", [unreserved, hex_case, triplets, encoded_dots], ids=lambda rule: rule.name)
+def test_path_without_triplets_is_the_same_object(rule):
+    url = with_path("/a/.b")
+    assert rule.apply(url) is url
+
+
+def test_message_shows_the_malformed_triplet_and_no_more():
+    with pytest.raises(MalformedURL, match=r"contains '%zz', which"):
+        triplets.apply(with_path("/secret%zzsecret"))
+
+
+def test_dot_segment_that_is_left_is_one_that_was_encoded():
+    with pytest.raises(MalformedURL, match="percent-encoded"):
+        encoded_dots.apply(with_path("/a/.."))
+
+
+def test_empty_path_needs_an_authority_to_become_a_slash():
+    assert empty_path.apply(with_path("")).path == "/"
+    assert empty_path.apply(URL.parse("urn:?x")) == URL.parse("urn:?x")

@@ -1,0 +1,118 @@
+"""What holds for every URL."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from tests.url.spellings import canonical_urls, hostile, outcome, respelled
+
+from undersigned.url import MalformedURL, canonicalize, canonicalize_authority, same_url
+
+
+def attempt(url, *, received=False):
+    answer = outcome(lambda: canonicalize(url, received=received))
+    if not isinstance(answer, MalformedURL):
+        return answer
+    message = str(answer)
+    assert message.isascii()
+    assert message.isprintable()
+    assert len(message) < 160
+    return None
+
+
+@settings(max_examples=500, deadline=None)
+@given(hostile, st.booleans())
+@example(url="https://a/\ud800", received=False)
+@example(url="https://\ud800/", received=True)
+@example(url="\x00", received=False)
+def test_any_text_has_a_canonical_form_or_is_malformed(url, received):
+    attempt(url, received=received)
+
+
+@settings(max_examples=500, deadline=None)
+@given(hostile)
+def test_result_is_a_fixed_point_ascii_without_white_space_around_its_authority(url):
+    canonical = attempt(url)
+    if canonical is None:
+        return
+    target = canonical.target_uri
+    assert canonicalize(target) == canonical
+    assert canonicalize(target, received=True) == canonical
+    assert target.isascii()
+    assert target.isprintable()
+    assert " " not in target
+    assert target.startswith(f"{canonical.scheme}://{canonical.authority}/")
+    assert canonicalize_authority(canonical.authority, canonical.scheme) == canonical.authority
+
+
+@settings(max_examples=500, deadline=None)
+@given(hostile)
+def test_receiving_refuses_more_and_never_changes_an_answer(url):
+    canonical, received = attempt(url), attempt(url, received=True)
+    assert received in {canonical, None}
+    if url.isascii():
+        assert received == canonical
+
+
+@settings(max_examples=500, deadline=None)
+@given(respelled())
+def test_spellings_that_differ_by_what_the_rules_put_right_have_one_form(pair):
+    canonical, other = pair
+    assert canonicalize(other).target_uri == canonicalize(canonical).target_uri == canonical
+    assert same_url(canonical, other)
+
+
+@settings(deadline=None)
+@given(canonical_urls)
+def test_canonical_url_is_returned_as_it_is(url):
+    assert canonicalize(url).target_uri == url
+
+
+@settings(deadline=None)
+@given(hostile, hostile, st.sampled_from(["https", "http", "HTTPS", "ftp", "", "https://a/"]), st.booleans())
+def test_any_text_as_an_authority_has_a_canonical_form_or_is_malformed(a, b, scheme, received):
+    for authority in (a, b.removeprefix("https://")):
+        canonical = outcome(lambda authority=authority: canonicalize_authority(authority, scheme, received=received))
+        if not isinstance(canonical, MalformedURL):
+            assert canonicalize(f"{scheme}://{authority}").authority == canonical
+            assert not set("/?#@") & set(authority)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("a" * 100_000, "https://" + "a" * 1_000_000, "https://" + "a." * 500_000, "https://" + "@" * 500_000),
+        *("https://" + ":" * 500_000, "https://" + "[" * 500_000, "https://[" + ":" * 500_000 + "]"),
+        *("https://ü" + "a" * 500_000, "https://" + "ü." * 300_000, "https://" + "xn--a" * 200_000),
+        *("https://a:" + "9" * 500_000, "https://a/" + "%" * 500_000, "https://a/" + "\ud800" * 100_000),
+        *("https://" + "xn--mnchen-3ya." * 20_000, "https://[" + "%25" * 100_000 + "]/", "://" * 200_000),
+    ],
+    ids=lambda text: ascii(text[:16]),
+)
+def test_giant_malformed_text_is_malformed_and_nothing_else(text):
+    with pytest.raises(MalformedURL) as caught:
+        canonicalize(text)
+    assert len(str(caught.value)) < 160
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("/a" * 200_000, "/a" * 200_000),
+        ("/" * 500_000, "/" * 500_000),
+        ("/a/.." * 100_000, "/"),
+        ("/." * 200_000, "/"),
+        ("/a" * 100_000 + "/.." * 100_000, "/"),
+        ("/" + "%41" * 100_000, "/" + "A" * 100_000),
+        ("/" + "%2f" * 100_000, "/" + "%2F" * 100_000),
+        ("/?" + "/../" * 100_000, "/?" + "/../" * 100_000),
+    ],
+    ids=lambda path: path[:8],
+)
+def test_giant_path_has_its_canonical_form(path, expected):
+    assert canonicalize("https://ads.pub.test" + path).target_uri == "https://ads.pub.test" + expected
+
+
+def test_port_of_a_million_zeros_is_a_number():
+    assert canonicalize("https://a:" + "0" * 1_000_000 + "443/").target_uri == "https://a/"

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from undersigned.url import ADCP_RECEIVED, URL, Rule
+from undersigned.url.rule import rule, shown
+
+
+@rule("upper-path", source="a test", preserves="never")
+def upper_path(url):
+    """Put the path in upper case.
+
+    More.
+    """
+    return url._replace(path=url.path.upper())
+
+
+def test_decorated_function_is_a_rule():
+    assert upper_path == Rule("upper-path", "a test", "never", upper_path.apply)
+    assert upper_path.apply(URL.parse("https://a/p")) == URL.parse("https://a/P")
+
+
+def test_summary_is_the_first_line_of_the_docstring():
+    assert upper_path.summary == "Put the path in upper case."
+    assert Rule("bare", "a test", "always", lambda url: url).summary == ""
+
+
+def test_rule_cannot_be_changed():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        upper_path.name = "other"
+
+
+@pytest.mark.parametrize("rule", ADCP_RECEIVED, ids=lambda rule: rule.name)
+def test_each_rule_of_the_policy_says_what_it_does_and_whence(rule):
+    assert rule.summary.endswith(".")
+    assert rule.source.startswith(("AdCP step", "RFC 3986"))
+    assert rule.preserves in {"always", "usually", "never"}
+
+
+@pytest.mark.parametrize("rule", ADCP_RECEIVED, ids=lambda rule: rule.name)
+def test_each_rule_of_the_policy_returns_the_same_object_where_nothing_changes(rule):
+    for text in ("https://ads.pub.test:8443/a/b%2F?c", "http://[::1]/", "https://xn--mnchen-3ya.test/"):
+        url = URL.parse(text)
+        assert rule.apply(url) is url
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("plain", "'plain'"),
+        ("a\x00\n\x1b\x7f", "'a\\x00\\n\\x1b\\x7f'"),
+        ("é\u2028\ud800", "'\\xe9\\u2028\\ud800'"),
+        ("a" * 40, "'" + "a" * 40 + "'"),
+        ("a" * 41, "'" + "a" * 37 + "...'"),
+        ("\U0001f600" * 9, "'" + ("\\U0001f600" * 4)[:37] + "...'"),
+    ],
+)
+def test_shown_text_is_short_printable_ascii(text, expected):
+    assert shown(text) == expected

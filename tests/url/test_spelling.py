@@ -1,0 +1,93 @@
+"""The fast paths give what the rules give, or nothing."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.url.spellings import canonical_parts, hostile, respelled
+
+from undersigned.url import ADCP, ADCP_RECEIVED, explain, spelling
+from undersigned.url.value import URL
+
+_WORTH_A_THOUGHT = "aA0.-_:@/?#%[]\\ ~2eEfF47ghxn\t\x7fé"
+
+
+def by_rules(url, policy=ADCP):
+    value = URL.parse(url)
+    for rule in policy:
+        value = rule.apply(value)
+    return str(value), value.authority
+
+
+def usual(host, port):
+    """Whether `common` promises to know a URL with this host and port."""
+    return host[0] != "[" and not port.startswith("0") and (not port or int(port) < 60000)
+
+
+@settings(max_examples=500, deadline=None)
+@given(hostile | st.text(st.sampled_from(_WORTH_A_THOUGHT), max_size=12).map("https://a".__add__))
+def test_what_a_fast_path_knows_is_what_the_rules_give(url):
+    if (known := spelling.canonical(url)) is not None:
+        assert known == (url, by_rules(url)[1]) == by_rules(url)
+    if (known := spelling.common(url)) is not None:
+        assert known == by_rules(url)
+    if (known := spelling.common(url, received=True)) is not None:
+        assert known == by_rules(url, ADCP_RECEIVED)
+
+
+@settings(deadline=None)
+@given(canonical_parts)
+def test_canonical_url_with_a_plain_name_is_recognised(parts):
+    if usual(parts.host, parts.port[1:]) and "xn--" not in parts.host:
+        assert spelling.canonical(parts.text) == (parts.text, parts.host + parts.port)
+
+
+@settings(deadline=None)
+@given(respelled())
+def test_usual_spelling_is_recognised(pair):
+    canonical, url = pair
+    value = URL.parse(url)
+    if usual(value.host, value.port or ""):
+        known = (canonical, URL.parse(canonical).authority)
+        assert spelling.common(url) == known
+        assert spelling.common(url, received=True) == (known if value.host.isascii() else None)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("https://[::1]/", "https://[::1]:443/", "https://a:0/", "https://a:0443/", "https://a:65535/"),
+        *("https://192.0.2.7./", "https://a/%2e", "https://" + "a." * 126 + "ab/", "https://./", "https://a../"),
+        *("https://xn--a.test/", "https://\u2615.test/", "https://\u00ad/", "https://" + "a" * 64 + ".\u00fc/"),
+    ],
+)
+def test_spelling_that_takes_thought_is_left_to_the_rules(url):
+    assert spelling.canonical(url) is None
+    assert spelling.common(url) is None
+
+
+def test_canonical_url_with_a_port_may_be_as_long_as_the_rules_allow():
+    name = ".".join(["a" * 49] * 5) + ".abc"
+    assert spelling.canonical(f"https://{name}/") == (f"https://{name}/", name)
+    assert spelling.canonical(f"https://{name}:8443/") is None
+    assert spelling.common(f"https://{name}:8443/") == (f"https://{name}:8443/", f"{name}:8443")
+
+
+@pytest.mark.parametrize("code", range(256))
+def test_each_triplet_and_each_character_is_known_as_the_rules_know_it(code):
+    urls = [f"https://a/%{code:02X}", f"https://a/%{code:02x}", f"https://a/{chr(code)}", f"https://a/?{chr(code)}"]
+    urls += [f"https://{chr(code)}/", f"https://{chr(code)}@a/", f"https://a/#{chr(code)}", f"https://a:{chr(code)}/"]
+    for url in urls:
+        result = explain(url).result
+        for known in (spelling.canonical(url), spelling.common(url)):
+            assert known is None or known[0] == result
+
+
+def test_text_of_a_subclass_gives_plain_text():
+    class Text(str):
+        __slots__ = ()
+
+    for known in (spelling.canonical(Text("https://a/p")), spelling.common(Text("https://a/p"))):
+        assert known == ("https://a/p", "a")
+        assert {type(part) for part in known} == {str}

@@ -1,0 +1,34 @@
+"""The published vectors of the AdCP request-signing profile."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from undersigned.url import MalformedURL, canonicalize
+
+_BESIDE = Path(__file__).resolve().parents[3] / "shared" / "vectors"
+_PUBLISHED = Path(os.environ.get("UNDERSIGNED_VECTORS", _BESIDE)) / "adcp-3.2.4/request-signing/canonicalization.json"
+
+
+def published_cases():
+    if not _PUBLISHED.is_file():
+        reason = f"no published vectors at {_PUBLISHED}; set UNDERSIGNED_VECTORS to their directory"
+        return [pytest.param(None, marks=pytest.mark.skip(reason=reason), id="absent")]
+    cases = json.loads(_PUBLISHED.read_text(encoding="utf-8"))["cases"]
+    return [pytest.param(case, id=case["name"]) for case in cases]
+
+
+@pytest.mark.parametrize("case", published_cases())
+def test_published_case_gives_its_published_answer(case):
+    if case.get("reject"):
+        with pytest.raises(MalformedURL) as caught:
+            canonicalize(case["input_url"])
+        assert f"request_{caught.value.code}" == case["expected_error_code"]
+    else:
+        canonical = canonicalize(case["input_url"])
+        assert canonical.target_uri == case["expected_target_uri"]
+        assert canonical.authority == case["expected_authority"]

@@ -1,0 +1,131 @@
+"""Buyers: the HTTP clients, which sign what they send, and send what they are told."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Protocol, cast
+
+import httpx
+import requests
+
+import undersigned_httpx
+import undersigned_requests
+from undersigned import Request
+
+from .attempts import Answer
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from undersigned import Signer
+
+TIMEOUT = 5.0
+"""The seconds a server may take to answer."""
+
+_CHALLENGE = re.compile(r'Signature error="([a-z_]+)"')
+
+
+class Buyer(Protocol):
+    """One HTTP client library."""
+
+    @property
+    def name(self) -> str:
+        """What the library is called."""
+        ...
+
+    def signed(self, request: Request, signer: Signer, origin: str) -> Request:
+        """Return `request` as the library would send it to `origin`, signed by the library's integration."""
+        ...
+
+    def send(self, request: Request) -> Answer:
+        """Send `request` as it is; where nothing answers, the answer's status is 0."""
+        ...
+
+    def close(self) -> None:
+        """Close the connections."""
+        ...
+
+
+class RequestsBuyer:
+    """The library requests."""
+
+    name = "requests"
+
+    def __init__(self) -> None:
+        self._session = requests.Session()
+        # A proxy of the environment would be asked for loopback addresses too.
+        self._session.trust_env = False
+
+    def signed(self, request: Request, signer: Signer, origin: str) -> Request:
+        """Return what a session sends for `auth=SignatureAuth(...)`."""
+        auth = undersigned_requests.SignatureAuth(signer, origins=[origin])
+        sent = self._session.prepare_request(
+            requests.Request(request.method, request.url, dict(request.headers), data=request.body, auth=auth)
+        )
+        return Request(sent.method or "", sent.url or "", sent.headers, sent.body or b"")
+
+    def send(self, request: Request) -> Answer:
+        """Send `request` without an auth hook."""
+        sent = requests.Request(request.method, request.url, dict(request.headers), data=request.body)
+        try:
+            response = self._session.send(
+                self._session.prepare_request(sent), timeout=TIMEOUT, allow_redirects=False, proxies={}
+            )
+        except requests.RequestException as failure:
+            return _no_answer(failure)
+        return read_answer(response.status_code, response.headers, response.content)
+
+    def close(self) -> None:
+        """Close the session."""
+        self._session.close()
+
+
+class HTTPXBuyer:
+    """The library httpx."""
+
+    name = "httpx"
+
+    def __init__(self) -> None:
+        self._client = httpx.Client(trust_env=False, timeout=TIMEOUT, follow_redirects=False)
+
+    def signed(self, request: Request, signer: Signer, origin: str) -> Request:
+        """Return what a client sends for `auth=SignatureAuth(...)`."""
+        auth = undersigned_httpx.SignatureAuth(signer, origins=[origin])
+        flow = auth.sync_auth_flow(self._request(request))
+        sent = next(flow)
+        flow.close()
+        return Request(sent.method, str(sent.url), sent.headers.multi_items(), sent.read())
+
+    def send(self, request: Request) -> Answer:
+        """Send `request` without an auth hook."""
+        try:
+            response = self._client.send(self._request(request), auth=None)
+        except httpx.TransportError as failure:
+            return _no_answer(failure)
+        return read_answer(response.status_code, response.headers, response.content)
+
+    def close(self) -> None:
+        """Close the client."""
+        self._client.close()
+
+    def _request(self, request: Request) -> httpx.Request:
+        return self._client.build_request(
+            request.method, request.url, headers=list(request.headers), content=request.body or None
+        )
+
+
+def read_answer(status: int, headers: Mapping[str, str], content: bytes) -> Answer:
+    """Return what a response says: the code of its challenge, else the request target that was verified."""
+    challenge = _CHALLENGE.fullmatch(headers.get("WWW-Authenticate", ""))
+    if challenge is not None:
+        return Answer(status, challenge[1])
+    try:
+        members = cast("Mapping[str, object]", json.loads(content))
+        return Answer(status, f"verified {members['verified']}")
+    except (KeyError, TypeError, ValueError):
+        return Answer(status, "an answer the applications do not give")
+
+
+def _no_answer(failure: Exception) -> Answer:
+    return Answer(0, f"no answer: {type(failure).__name__}")

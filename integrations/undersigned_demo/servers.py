@@ -1,0 +1,76 @@
+"""Servers: real ones, each in a thread of its own, on a loopback port the system chooses."""
+
+from __future__ import annotations
+
+import logging
+import socket
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Protocol, cast
+
+import uvicorn
+from waitress import wasyncore
+from waitress.server import create_server
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+
+    from fastapi import FastAPI
+    from flask import Flask
+    from waitress.task import ThreadedTaskDispatcher
+
+
+@contextmanager
+def uvicorn_server(app: Callable[[str], FastAPI]) -> Generator[str]:
+    """Serve what `app` makes for an origin by uvicorn, and stop at the end; yields the origin."""
+    with _listening() as (listener, origin):
+        config = uvicorn.Config(
+            app(origin), http="h11", ws="none", lifespan="off", log_config=None, log_level="critical", access_log=False
+        )
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="uvicorn")
+        thread.start()
+        try:
+            yield origin
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+class _Trigger(Protocol):
+    def pull_trigger(self, thunk: Callable[[], None]) -> None: ...
+
+
+class _WaitressServer(Protocol):
+    """The server of one socket, as waitress makes it; its published stubs leave the trigger out."""
+
+    trigger: _Trigger
+    task_dispatcher: ThreadedTaskDispatcher
+
+    def run(self) -> None: ...
+
+
+@contextmanager
+def waitress_server(app: Callable[[str], Flask]) -> Generator[str]:
+    """Serve what `app` makes for an origin by waitress, and stop at the end; yields the origin."""
+    # Without a handler of its own, logging would write its warnings to standard error.
+    logging.getLogger("waitress").addHandler(logging.NullHandler())
+    with _listening() as (listener, origin):
+        channels: dict[int, socket.socket] = {}
+        server = cast("_WaitressServer", create_server(app(origin), map=channels, sockets=[listener]))
+        thread = threading.Thread(target=server.run, name="waitress")
+        thread.start()
+        try:
+            yield origin
+        finally:
+            # The loop ends when it has no channel left, and only the loop's own thread may close one.
+            server.trigger.pull_trigger(lambda: wasyncore.close_all(channels))
+            thread.join()
+            server.task_dispatcher.shutdown()
+
+
+@contextmanager
+def _listening() -> Generator[tuple[socket.socket, str]]:
+    """Listen before the server does: nobody else can take the port, and a client that comes early waits."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        yield listener, f"http://127.0.0.1:{listener.getsockname()[1]}"

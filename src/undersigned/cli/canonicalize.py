@@ -1,0 +1,63 @@
+"""`undersigned canonicalize`: the canonical form of URLs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from undersigned.cli.lines import CODE, Answer, MalformedLine, answer_lines, write_object
+from undersigned.errors import MalformedURL
+from undersigned.url import canonicalize as canonical_form
+
+if TYPE_CHECKING:
+    from undersigned.strict_json import JSONValue
+
+
+@click.command()
+@click.option("--received", is_flag=True, help="Refuse a host with non-ASCII, as the receiver of a request does.")
+@click.option("--json", "as_json", is_flag=True, help="Write a JSON object a line, as with -.")
+@click.argument("urls", nargs=-1, required=True, metavar="URL... | -")
+def canonicalize(*, urls: tuple[str, ...], received: bool, as_json: bool) -> None:
+    """Write the canonical form of URLs.
+
+    The algorithm is AdCP URL canonicalization. Exit 1 if a URL among the arguments has no canonical form. With - read
+    a JSON string a line and write an object a line:
+
+    \b
+    {"target_uri": ..., "authority": ...}
+    {"error": "target_uri_malformed", "rule": ..., "message": ...}
+    {"error": "line_malformed", "rule": "line", "message": ...}
+    """  # noqa: D301 - the escape is how click is told to keep the lines
+    if urls == ("-",):
+        answer_lines(lambda value: _answer(_string(value), received=received), _refusal)
+        return
+    if "-" in urls:
+        raise click.UsageError("- reads URLs from standard input and stands alone")
+    answers = [_answer(url, received=received) for url in urls]
+    for answer in answers:
+        if as_json:
+            write_object(answer)
+        elif "error" in answer:
+            click.echo(f"{answer['error']}: {answer['rule']}: {answer['message']}", err=True)
+        else:
+            click.echo(answer["target_uri"])
+    click.get_current_context().exit(int(any("error" in answer for answer in answers)))
+
+
+def _answer(url: str, *, received: bool) -> Answer:
+    try:
+        canonical = canonical_form(url, received=received)
+    except MalformedURL as malformed:
+        return {"error": malformed.code, "rule": malformed.rule, "message": str(malformed)}
+    return {"target_uri": canonical.target_uri, "authority": canonical.authority}
+
+
+def _string(value: JSONValue) -> str:
+    if not isinstance(value, str):
+        raise MalformedLine("the line is not a JSON string")
+    return value
+
+
+def _refusal(malformed: MalformedLine) -> Answer:
+    return {"error": CODE, "rule": "line", "message": str(malformed)}

@@ -1,0 +1,67 @@
+"""The group: the commands of this package, and those that other packages plug in.
+
+A command that needs more than the extra `cli` is an entry point of the group `undersigned.commands`: its name is the
+command's, its value a `click.Command`, and an extra of that name carries what it needs.
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import EntryPoint, entry_points
+from typing import cast
+
+import click
+
+import undersigned as library
+from undersigned.cli.canonicalize import canonicalize
+from undersigned.cli.extras import MissingExtra
+from undersigned.cli.keygen import keygen
+from undersigned.cli.sign import sign
+from undersigned.cli.verify import verify
+
+PLUGINS = "undersigned.commands"
+"""The entry-point group that commands of other packages are registered in."""
+
+COMMANDS = (canonicalize, sign, verify, keygen)
+"""The commands of this package. A plug-in cannot take the place of one."""
+
+
+class Commands(click.Group):
+    """A group that finds plug-in commands by name and imports one only when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all commands."""
+        return sorted({*super().list_commands(ctx), *entry_points(group=PLUGINS).names})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return the command of that name; where its imports fail, one that says what to install."""
+        own = super().get_command(ctx, cmd_name)
+        plugins = entry_points(group=PLUGINS, name=cmd_name)
+        if own is not None or not plugins:
+            return own
+        plugin = next(iter(plugins))
+        try:
+            return cast("click.Command", plugin.load())
+        except ImportError as missing:
+            return _unavailable(plugin, missing)
+
+
+def _unavailable(plugin: EntryPoint, missing: ImportError) -> click.Command:
+    requirement = f"{plugin.dist.name if plugin.dist else 'undersigned'}[{plugin.name}]"
+
+    def say_so() -> None:
+        raise MissingExtra(requirement, missing)
+
+    return click.Command(
+        plugin.name,
+        callback=say_so,
+        help=f"Not installed: pip install '{requirement}'.",
+        context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+    )
+
+
+undersigned = Commands(
+    "undersigned",
+    help="HTTP message signatures (RFC 9421): canonicalize URLs, sign requests, verify signed requests.",
+    commands=COMMANDS,
+)
+click.version_option(library.__version__, message="%(prog)s %(version)s")(undersigned)

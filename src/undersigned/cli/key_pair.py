@@ -1,0 +1,79 @@
+"""A key pair as JWKs: a private one, and a set with the public one (RFC 7517, RFC 8037, AdCP key publication)."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519
+
+from undersigned.keys import SigningKey
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Algorithm: TypeAlias = Literal["ed25519", "ecdsa-p256-sha256"]
+"""A signature algorithm by its RFC 9421 name."""
+
+_COORDINATE = 32
+
+
+@dataclass(frozen=True, slots=True)
+class KeyPair:
+    """A private JWK for the signer and a JWK set for those who verify.
+
+    Attributes:
+        private: the private JWK; secret, so it is not in the repr.
+        public: the JWK set to publish.
+    """
+
+    private: Mapping[str, object] = field(repr=False)
+    public: Mapping[str, object]
+
+    @classmethod
+    def generate(cls, algorithm: Algorithm, *, keyid: str | None = None) -> KeyPair:
+        """Make a new pair for request signing.
+
+        Args:
+            algorithm: what it signs by.
+            keyid: the `kid`; the thumbprint of the public key unless given.
+
+        Raises:
+            ConfigurationError: `keyid` is not printable ASCII.
+        """
+        key, secret = _ed25519() if algorithm == "ed25519" else _p256()
+        named = {"kid": thumbprint(key) if keyid is None else keyid, **key, "use": "sig"}
+        private = {**named, "key_ops": ["sign"], "adcp_use": "request-signing", "d": secret}
+        SigningKey.from_jwk(private)
+        return cls(private, {"keys": [{**named, "key_ops": ["verify"], "adcp_use": "request-signing"}]})
+
+
+def thumbprint(jwk: Mapping[str, object]) -> str:
+    """Return the SHA-256 thumbprint of a key (RFC 7638 section 3)."""
+    required = {name: jwk[name] for name in ("crv", "kty", "x", "y") if name in jwk}
+    text = json.dumps(required, separators=(",", ":"), sort_keys=True)
+    return _base64url(hashlib.sha256(text.encode("ascii")).digest())
+
+
+def _ed25519() -> tuple[dict[str, str], str]:
+    private = ed25519.Ed25519PrivateKey.generate()
+    public = _base64url(private.public_key().public_bytes_raw())
+    return {"kty": "OKP", "crv": "Ed25519", "alg": "EdDSA", "x": public}, _base64url(private.private_bytes_raw())
+
+
+def _p256() -> tuple[dict[str, str], str]:
+    private = ec.generate_private_key(ec.SECP256R1()).private_numbers()
+    point = private.public_numbers
+    public = {"kty": "EC", "crv": "P-256", "alg": "ES256", "x": _coordinate(point.x), "y": _coordinate(point.y)}
+    return public, _coordinate(private.private_value)
+
+
+def _coordinate(number: int) -> str:
+    return _base64url(number.to_bytes(_COORDINATE, "big"))
+
+
+def _base64url(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode("ascii")

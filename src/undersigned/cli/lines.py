@@ -1,0 +1,70 @@
+"""Lines: one JSON value a line in, one JSON object a line out."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from typing import TypeAlias
+
+import click
+
+from undersigned.errors import UndersignedError
+from undersigned.strict_json import AmbiguousJSON, JSONValue, loads
+
+CODE = "line_malformed"
+"""The code of a line that a command cannot read; it is none of a profile's."""
+
+Answer: TypeAlias = Mapping[str, object]
+"""A JSON object to write."""
+
+
+class MalformedLine(UndersignedError, ValueError):
+    """A line that is not what the command reads. The message is made of our words only."""
+
+
+def answer_lines(answer: Callable[[JSONValue], Answer], refusal: Callable[[MalformedLine], Answer]) -> None:
+    """Read standard input to its end and write one object for each line that is not blank.
+
+    A line ends with LF and is UTF-8; white space alone is blank. JSON that two parsers could read differently (a
+    repeated key, NaN) is not read.
+
+    Args:
+        answer: takes the value of a line and returns the object to write; raises `MalformedLine` for another shape.
+        refusal: returns the object to write for a line that cannot be read.
+
+    Raises:
+        click.ClickException: standard input cannot be read.
+    """
+    for line in _stdin():
+        if line.strip():
+            try:
+                members = answer(_value(line))
+            except MalformedLine as malformed:
+                members = refusal(malformed)
+            write_object(members)
+
+
+def write_object(members: Answer) -> None:
+    """Write one JSON object as a line of ASCII, and flush it."""
+    click.echo(json.dumps(members))
+
+
+def _stdin() -> Iterator[bytes]:
+    if sys.stdin is None:
+        raise click.ClickException("standard input is closed, and - reads it")
+    try:
+        yield from sys.stdin.buffer
+    except OSError as failure:
+        raise click.ClickException(f"standard input cannot be read: {failure.strerror}") from None
+
+
+def _value(line: bytes) -> JSONValue:
+    try:
+        return loads(line.decode("utf-8"))
+    except UnicodeDecodeError:
+        raise MalformedLine("the line is not UTF-8") from None
+    except AmbiguousJSON as ambiguous:
+        raise MalformedLine(str(ambiguous)) from None
+    except json.JSONDecodeError as undecodable:
+        raise MalformedLine(f"the line is not JSON from character {undecodable.pos + 1} on") from None

@@ -1,0 +1,24 @@
+"""Options: those that several commands share."""
+
+from __future__ import annotations
+
+import click
+
+from undersigned import profiles
+
+MOST_SECONDS = 999_999_999_999_999
+"""The largest integer a signature parameter can hold (RFC 8941 section 3.3.1)."""
+
+SECONDS = click.IntRange(0, MOST_SECONDS)
+"""Seconds since the epoch."""
+
+profile_option = click.option(
+    "--profile",
+    type=click.Choice(list(profiles.BY_NAME)),
+    default=profiles.ADCP_3_2.name,
+    show_default=True,
+    help="What a signature must be.",
+)
+
+stdin_argument = click.argument("source", type=click.Choice(["-"]), metavar="-", expose_value=False)
+"""The `-` of a command that reads nothing but standard input."""

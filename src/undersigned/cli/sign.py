@@ -1,0 +1,71 @@
+"""`undersigned sign`: signature fields for requests."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from undersigned import profiles
+from undersigned.cli.key_file import FILE, read_signing_key
+from undersigned.cli.lines import CODE, Answer, MalformedLine, answer_lines
+from undersigned.cli.options import SECONDS, profile_option, stdin_argument
+from undersigned.cli.request_line import parse_request
+from undersigned.errors import ConfigurationError, MalformedURL, SigningError
+from undersigned.sign import Signer
+
+if TYPE_CHECKING:
+    from undersigned.keys import SigningKey
+    from undersigned.strict_json import JSONValue
+
+
+@click.command()
+@click.option("--key", required=True, type=FILE, callback=read_signing_key, help="A file with a private JWK.")
+@profile_option
+@click.option("--created", type=SECONDS, help="Seconds since the epoch; the clock's unless given.")
+@click.option("--expires", type=SECONDS, help="Seconds since the epoch; as late as the profile allows unless given.")
+@click.option("--nonce", help="Unpadded Base64url; a fresh one for each request unless given.")
+@click.option("--label", help="The signature's label; the profile's unless given.")
+@stdin_argument
+def sign(
+    *,
+    key: SigningKey,
+    profile: str,
+    created: int | None,
+    expires: int | None,
+    nonce: str | None,
+    label: str | None,
+) -> None:
+    """Sign requests.
+
+    Read an object a line and write an object a line, with the header fields to add:
+
+    \b
+    {"method", "url", "headers": {..} or [[n, v], ..], "body" or "body_b64"}
+
+    \b
+    {"headers": [[n, v], ..], "signature_base": ...}
+    {"error": "target_uri_malformed", "message": ...}
+    {"error": "request_not_signable", "message": ...}
+    {"error": "line_malformed", "message": ...}
+    """  # noqa: D301 - the escape is how click is told to keep the lines
+    try:
+        signer = Signer(key, profile=profiles.BY_NAME[profile])
+    except ConfigurationError as wrong:
+        raise click.UsageError(str(wrong)) from None
+
+    def answer(value: JSONValue) -> Answer:
+        request = parse_request(value)
+        try:
+            signed = signer.signed(request, created=created, expires=expires, nonce=nonce, label=label)
+        except MalformedURL as malformed:
+            return {"error": malformed.code, "message": str(malformed)}
+        except SigningError as unsignable:
+            return {"error": "request_not_signable", "message": str(unsignable)}
+        return {"headers": [list(field) for field in signed.fields], "signature_base": signed.signature_base}
+
+    answer_lines(answer, _refusal)
+
+
+def _refusal(malformed: MalformedLine) -> Answer:
+    return {"error": CODE, "message": str(malformed)}

@@ -1,0 +1,48 @@
+"""The real command in a process of its own, and in this process where a branch is looked at."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+from click.testing import CliRunner
+
+from undersigned.cli.group import undersigned
+
+
+def run(*args: str, stdin: bytes = b"", **options) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(  # noqa: S603 - our own command, with arguments a test chose
+        [sys.executable, "-m", "undersigned", *args],
+        input=stdin,
+        capture_output=True,
+        timeout=60,
+        check=False,
+        **options,
+    )
+
+
+def invoke(*args: str, stdin: bytes = b""):
+    return CliRunner().invoke(undersigned, list(args), input=stdin, prog_name="undersigned")
+
+
+def objects(output: bytes) -> list[dict[str, object]]:
+    """The objects a command wrote, one a line."""
+    return [json.loads(line) for line in output.decode("ascii").splitlines()]
+
+
+def answers(*args: str, stdin: bytes) -> list[dict[str, object]]:
+    """What a command answers to lines in this process, holding that it raises nothing."""
+    result = invoke(*args, stdin=stdin)
+    assert result.exception is None, result.exception
+    assert (result.exit_code, result.stderr) == (0, "")
+    return objects(result.stdout_bytes)
+
+
+def lines(*values: object) -> bytes:
+    """JSON values, one a line."""
+    return b"".join(json.dumps(value).encode() + b"\n" for value in values)
+
+
+def not_blank(stdin: bytes) -> int:
+    return sum(1 for line in stdin.split(b"\n") if line.strip())

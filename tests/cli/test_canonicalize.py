@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.cli.command import answers, invoke, lines, objects, run
+
+ANSWER = {"target_uri": "https://a.example/b?c", "authority": "a.example"}
+SPELLING = "HTTPS://A.example:443/%62?c"
+
+
+def test_a_json_string_a_line_gives_the_canonical_form_a_line():
+    done = run("canonicalize", "-", stdin=lines(SPELLING, "http://b.example:8080"))
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert objects(done.stdout) == [
+        ANSWER,
+        {"target_uri": "http://b.example:8080/", "authority": "b.example:8080"},
+    ]
+
+
+def test_a_malformed_url_gives_its_code_and_rule_and_the_command_goes_on():
+    done = run("canonicalize", "-", stdin=lines("ftp://a.example", SPELLING))
+    refused, answered = objects(done.stdout)
+    assert (done.returncode, answered) == (0, ANSWER)
+    assert refused.keys() == {"error", "rule", "message"}
+    assert refused["error"] == "target_uri_malformed"
+    assert refused["rule"]
+    assert "ftp" in refused["message"]
+
+
+def test_a_value_that_is_no_string_is_a_malformed_line():
+    for answer in answers("canonicalize", "-", stdin=lines(None, 1, ["https://a.example"], {"url": 1})):
+        assert answer == {"error": "line_malformed", "rule": "line", "message": "the line is not a JSON string"}
+
+
+def test_received_refuses_a_host_that_a_producer_would_convert():
+    url = lines("https://b\u00fccher.example/")
+    [converted] = answers("canonicalize", "-", stdin=url)
+    [refused] = answers("canonicalize", "--received", "-", stdin=url)
+    assert converted["authority"] == "xn--bcher-kva.example"
+    assert refused["error"] == "target_uri_malformed"
+
+
+def test_arguments_give_a_target_uri_a_line():
+    result = invoke("canonicalize", SPELLING, "http://b.example")
+    assert (result.exit_code, result.stdout) == (0, "https://a.example/b?c\nhttp://b.example/\n")
+
+
+def test_a_malformed_argument_goes_to_standard_error_and_exits_1_with_the_others_written():
+    result = invoke("canonicalize", "ftp://a.example", SPELLING)
+    assert (result.exit_code, result.stdout) == (1, "https://a.example/b?c\n")
+    assert result.stderr.startswith("target_uri_malformed: ")
+    assert result.stderr.count("\n") == 1
+
+
+def test_json_gives_an_object_for_each_argument():
+    result = invoke("canonicalize", "--json", SPELLING, "ftp://a.example")
+    answered, refused = objects(result.stdout_bytes)
+    assert (result.exit_code, answered, refused["error"]) == (1, ANSWER, "target_uri_malformed")
+    assert invoke("canonicalize", "--json", SPELLING).exit_code == 0
+
+
+def test_json_is_what_the_dash_gives_anyway():
+    assert answers("canonicalize", "--json", "-", stdin=lines(SPELLING)) == [ANSWER]
+
+
+def test_the_dash_stands_alone():
+    result = invoke("canonicalize", "-", "https://a.example")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "stands alone" in result.stderr
+
+
+def test_no_argument_is_a_usage_error():
+    assert invoke("canonicalize").exit_code == 2
+
+
+def test_an_argument_that_is_not_text_is_refused_without_a_traceback():
+    done = run("canonicalize", b"https://a.example/\xff")
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert done.stderr.startswith(b"target_uri_malformed: ")
+
+
+@settings(deadline=None)
+@given(url=st.text() | st.text(alphabet="htps:/@[]%2F.-\u00fc\ud800\0\x1b\u202e").map("https://".__add__))
+def test_any_string_gives_its_canonical_form_or_a_refusal_without_control_characters(url):
+    [answer] = answers("canonicalize", "-", stdin=lines(url))
+    assert set(answer) in ({"target_uri", "authority"}, {"error", "rule", "message"})
+    assert all(text.isascii() and text.isprintable() for text in answer.values())

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import pytest
+
+from undersigned import ConfigurationError, KeySet, SigningKey
+from undersigned.cli.key_pair import KeyPair, thumbprint
+
+ALGORITHMS = pytest.mark.parametrize("algorithm", ["ed25519", "ecdsa-p256-sha256"])
+
+
+def test_the_thumbprint_is_the_one_of_rfc_8037_appendix_a_3():
+    jwk = {
+        "kty": "OKP",
+        "crv": "Ed25519",
+        "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo",
+        "kid": "other",
+        "d": "no",
+    }
+    assert thumbprint(jwk) == "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k"
+
+
+@ALGORITHMS
+def test_the_pair_signs_and_verifies(algorithm):
+    pair = KeyPair.generate(algorithm)
+    [public] = KeySet.from_jwks(pair.public).keys.values()
+    private = SigningKey.from_jwk(pair.private)
+    assert public.misuse(algorithm, frozenset({"request-signing"})) == ""
+    assert (private.algorithm, private.keyid) == (algorithm, public.keyid)
+    assert public.verifies(private.sign(b"base"), b"base")
+
+
+@ALGORITHMS
+def test_the_public_set_has_no_private_member_and_each_key_its_operation(algorithm):
+    pair = KeyPair.generate(algorithm)
+    [public] = pair.public["keys"]
+    assert pair.private == {**public, "key_ops": ["sign"], "d": pair.private["d"]}
+    assert (public["key_ops"], public["use"], public["adcp_use"]) == (["verify"], "sig", "request-signing")
+
+
+@ALGORITHMS
+def test_the_kid_is_the_public_keys_thumbprint_unless_given(algorithm):
+    [public] = KeyPair.generate(algorithm).public["keys"]
+    assert public["kid"] == thumbprint(public)
+    assert KeyPair.generate(algorithm, keyid="mine").private["kid"] == "mine"
+
+
+@pytest.mark.parametrize("keyid", ["", "\u00fc", "a\nb", "\ud800"])
+def test_a_kid_that_no_signature_can_name_is_refused(keyid):
+    with pytest.raises(ConfigurationError, match="kid"):
+        KeyPair.generate("ed25519", keyid=keyid)
+
+
+def test_the_repr_shows_no_private_key():
+    pair = KeyPair.generate("ed25519")
+    assert pair.private["d"] not in repr(pair)

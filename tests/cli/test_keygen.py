@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+import json
+import os
+import stat
+
+import pytest
+from tests.cli.command import answers, invoke, lines, run
+
+from undersigned.cli import keygen
+
+MEMBERS = {"kid", "kty", "crv", "alg", "use", "key_ops", "adcp_use", "x"}
+
+
+def read(directory, name: str) -> dict:
+    return json.loads((directory / name).read_text(encoding="ascii"))
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "own"),
+    [("ed25519", ("OKP", "Ed25519", "EdDSA")), ("ecdsa-p256-sha256", ("EC", "P-256", "ES256"))],
+)
+def test_two_files_are_written_and_named_and_what_one_signs_the_other_verifies(algorithm, own, tmp_path):
+    directory = tmp_path / "made" / "here"
+    done = run("keygen", "--alg", algorithm, "--kid", "buyer", "--out", str(directory))
+    private, public = read(directory, "private.jwk.json"), read(directory, "public.jwks.json")
+    said = done.stdout.decode()
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert all(str(directory / name) in said for name in ("private.jwk.json", "public.jwks.json"))
+    assert private["d"] not in said
+    [key] = public["keys"]
+    assert key.keys() == MEMBERS | ({"y"} if key["kty"] == "EC" else set())
+    assert private.keys() == key.keys() | {"d"}
+    assert ((key["kty"], key["crv"], key["alg"]), key["kid"]) == (own, "buyer")
+    request = {"method": "GET", "url": "https://seller.example.com/"}
+    [made] = answers("sign", "--key", str(directory / "private.jwk.json"), "-", stdin=lines(request))
+    request["headers"] = made["headers"]
+    [found] = answers("verify", "--jwks", str(directory / "public.jwks.json"), "-", stdin=lines(request))
+    assert (found["ok"], found["keyid"]) == (True, "buyer")
+
+
+def test_ed25519_and_a_thumbprint_unless_the_options_say_otherwise(tmp_path):
+    assert invoke("keygen", "--out", str(tmp_path)).exit_code == 0
+    private = read(tmp_path, "private.jwk.json")
+    assert (private["crv"], len(private["kid"])) == ("Ed25519", 43)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")
+@pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
+def test_the_private_key_is_its_owners_alone_from_the_moment_it_is_there(umask, tmp_path, monkeypatch):
+    opened = []
+    real = os.open
+
+    def recorded(path, flags, mode):
+        descriptor = real(path, flags, mode)
+        opened.append((os.fstat(descriptor).st_mode & 0o777, os.fstat(descriptor).st_size, flags))
+        return descriptor
+
+    monkeypatch.setattr(keygen.os, "open", recorded)
+    before = os.umask(umask)
+    try:
+        assert invoke("keygen", "--out", str(tmp_path)).exit_code == 0
+    finally:
+        os.umask(before)
+    assert opened[0][:2] == (0o600, 0)
+    assert opened[0][2] & os.O_EXCL
+    assert stat.S_IMODE((tmp_path / "private.jwk.json").stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("there", ["private.jwk.json", "public.jwks.json"])
+def test_nothing_is_overwritten_and_nothing_is_left_behind(there, tmp_path):
+    (tmp_path / there).write_text("mine")
+    result = invoke("keygen", "--out", str(tmp_path))
+    assert result.exit_code == 2
+    assert f"{there}: File exists" in result.stderr
+    assert [path.name for path in tmp_path.iterdir()] == [there]
+    assert (tmp_path / there).read_text() == "mine"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="symbolic links are POSIX")
+def test_a_link_laid_in_the_way_is_not_followed(tmp_path):
+    target = tmp_path / "elsewhere"
+    directory = tmp_path / "out"
+    directory.mkdir()
+    (directory / "private.jwk.json").symlink_to(target)
+    assert invoke("keygen", "--out", str(directory)).exit_code == 2
+    assert not target.exists()
+
+
+def test_a_disk_that_fills_up_leaves_no_half_a_key(tmp_path, monkeypatch):
+    real = json.dumps
+
+    def full(content, **options):
+        if "keys" in content:
+            raise OSError(28, "No space left on device")
+        return real(content, **options)
+
+    monkeypatch.setattr(keygen.json, "dumps", full)
+    result = invoke("keygen", "--out", str(tmp_path))
+    assert result.exit_code == 2
+    assert "No space left on device" in result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("below", ["", "/below"])
+def test_a_directory_that_is_a_file_or_below_one_is_refused(below, tmp_path):
+    path = tmp_path / "file"
+    path.write_text("mine")
+    result = invoke("keygen", "--out", f"{path}{below}")
+    assert result.exit_code == 2
+    assert "--out" in result.stderr
+    assert path.read_text() == "mine"
+
+
+@pytest.mark.parametrize("kid", ["", "\u00fc", "a\tb"])
+def test_a_kid_that_no_signature_can_name_is_refused_before_anything_is_written(kid, tmp_path):
+    result = invoke("keygen", "--kid", kid, "--out", str(tmp_path / "new"))
+    assert result.exit_code == 2
+    assert "--kid" in result.stderr
+    assert not (tmp_path / "new").exists()
+
+
+def test_an_algorithm_nobody_knows_is_a_usage_error(tmp_path):
+    assert invoke("keygen", "--alg", "rsa", "--out", str(tmp_path)).exit_code == 2

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+from tests.cli.command import run
+
+from undersigned import __main__ as entry
+
+WITHOUT = 'raise ModuleNotFoundError("No module named {0!r}", name={0!r})\n'
+
+
+def environment_without(module: str, directory) -> dict[str, str]:
+    (directory / f"{module}.py").write_text(WITHOUT.format(module))
+    return {**os.environ, "PYTHONPATH": str(directory)}
+
+
+def python(code: str) -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, capture_output=True, check=False, timeout=60)  # noqa: S603 - code of this module
+
+
+@pytest.mark.parametrize("args", [[], ["--help"], ["canonicalize", "https://a.example"], ["demo"]])
+def test_without_the_extra_one_line_says_what_to_install_and_the_exit_is_2(args, tmp_path):
+    done = run(*args, env=environment_without("click", tmp_path))
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.decode().splitlines() == ["undersigned: click is not installed: pip install 'undersigned[cli]'"]
+
+
+def test_an_import_of_our_own_that_fails_is_not_taken_for_the_missing_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "undersigned.cli.group", None)
+    with pytest.raises(ModuleNotFoundError, match=r"undersigned\.cli\.group"):
+        entry.main()
+
+
+def test_the_library_imports_neither_the_command_line_nor_its_third_parties():
+    code = "import sys, undersigned; print([n for n in ('undersigned.cli', 'click', 'rich') if n in sys.modules])"
+    assert python(code).stdout.strip() == b"[]"
+
+
+def test_the_module_and_the_script_are_one_command():
+    code = "import sys; from importlib.metadata import entry_points as e; sys.argv = ['x', '--version']; "
+    code += "[script] = e(group='console_scripts', name='undersigned'); script.load()()"
+    script = python(code)
+    module = run("--version")
+    assert (script.returncode, script.stdout) == (module.returncode, module.stdout)
+    assert module.stdout.startswith(b"undersigned ")
+
+
+def test_a_reader_that_goes_away_ends_the_command_without_a_traceback():
+    with subprocess.Popen(
+        [sys.executable, "-m", "undersigned", "canonicalize", "-"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as running:
+        running.stdin.write(b'"https://a.example"\n')
+        running.stdin.flush()
+        assert running.stdout.readline() == b'{"target_uri": "https://a.example/", "authority": "a.example"}\n'
+        running.stdout.close()
+        running.stdin.write(b'"https://a.example"\n')
+        running.stdin.close()
+        assert b"Traceback" not in running.stderr.read()
+        assert running.wait(60) == 1

@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import base64
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from undersigned import Request
+from undersigned.cli.lines import MalformedLine
+from undersigned.cli.request_line import parse_request
+
+URL = "https://a.example/"
+
+
+def described(**members: object) -> Request:
+    return parse_request({"method": "GET", "url": URL, **members})
+
+
+def test_headers_are_an_object_or_a_list_of_pairs_with_order_and_repetition_kept():
+    assert described(headers={"A": "1", "b": " 2 "}).headers == (("a", "1"), ("b", "2"))
+    assert described(headers=[["b", "1"], ["a", "2"], ["B", "3"]]).headers == (("b", "1"), ("a", "2"), ("b", "3"))
+
+
+@pytest.mark.parametrize("members", [{}, {"headers": None, "body": None, "body_b64": None}, {"id": 1}])
+def test_headers_and_body_may_be_absent_and_other_members_are_not_read(members):
+    assert described(**members) == Request("GET", URL)
+
+
+def test_body_stands_for_its_utf_8_bytes_and_body_b64_for_any_bytes():
+    assert described(body="\u00fc").body == b"\xc3\xbc"
+    assert described(body="").body == b""
+    assert described(body_b64="//79").body == b"\xff\xfe\xfd"
+    assert described(body_b64="").body == b""
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (None, "not a JSON object"),
+        ([], "not a JSON object"),
+        ("GET", "not a JSON object"),
+        ({}, "method and url must be strings"),
+        ({"method": "GET"}, "method and url must be strings"),
+        ({"method": 1, "url": URL}, "method and url must be strings"),
+        ({"method": "GET", "url": None}, "method and url must be strings"),
+    ],
+)
+def test_a_value_without_method_and_url_is_a_malformed_line(value, message):
+    with pytest.raises(MalformedLine, match=message):
+        parse_request(value)
+
+
+@pytest.mark.parametrize(
+    ("headers", "message"),
+    [
+        ("a: b", "an object or a list"),
+        (1, "an object or a list"),
+        ({"a": 1}, "must be strings"),
+        ({"a": ["b", "c"]}, "must be strings"),
+        (["ab"], "must be strings"),
+        ([["a"]], "must be strings"),
+        ([["a", "b", "c"]], "must be strings"),
+        ([["a", None]], "must be strings"),
+        ([{"a": "b"}], "must be strings"),
+    ],
+)
+def test_headers_of_another_shape_are_a_malformed_line(headers, message):
+    with pytest.raises(MalformedLine, match=message):
+        described(headers=headers)
+
+
+@pytest.mark.parametrize(
+    ("members", "message"),
+    [
+        ({"body": "a", "body_b64": "YQ=="}, "either body or body_b64"),
+        ({"body": "", "body_b64": ""}, "either body or body_b64"),
+        ({"body": {"a": 1}}, "either body or body_b64"),
+        ({"body_b64": 1}, "either body or body_b64"),
+        ({"body": "\ud800"}, "lone surrogate"),
+        ({"body_b64": "YQ"}, "not Base64"),
+        ({"body_b64": "YQ==\n"}, "not Base64"),
+        ({"body_b64": "_-__"}, "not Base64"),
+        ({"body_b64": "\u00fc"}, "not Base64"),
+    ],
+)
+def test_bodies_that_cannot_be_read_one_way_are_a_malformed_line(members, message):
+    with pytest.raises(MalformedLine, match=message):
+        described(**members)
+
+
+@settings(deadline=None)
+@given(body=st.binary())
+def test_every_body_can_be_described(body):
+    assert described(body_b64=base64.b64encode(body).decode()).body == body
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(alphabet=st.characters()),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@settings(deadline=None)
+@given(value=JSON | st.fixed_dictionaries({"method": JSON, "url": JSON}, optional={"headers": JSON, "body": JSON}))
+def test_any_json_value_is_a_request_or_a_malformed_line(value):
+    try:
+        request = parse_request(json.loads(json.dumps(value)))
+    except MalformedLine:
+        return
+    assert isinstance(request, Request)

@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.cli.command import answers, invoke, lines, not_blank, objects, run
+from tests.cli.conftest import KEYID
+
+URL = "https://seller.example.com/orders"
+GET = {"method": "GET", "url": URL}
+POST = {"method": "POST", "url": URL, "headers": {"Content-Type": "application/json"}, "body": "{}"}
+NONCE = "KXYnfEfJ0PBRZXQyVXfVQA"
+FIXED = ("--created", "1776520800", "--expires", "1776521100", "--nonce", NONCE)
+PARAMETERS = f';created=1776520800;expires=1776521100;nonce="{NONCE}";keyid="{KEYID}";alg="ed25519"'
+
+
+def test_a_request_a_line_gives_the_headers_to_add_and_the_base(keys):
+    done = run("sign", "--key", keys.private, *FIXED, "-", stdin=lines(POST))
+    [answer] = objects(done.stdout)
+    assert (done.returncode, done.stderr, answer.keys()) == (0, b"", {"headers", "signature_base"})
+    assert [name for name, _ in answer["headers"]] == ["Content-Digest", "Signature-Input", "Signature"]
+    fields = dict(answer["headers"])
+    assert fields["Signature-Input"].startswith('sig1=("@method" "@target-uri" "@authority" "content-type" ')
+    assert PARAMETERS in fields["Signature-Input"]
+    assert answer["signature_base"].splitlines()[:2] == ['"@method": POST', f'"@target-uri": {URL}']
+
+
+def test_a_request_without_content_gets_no_digest(keys):
+    [answer] = answers("sign", "--key", keys.private, "-", stdin=lines(GET))
+    assert [name for name, _ in answer["headers"]] == ["Signature-Input", "Signature"]
+
+
+def test_the_same_input_is_signed_to_the_same_bytes_and_body_b64_is_the_same_body(keys):
+    other = {**POST, "headers": [["content-type", "application/json"]], "body_b64": "e30="}
+    del other["body"]
+    one, two, three = answers("sign", "--key", keys.private, *FIXED, "-", stdin=lines(POST, POST, other))
+    assert one == two == three
+
+
+def test_each_line_gets_a_nonce_of_its_own_unless_one_is_given(keys):
+    one, two = answers("sign", "--key", keys.private, "-", stdin=lines(GET, GET))
+    assert one["signature_base"] != two["signature_base"]
+
+
+def test_label_and_profile_are_what_the_options_say(keys):
+    [answer] = answers(
+        "sign", "--key", keys.private, "--label", "buyer", "--profile", "adcp-3.1", "-", stdin=lines(GET)
+    )
+    fields = dict(answer["headers"])
+    assert fields["Signature-Input"].startswith("buyer=(")
+    assert fields["Signature"].startswith("buyer=:")
+    assert not set(fields["Signature"][7:-1]) & set("+/=")
+
+
+@pytest.mark.parametrize(
+    ("request_", "options", "error"),
+    [
+        ({**GET, "url": "ftp://a.example"}, (), "target_uri_malformed"),
+        ({**GET, "url": "\ud800"}, (), "target_uri_malformed"),
+        ({**GET, "method": "get it"}, (), "request_not_signable"),
+        ({**GET, "headers": {"Host": "other.example"}}, (), "request_not_signable"),
+        ({**GET, "headers": {"a\n": "b"}}, (), "request_not_signable"),
+        ({**GET, "headers": {"a": "b\r\nc: d"}}, (), "request_not_signable"),
+        ({**POST, "headers": {"Content-Type": "\ud800"}}, (), "request_not_signable"),
+        ({**POST, "headers": {}}, (), "request_not_signable"),
+        (GET, ("--nonce", "short"), "request_not_signable"),
+        (GET, ("--label", "Not A Label"), "request_not_signable"),
+        (GET, ("--created", "10", "--expires", "10"), "request_not_signable"),
+        (GET, ("--created", "999999999999999"), "request_not_signable"),
+        (None, (), "line_malformed"),
+        ({**POST, "body_b64": "e30="}, (), "line_malformed"),
+    ],
+)
+def test_a_request_that_cannot_be_signed_says_why_and_the_next_is_signed(request_, options, error, keys):
+    refused, *rest = answers("sign", "--key", keys.private, *options, "-", stdin=lines(request_, GET))
+    assert (refused.keys(), refused["error"]) == ({"error", "message"}, error)
+    assert refused["message"]
+    assert rest[0].keys() == ({"headers", "signature_base"} if not options else {"error", "message"})
+
+
+@pytest.mark.parametrize("number", ["-1", "1e3", "9999999999999999", "soon"])
+def test_times_are_whole_seconds_that_a_signature_can_hold(number, keys):
+    for option in ("--created", "--expires"):
+        result = invoke("sign", "--key", keys.private, option, number, "-")
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert option in result.stderr
+
+
+def test_a_profile_nobody_knows_is_a_usage_error(keys):
+    result = invoke("sign", "--key", keys.private, "--profile", "adcp-1.0", "-")
+    assert result.exit_code == 2
+    assert "adcp-3.2" in result.stderr
+
+
+@settings(deadline=None)
+@given(stdin=st.binary(max_size=200))
+def test_any_bytes_give_one_object_for_each_line_that_is_not_blank(stdin, keys):
+    assert len(answers("sign", "--key", keys.private, "-", stdin=stdin)) == not_blank(stdin)
+
+
+TEXT = st.text(alphabet=st.characters(), max_size=8) | st.text(
+    alphabet='aZ:/@[]%2F?#., "\\\t\r\n\0\u00fc\ud800', max_size=8
+)
+METHODS = st.sampled_from(["GET", "POST", "CONNECT", "get", ""]) | TEXT
+URLS = st.just(URL) | TEXT.map(URL.__add__) | TEXT
+NAMES = st.sampled_from(["Content-Type", "Host", ":authority", "Content-Digest", "Signature-Input", "Signature"]) | TEXT
+HEADERS = st.dictionaries(NAMES, TEXT, max_size=3) | st.lists(st.tuples(NAMES, TEXT), max_size=3)
+REQUESTS = st.fixed_dictionaries(
+    {"method": METHODS, "url": URLS}, optional={"headers": HEADERS, "body": TEXT, "body_b64": TEXT}
+)
+
+
+@settings(deadline=None)
+@given(request_=REQUESTS)
+def test_any_request_is_signed_or_refused(request_, keys):
+    [answer] = answers("sign", "--key", keys.private, "-", stdin=lines(request_))
+    assert set(answer) in ({"headers", "signature_base"}, {"error", "message"})
+    assert str(answer.get("message", "")).isprintable()
+
+
+@settings(deadline=None)
+@given(nonce=TEXT, label=TEXT)
+def test_any_nonce_and_label_is_taken_or_refused(nonce, label, keys):
+    options = [f"--nonce={nonce}", f"--label={label}"]
+    [answer] = answers("sign", "--key", keys.private, *options, "-", stdin=json.dumps(GET).encode())
+    assert set(answer) in ({"headers", "signature_base"}, {"error", "message"})

@@ -1,0 +1,195 @@
+"""The demonstration: its table is true, and it says so when it is not."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import threading
+from contextlib import closing
+from dataclasses import replace
+
+import pytest
+from click.testing import CliRunner
+
+from undersigned import Request
+from undersigned.cli.group import undersigned
+from undersigned_demo import report
+from undersigned_demo.attempts import ATTEMPTS, BODY, Answer, refused
+from undersigned_demo.buyers import HTTPXBuyer, RequestsBuyer, read_answer
+from undersigned_demo.trial import Row, running_trial, seconds_to_verify
+
+BUYERS = pytest.mark.parametrize("make_buyer", [RequestsBuyer, HTTPXBuyer])
+CODES = {
+    "another path": "request_signature_invalid",
+    "another query": "request_signature_invalid",
+    "another body": "request_signature_digest_mismatch",
+    "another method": "request_signature_invalid",
+    "another Host": "request_target_uri_malformed",
+    "a replay": "request_signature_replayed",
+    "an expired one": "request_signature_window_invalid",
+    "an unknown key": "request_signature_key_unknown",
+    "no signature": "request_signature_required",
+}
+
+
+def demo(*options: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(  # noqa: S603 - our own command
+        [sys.executable, *options, "-m", "undersigned", "demo"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env={**os.environ, **environment},
+    )
+
+
+@pytest.fixture(scope="module")
+def trial():
+    with running_trial() as running:
+        yield running
+
+
+def test_the_command_shows_every_attempt_by_both_clients_and_exits_0():
+    done = demo("-W", "error", "-X", "dev", COLUMNS="100")
+    assert (done.returncode, done.stderr) == (0, "")
+    rows = [line.split("  ") for line in done.stdout.splitlines() if line.rstrip().endswith(" ok")]
+    told = [[cell.strip() for cell in row if cell.strip()] for row in rows]
+    expected = [
+        ["as signed", "200", "200", "verified /orders?b=2&a=1", "ok"],
+        ["as signed, /a%2Fb", "200", "200", "verified /a%2Fb", "ok"],
+        *([name, "401", "401", code, "ok"] for name, code in CODES.items()),
+    ]
+    assert told == expected * 2
+    assert "sent by requests" in done.stdout
+    assert "sent by httpx" in done.stdout
+    assert "22 of 22 rows are as they must be." in done.stdout
+    assert "Verifying takes " in done.stdout
+
+
+@pytest.mark.parametrize("columns", ["80", "11", "1"])
+def test_it_fits_any_terminal_without_colours_where_there_is_none(columns):
+    done = demo(COLUMNS=columns, TERM="dumb", PYTHONIOENCODING="ascii")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.isascii()
+    assert "\x1b" not in done.stdout
+    assert columns != "80" or max(map(len, done.stdout.splitlines())) <= 80
+
+
+def test_a_proxy_of_the_environment_is_not_asked_for_loopback_addresses():
+    done = demo(HTTP_PROXY="http://127.0.0.1:9", http_proxy="http://127.0.0.1:9", ALL_PROXY="http://127.0.0.1:9")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("module", ["fastapi", "waitress", "httpx", "rich"])
+def test_without_the_extra_it_says_what_to_install_and_exits_2(module, tmp_path):
+    (tmp_path / f"{module}.py").write_text(f"raise ModuleNotFoundError(name={module!r})\n")
+    done = demo(PYTHONPATH=str(tmp_path))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"Error: {module} cannot be imported: pip install 'undersigned[demo]'\n"
+
+
+def test_an_answer_that_is_not_as_it_must_be_is_marked_and_exits_1(monkeypatch):
+    wrong = replace(ATTEMPTS[0], answer=refused("signature_required"))
+    monkeypatch.setattr(report, "ATTEMPTS", (wrong, ATTEMPTS[1]))
+    result = CliRunner().invoke(undersigned, ["demo"], env={"COLUMNS": "100"})
+    assert result.exit_code == 1
+    assert result.stdout.count("must be 401 request_signature_required") == 2
+    assert result.stdout.count(" NO") == 2
+    assert "2 of 4 rows are as they must be." in result.stdout
+
+
+@BUYERS
+def test_every_answer_is_as_it_must_be(make_buyer, trial):
+    with closing(make_buyer()) as buyer:
+        for row in trial.rows(ATTEMPTS, buyer):
+            assert row.answers == {"FastAPI": row.attempt.answer, "Flask": row.attempt.answer}
+            assert row.holds
+
+
+def test_the_attempts_are_those_the_table_names():
+    assert {attempt.name: attempt.answer.why for attempt in ATTEMPTS[2:]} == CODES
+
+
+@pytest.mark.parametrize("attempt", ATTEMPTS, ids=lambda attempt: attempt.name)
+def test_an_attempt_changes_at_most_one_thing_and_only_what_it_names(attempt):
+    before = attempt.request("http://127.0.0.1:1")
+    after = attempt.change(before)
+    parts = {part for part in ("method", "url", "headers", "body") if getattr(before, part) != getattr(after, part)}
+    named = {
+        "another path": "url",
+        "another query": "url",
+        "another body": "body",
+        "another method": "method",
+        "another Host": "headers",
+    }
+    assert parts == ({named[attempt.name]} if attempt.name in named else set())
+    assert len(before.body) == len(after.body)
+
+
+@BUYERS
+def test_what_a_buyer_signs_it_sends_unchanged(make_buyer, trial):
+    origin = trial.origins["Flask"]
+    with closing(make_buyer()) as buyer:
+        request = Request("POST", f"{origin}/x%2Fy?q", [("Content-Type", "application/json")], BODY)
+        signed = buyer.signed(request, trial.signers["buyer"], origin)
+        assert (signed.method, signed.url, signed.body) == ("POST", request.url, BODY)
+        assert {"signature", "signature-input", "content-digest"} <= {name for name, _ in signed.headers}
+        assert buyer.send(signed) == Answer(200, "verified /x%2Fy?q")
+
+
+@BUYERS
+def test_an_attempt_that_fails_before_it_counts_shows_that_answer(make_buyer, trial):
+    replay = next(attempt for attempt in ATTEMPTS if attempt.first is not None)
+    unsigned = replace(replay, hand=None)
+    with closing(make_buyer()) as buyer:
+        [row] = trial.rows([unsigned], buyer)
+    assert not row.holds
+    assert row.why == "request_signature_required"
+
+
+@BUYERS
+def test_a_server_that_does_not_answer_is_a_row_that_does_not_hold(make_buyer):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    with closing(make_buyer()) as buyer:
+        answer = buyer.send(Request("GET", f"http://127.0.0.1:{port}/"))
+    assert answer.status == 0
+    assert answer.why.startswith("no answer: Connect")
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"[]", b"<html>", b'{"verifie', b"\xff"])
+def test_an_answer_of_something_else_is_told_from_ours(content):
+    assert read_answer(200, {}, content) == Answer(200, "an answer the applications do not give")
+
+
+def test_the_code_comes_from_the_challenge_and_from_nowhere_else():
+    assert read_answer(401, {"WWW-Authenticate": 'Signature error="a_code"'}, b"") == Answer(401, "a_code")
+    assert read_answer(401, {"WWW-Authenticate": "Basic"}, b'{"error": "a_code"}').why.startswith("an answer")
+
+
+def test_sellers_that_differ_are_told_apart():
+    row = Row(ATTEMPTS[0], {"FastAPI": Answer(200, "one"), "Flask": Answer(200, "two")})
+    assert (row.holds, row.why) == (False, "FastAPI: one\nFlask: two")
+
+
+def test_the_servers_stop_with_the_trial_even_where_it_fails():
+    before = set(threading.enumerate())
+    ports = []
+
+    def failing():
+        with running_trial() as running:
+            ports.extend(int(origin.rpartition(":")[2]) for origin in running.origins.values())
+            raise LookupError
+
+    with pytest.raises(LookupError):
+        failing()
+    assert set(threading.enumerate()) == before
+    for port in ports:
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(("127.0.0.1", port), timeout=5)
+
+
+def test_the_time_a_verification_takes_is_measured():
+    assert seconds_to_verify() > 0

@@ -1,1 +1,30 @@
-"""undersigned for httpx."""
+"""HTTP message signatures for `httpx`; for `httpx2` the same stands in `undersigned_httpx.httpx2`.
+
+`SignatureAuth` is an auth like any other. `SignatureTransport` and `AsyncSignatureTransport` wrap a transport and sign
+at the last moment, so that a request a redirect leads to is signed as well.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .httpx import AsyncSignatureTransport, SignatureAuth, SignatureTransport
+
+__all__ = ["AsyncSignatureTransport", "SignatureAuth", "SignatureTransport"]
+
+
+def __getattr__(name: str) -> object:
+    """Import a class for httpx when it is first asked for: httpx2 alone is enough for this package."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        module = import_module(".httpx", __name__)
+    except ModuleNotFoundError as missing:
+        raise ImportError(
+            f"{__name__}.{name} is for httpx, which is not installed: install 'undersigned[httpx]', or import {name} "
+            f"from {__name__}.httpx2"
+        ) from missing
+    found: object = getattr(module, name)
+    return found

@@ -1,0 +1,44 @@
+"""The buyer's example, run as its file says against a seller who verifies."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.integrations.seller import KEYID, selling
+from tests.keys import OTHER_PRIVATE, PRIVATE
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "sign_with_requests.py"
+
+
+@pytest.fixture
+def key(tmp_path):
+    return tmp_path / "private.jwk.json"
+
+
+def run(seller, key):
+    command = [sys.executable, "-W", "error", str(EXAMPLE), "--key", str(key), "--seller", seller.origin]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603 - ours
+
+
+def test_the_example_sends_an_order_that_is_accepted(key):
+    key.write_text(json.dumps(PRIVATE))
+    with selling() as seller:
+        done = run(seller, key)
+    (arrival,) = seller.arrivals
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (arrival.method, arrival.target, arrival.keyid) == ("POST", "/plans/gold", KEYID)
+    assert f"Signature: {arrival.fields['signature']}" in done.stdout.splitlines()
+
+
+def test_the_example_says_that_an_order_is_refused(key):
+    key.write_text(json.dumps(OTHER_PRIVATE))
+    with selling() as seller:
+        done = run(seller, key)
+    assert done.returncode == 1
+    assert "401" in done.stdout
+    assert "request_signature_key_unknown" in done.stdout
+    assert "Traceback" not in done.stderr

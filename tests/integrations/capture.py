@@ -1,0 +1,171 @@
+"""A server on a raw socket that keeps the bytes of each request, and host names that lead to it."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime as dt
+import ipaddress
+import socket
+import ssl
+import threading
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from undersigned import Request
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+OK = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+
+
+@dataclass(frozen=True)
+class Sent:
+    """One HTTP/1.1 request as it was on the wire."""
+
+    head: bytes
+    body: bytes
+
+    @property
+    def method(self) -> str:
+        return self.head.split(b" ", 1)[0].decode("ascii")
+
+    @property
+    def target(self) -> str:
+        return self.head.split(b"\r\n", 1)[0].split(b" ")[1].decode("ascii")
+
+    @property
+    def fields(self) -> list[tuple[str, str]]:
+        lines = self.head.decode("latin-1").split("\r\n")[1:]
+        return [(name.lower(), value.strip()) for name, _, value in (line.partition(":") for line in lines)]
+
+    def lines(self, name: str) -> list[str]:
+        return [value for field_name, value in self.fields if field_name == name]
+
+    def request(self, scheme: str = "http") -> Request:
+        """The request as a receiver reads it off the wire."""
+        (host,) = self.lines("host")
+        has_body = bool(self.body) or bool(self.lines("transfer-encoding"))
+        return Request(self.method, f"{scheme}://{host}{self.target}", self.fields, self.body, has_body=has_body)
+
+
+@dataclass
+class Capture:
+    """What a capturing server was sent."""
+
+    port: int
+    sent: list[Sent] = field(default_factory=list)
+
+    @property
+    def only(self) -> Sent:
+        (sent,) = self.sent
+        return sent
+
+
+@contextlib.contextmanager
+def capturing(*, host: str = "127.0.0.1", tls: ssl.SSLContext | None = None, answer: bytes = OK) -> Iterator[Capture]:
+    """Capture requests, one a connection, and give each the same answer."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.create_server((host, 0), family=family)
+    capture = Capture(listening.getsockname()[1])
+    thread = threading.Thread(target=_serve, args=(listening, tls, capture, answer), daemon=True)
+    thread.start()
+    try:
+        yield capture
+    finally:
+        # Closing alone does not wake a thread that waits in accept().
+        listening.shutdown(socket.SHUT_RDWR)
+        thread.join(10)
+        listening.close()
+
+
+def _serve(listening: socket.socket, tls: ssl.SSLContext | None, capture: Capture, answer: bytes) -> None:
+    while True:
+        try:
+            connection, _ = listening.accept()
+        except OSError:
+            return
+        connection.settimeout(10)
+        with contextlib.suppress(OSError), connection:
+            if tls is None:
+                capture.sent.append(_read(connection))
+                connection.sendall(answer)
+            else:
+                with tls.wrap_socket(connection, server_side=True) as secured:
+                    capture.sent.append(_read(secured))
+                    secured.sendall(answer)
+
+
+def _read(connection: socket.socket) -> Sent:
+    received = b""
+    while b"\r\n\r\n" not in received:
+        received += connection.recv(65536)
+    head, _, rest = received.partition(b"\r\n\r\n")
+    sent = Sent(head, b"")
+    if sent.lines("transfer-encoding"):
+        while not rest.endswith(b"0\r\n\r\n"):
+            rest += connection.recv(65536)
+        return Sent(head, _unchunked(rest))
+    length = int((sent.lines("content-length") or ["0"])[0])
+    while len(rest) < length:
+        rest += connection.recv(65536)
+    return Sent(head, rest)
+
+
+def _unchunked(chunks: bytes) -> bytes:
+    body = b""
+    while chunks:
+        size, _, chunks = chunks.partition(b"\r\n")
+        body += chunks[: int(size, 16)]
+        chunks = chunks[int(size, 16) + 2 :]
+    return body
+
+
+def lead(monkeypatch, name: str, port: int, to: int) -> None:
+    """Let `name` and `port` resolve to port `to` on loopback."""
+    real = socket.getaddrinfo
+
+    def resolved(host, service, *args, **options):
+        asked = host.decode() if isinstance(host, bytes) else host
+        if (asked, int(service or 0)) == (name, port):
+            return [(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", ("127.0.0.1", to))]
+        return real(host, service, *args, **options)
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolved)
+
+
+def certified(directory: Path, *names: str) -> tuple[ssl.SSLContext, Path]:
+    """A server context with a certificate of its own for `names`, and the file a client trusts it by."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "loopback")])
+    now = dt.datetime.now(dt.UTC)
+    builder = (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(subject)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - dt.timedelta(days=1))
+        .not_valid_after(now + dt.timedelta(days=1))
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .add_extension(x509.SubjectAlternativeName([_name(name) for name in names]), critical=False)
+    )
+    trusted = directory / "certificate.pem"
+    private = directory / "key.pem"
+    trusted.write_bytes(builder.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM))
+    private.write_bytes(
+        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    )
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(trusted, private)
+    return context, trusted
+
+
+def _name(name: str) -> x509.GeneralName:
+    return x509.IPAddress(ipaddress.ip_address(name)) if name[0].isdigit() else x509.DNSName(name)

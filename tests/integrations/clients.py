@@ -1,0 +1,75 @@
+"""Every way a request is signed with httpx or httpx2: sync or async, by the auth or by the transport."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import httpx
+import httpx2
+
+import undersigned_httpx.httpx
+import undersigned_httpx.httpx2
+
+if TYPE_CHECKING:
+    from undersigned import Signer
+
+TRUST = ssl.create_default_context()
+"""Made once: each client would load every certificate authority there is."""
+
+LIBRARIES = {"httpx": (httpx, undersigned_httpx.httpx), "httpx2": (httpx2, undersigned_httpx.httpx2)}
+
+
+@dataclass(frozen=True)
+class Means:
+    """One way to sign: `send` sends one request by a client of its own and returns the response, read."""
+
+    library: str
+    asynchronous: bool
+    transport: bool
+
+    def __str__(self) -> str:
+        kind = "async" if self.asynchronous else "sync"
+        return f"{self.library}-{kind}-{'transport' if self.transport else 'auth'}"
+
+    def send(self, method: str, url: str, *, signer: Signer, origins: list[str], times: int = 1, options=None, **parts):
+        """Send one request, `times` times over, and return the last response."""
+        plain, signed = LIBRARIES[self.library]
+        options = {"timeout": 10, "verify": TRUST, **(options or {})}
+        inner = {name: options.pop(name) for name in ("verify", "http1", "http2", "proxy") if name in options}
+        if self.asynchronous:
+            sending = plain.AsyncHTTPTransport(**inner)
+            if self.transport:
+                options["transport"] = signed.AsyncSignatureTransport(sending, signer, origins=origins)
+            else:
+                options |= {"transport": sending, "auth": signed.SignatureAuth(signer, origins=origins)}
+            return asyncio.run(self._awaited(plain.AsyncClient(**options), method, url, times, parts))
+        sending = plain.HTTPTransport(**inner)
+        if self.transport:
+            options["transport"] = signed.SignatureTransport(sending, signer, origins=origins)
+        else:
+            options |= {"transport": sending, "auth": signed.SignatureAuth(signer, origins=origins)}
+        with plain.Client(**options) as client:
+            request = client.build_request(method, url, **parts)
+            for _ in range(times - 1):
+                client.send(request)
+            return client.send(request)
+
+    async def _awaited(self, client, method, url, times, parts):
+        async with client:
+            request = client.build_request(method, url, **parts)
+            for _ in range(times - 1):
+                await client.send(request)
+            return await client.send(request)
+
+
+MEANS = [
+    Means(library, asynchronous, transport)
+    for library in LIBRARIES
+    for asynchronous in (False, True)
+    for transport in (False, True)
+]
+BY_AUTH = [means for means in MEANS if not means.transport]
+BY_TRANSPORT = [means for means in MEANS if means.transport]

@@ -1,0 +1,107 @@
+"""A buyer's signer, and a seller who verifies on a real socket, redirects, and remembers what came."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs
+
+from tests.keys import KEY, KEYS
+from tests.serving import uvicorn_server
+
+from undersigned import MemoryReplayStore, Signer, Verifier, profiles
+from undersigned.asgi import SignatureMiddleware
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+KEYID = KEY.keyid
+SIGNATURE_FIELDS = ("signature", "signature-input", "content-digest")
+
+
+def make_signer(**options) -> Signer:
+    """The buyer's signer, by the real clock."""
+    return Signer(KEY, profile=profiles.ADCP_3_2, **options)
+
+
+def make_verifier() -> Verifier:
+    """A seller's verifier, by the real clock, with a replay store of its own."""
+    return Verifier(profiles.ADCP_3_2, keys=KEYS, replay=MemoryReplayStore())
+
+
+@dataclass
+class Arrival:
+    """One request as it came to a seller, and who signed it: nobody, or a key that was verified."""
+
+    method: str
+    target: str
+    fields: dict[str, str]
+    status: int = 0
+    keyid: str | None = None
+    body: bytes = b""
+
+    @property
+    def bare(self) -> bool:
+        """Whether the request carried nothing of a signature at all."""
+        return not any(name in self.fields for name in SIGNATURE_FIELDS)
+
+
+@dataclass
+class Seller:
+    """An ASGI application: `/go/<status>?to=<url>` redirects, anything else answers with what was verified."""
+
+    port: int = 0
+    arrivals: list[Arrival] = field(default_factory=list)
+    middleware: SignatureMiddleware | None = None
+
+    @property
+    def origin(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def go(self, status: int, to: str) -> str:
+        return f"{self.origin}/go/{status}?to={to}"
+
+    async def __call__(self, scope, receive, send):
+        target = (scope["raw_path"] + (b"?" + scope["query_string"] if scope["query_string"] else b"")).decode()
+        fields = {name.decode(): value.decode() for name, value in scope["headers"]}
+        arrival = Arrival(scope["method"], target, fields)
+        self.arrivals.append(arrival)
+
+        async def sending(message):
+            if message["type"] == "http.response.start":
+                arrival.status = message["status"]
+            await send(message)
+
+        await self.middleware({**scope, "arrival": arrival}, receive, sending)
+
+    async def answer(self, scope, receive, send):
+        arrival = scope["arrival"]
+        signature = scope["state"]["signature"]
+        arrival.keyid = None if signature is None else signature.keyid
+        more = True
+        while more:
+            message = await receive()
+            arrival.body += message.get("body", b"")
+            more = message.get("more_body", False)
+        status, headers, body = 200, [(b"content-type", b"application/json")], {"keyid": arrival.keyid}
+        if scope["path"].startswith("/go/"):
+            status = int(scope["path"].removeprefix("/go/"))
+            headers.append((b"location", parse_qs(scope["query_string"].decode())["to"][0].encode()))
+        content = json.dumps(body).encode()
+        headers.append((b"content-length", b"%d" % len(content)))
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else content})
+
+
+@contextlib.contextmanager
+def selling(mode: str = "required") -> Iterator[Seller]:
+    """A seller under uvicorn."""
+    seller = Seller()
+    with uvicorn_server(seller) as port:
+        seller.port = port
+        seller.middleware = SignatureMiddleware(
+            seller.answer, verifier=make_verifier(), origins=[seller.origin], mode=mode
+        )
+        yield seller

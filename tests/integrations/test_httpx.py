@@ -1,0 +1,332 @@
+"""What the auth and the transports sign is accepted by a seller who verifies, and what they cannot sign they refuse."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import pathlib
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+import httpx2
+import pytest
+from tests.integrations.capture import capturing
+from tests.integrations.clients import LIBRARIES, MEANS
+from tests.integrations.seller import KEYID, make_signer, make_verifier, selling
+from tests.serving import waitress_server
+
+import undersigned_httpx
+from undersigned import ConfigurationError, MalformedURL, SigningError, wsgi
+
+ORIGIN = "https://seller.example.com"
+TEXT = {"Content-Type": "text/plain"}
+every_means = pytest.mark.parametrize("means", MEANS, ids=str)
+both_libraries = pytest.mark.parametrize("library", LIBRARIES)
+
+
+@pytest.fixture(scope="module")
+def seller():
+    with selling() as seller:
+        yield seller
+
+
+def sign(means, url, *, method="GET", origins=(ORIGIN,), signer=None, **parts):
+    """Sign a request that is never to be sent."""
+    return means.send(method, url, signer=signer or make_signer(), origins=list(origins), **parts)
+
+
+@pytest.mark.parametrize(
+    ("method", "parts", "body"),
+    [
+        ("GET", {}, b""),
+        ("POST", {}, b""),
+        ("POST", {"content": b""}, b""),
+        ("POST", {"json": {"plan": "m"}}, None),
+        ("PUT", {"content": "gr\u00fc\u00dfe", "headers": TEXT}, "gr\u00fc\u00dfe".encode()),
+        ("PATCH", {"content": b"\x00\xff", "headers": TEXT}, b"\x00\xff"),
+        ("POST", {"data": {"a": "1", "b": ["2", "\u00fc"]}}, b"a=1&b=2&b=%C3%BC"),
+        ("DELETE", {}, b""),
+    ],
+)
+@every_means
+def test_a_seller_accepts_every_kind_of_content(seller, means, method, parts, body):
+    url = f"{seller.origin}/adcp?x=1"
+    answer = means.send(method, url, signer=make_signer(), origins=[seller.origin], **parts)
+    assert (answer.status_code, answer.json()) == (200, {"keyid": KEYID})
+    assert seller.arrivals[-1].body == (answer.request.content if body is None else body)
+
+
+@every_means
+def test_a_seller_accepts_multipart_content(seller, means):
+    parts = {"data": {"id": "1"}, "files": {"file": ("plan.txt", io.BytesIO(b"a plan"), "text/plain")}}
+    answer = means.send("POST", f"{seller.origin}/", signer=make_signer(), origins=[seller.origin], **parts)
+    assert answer.status_code == 200
+    assert b"a plan" in seller.arrivals[-1].body
+
+
+@pytest.mark.parametrize("chunks", [[b"two ", b"chunks"], []])
+@every_means
+def test_a_stream_is_read_and_signed_as_a_whole(seller, means, chunks):
+    async def asynchronous():
+        for chunk in chunks:
+            yield chunk
+
+    content = asynchronous() if means.asynchronous else iter(chunks)
+    parts = {"content": content, "headers": TEXT}
+    answer = means.send("POST", f"{seller.origin}/", signer=make_signer(), origins=[seller.origin], **parts)
+    assert answer.status_code == 200
+    assert seller.arrivals[-1].body == b"".join(chunks)
+
+
+@every_means
+def test_a_wsgi_seller_accepts_it_as_well(means):
+    late = {}
+
+    def front(environ, start_response):
+        return late["app"](environ, start_response)
+
+    def hello(environ, start_response):
+        content = environ["wsgi.input"].read() + environ["undersigned.signature"].keyid.encode()
+        start_response("200 OK", [("Content-Type", "text/plain"), ("Content-Length", str(len(content)))])
+        return [content]
+
+    with waitress_server(front) as port:
+        origin = f"http://127.0.0.1:{port}"
+        late["app"] = wsgi.SignatureMiddleware(hello, verifier=make_verifier(), origins=[origin])
+        parts = {"content": b"{}", "headers": {"Content-Type": "application/json"}}
+        answer = means.send("POST", f"{origin}/a%2Fb?", signer=make_signer(), origins=[origin], **parts)
+    assert (answer.status_code, answer.text) == (200, f"{{}}{KEYID}")
+
+
+@every_means
+def test_a_request_is_accepted_each_time_it_is_sent(seller, means):
+    before = len(seller.arrivals)
+    parts = {"json": {"a": 1}, "times": 3}
+    means.send("POST", f"{seller.origin}/", signer=make_signer(), origins=[seller.origin], **parts)
+    arrived = seller.arrivals[before:]
+    assert [arrival.keyid for arrival in arrived] == [KEYID] * 3
+    assert len({arrival.fields["signature-input"] for arrival in arrived}) == 3
+
+
+@every_means
+def test_a_signature_of_somebody_else_is_replaced(seller, means):
+    old = {"Signature": "x=:AAAA:", "Signature-Input": "x=()", "Content-Digest": "sha-256=:AAAA:"}
+    answer = means.send("GET", f"{seller.origin}/", signer=make_signer(), origins=[seller.origin], headers=old)
+    assert answer.status_code == 200
+    assert "content-digest" not in seller.arrivals[-1].fields
+
+
+@both_libraries
+def test_one_auth_signs_for_many_threads(seller, library):
+    plain, signed = LIBRARIES[library]
+    auth = signed.SignatureAuth(make_signer(), origins=[seller.origin])
+    with plain.Client(auth=auth, timeout=30) as client, ThreadPoolExecutor(8) as pool:
+        answers = pool.map(lambda number: client.post(f"{seller.origin}/", json={"n": number}), range(48))
+        assert {answer.status_code for answer in answers} == {200}
+
+
+@both_libraries
+def test_one_transport_signs_for_many_tasks(seller, library):
+    plain, signed = LIBRARIES[library]
+
+    async def orders():
+        sending = plain.AsyncHTTPTransport()
+        transport = signed.AsyncSignatureTransport(sending, make_signer(), origins=[seller.origin])
+        async with plain.AsyncClient(transport=transport, timeout=30) as client:
+            return await asyncio.gather(*[client.post(f"{seller.origin}/", json={"n": n}) for n in range(48)])
+
+    assert {answer.status_code for answer in asyncio.run(orders())} == {200}
+
+
+@both_libraries
+def test_a_mounted_transport_signs_for_its_origin_alone(seller, library):
+    plain, signed = LIBRARIES[library]
+    transport = signed.SignatureTransport(plain.HTTPTransport(), make_signer(), origins=[seller.origin])
+    with capturing() as capture, plain.Client(mounts={seller.origin: transport}) as client:
+        assert client.get(f"{seller.origin}/").status_code == 200
+        client.get(f"http://127.0.0.1:{capture.port}/")
+    assert capture.only.lines("signature") == []
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://other.example.com/adcp",
+        "http://seller.example.com/adcp",
+        "https://seller.example.com:8443/adcp",
+        "https://seller.example.com.evil.example/adcp",
+        "https://seller.example.com@evil.example/adcp",
+        "https://xseller.example.com/",
+    ],
+)
+@every_means
+def test_an_origin_that_is_not_listed_is_refused_with_the_fix(means, url):
+    with pytest.raises(SigningError, match=r"origins: https?://\S+ is not listed .* add it to origins="):
+        sign(means, url)
+
+
+@every_means
+def test_nothing_is_sent_to_an_origin_that_is_not_listed(means):
+    with capturing() as capture, pytest.raises(SigningError):
+        sign(means, f"http://127.0.0.1:{capture.port}/")
+    assert capture.sent == []
+
+
+@every_means
+def test_a_path_in_an_origin_limits_what_is_signed(seller, means):
+    origins = [f"{seller.origin}/api/"]
+    answer = means.send("GET", f"{seller.origin}/api/x", signer=make_signer(), origins=origins)
+    assert answer.status_code == 200
+    for path in ("/", "/api", "/apis/x", "/api/../x"):
+        with pytest.raises(SigningError, match="not listed for this path"):
+            means.send("GET", f"{seller.origin}{path}", signer=make_signer(), origins=origins)
+
+
+@every_means
+def test_content_without_a_content_type_is_refused_with_the_fix(means):
+    with pytest.raises(SigningError, match="Content-Type; add exactly one"):
+        sign(means, f"{ORIGIN}/", method="POST", content=b"bytes")
+
+
+@every_means
+def test_a_host_that_is_not_the_urls_is_refused(means):
+    with pytest.raises(SigningError, match="Host is not the URL's authority"):
+        sign(means, f"{ORIGIN}/", headers={"Host": "other.example.com"})
+
+
+@every_means
+def test_a_target_other_than_the_urls_is_refused(means):
+    with pytest.raises(SigningError, match="extensions: target"):
+        sign(means, f"{ORIGIN}/", extensions={"target": b"/other"})
+
+
+@pytest.mark.parametrize("url", [f"{ORIGIN}/%2e%2e/x", "https://seller..example.com/", "ftp://seller.example.com/"])
+@every_means
+def test_a_url_without_canonical_form_is_the_canonicalizers_error(means, url):
+    with pytest.raises(MalformedURL) as refused:
+        sign(means, url)
+    assert refused.value.code == "target_uri_malformed"
+
+
+@pytest.mark.parametrize(
+    ("signer", "origins", "named"),
+    [
+        ("a signer", [ORIGIN], "signer: pass a Signer"),
+        (make_signer(), ORIGIN, "origins: pass a list"),
+        (make_signer(), [], "origins: list"),
+        (make_signer(), ["seller.example.com"], "origins: "),
+    ],
+)
+@both_libraries
+def test_a_wrong_option_is_refused_at_construction(library, signer, origins, named):
+    plain, signed = LIBRARIES[library]
+    for make in (
+        lambda: signed.SignatureAuth(signer, origins=origins),
+        lambda: signed.SignatureTransport(plain.HTTPTransport(), signer, origins=origins),
+        lambda: signed.AsyncSignatureTransport(plain.AsyncHTTPTransport(), signer, origins=origins),
+    ):
+        with pytest.raises(ConfigurationError, match=named):
+            make()
+
+
+@both_libraries
+def test_a_transport_opens_and_closes_the_one_that_sends(library):
+    plain, signed = LIBRARIES[library]
+    events = []
+
+    class Sending(plain.BaseTransport):
+        def __enter__(self):
+            events.append("enter")
+            return self
+
+        def close(self):
+            events.append("close")
+
+    class AsyncSending(plain.AsyncBaseTransport):
+        async def __aenter__(self):
+            events.append("enter")
+            return self
+
+        async def aclose(self):
+            events.append("close")
+
+    async def asynchronous():
+        async with signed.AsyncSignatureTransport(AsyncSending(), make_signer(), origins=[ORIGIN]) as transport:
+            await transport.aclose()
+
+    with signed.SignatureTransport(Sending(), make_signer(), origins=[ORIGIN]) as transport:
+        transport.close()
+    asyncio.run(asynchronous())
+    assert events == ["enter", "close", "close"] * 2
+
+
+@both_libraries
+def test_the_request_shows_its_signature(seller, library):
+    plain, signed = LIBRARIES[library]
+    with plain.Client(auth=signed.SignatureAuth(make_signer(), origins=[seller.origin])) as client:
+        fields = client.post(f"{seller.origin}/", json={"a": 1}).request.headers
+    arrived = seller.arrivals[-1].fields
+    for name in ("Signature", "signature-input", "Content-Digest"):
+        assert fields[name] == fields.get(name) == arrived[name.lower()]
+        assert fields.get_list(name) == [arrived[name.lower()]]
+        assert name in fields
+    assert dict(fields) == dict(fields.items()) == arrived
+    assert list(fields) == list(fields.keys()) == list(arrived)
+    assert list(fields.values()) == list(arrived.values())
+    assert sorted(fields.multi_items()) == sorted(arrived.items())
+    assert len(fields) == len(fields.raw) == len(arrived)
+    assert arrived["signature"] in repr(fields)
+
+
+@both_libraries
+def test_a_hook_can_replace_and_remove_what_was_signed(seller, library):
+    plain, signed = LIBRARIES[library]
+
+    def tamper(request):
+        request.headers["X-Added"] = "1"
+        request.headers["Signature"] = "sig1=:AAAA:"
+        del request.headers["Content-Digest"]
+        with pytest.raises(KeyError):
+            del request.headers["X-Absent"]
+
+    auth = signed.SignatureAuth(make_signer(), origins=[seller.origin])
+    with plain.Client(auth=auth, event_hooks={"request": [tamper]}) as client:
+        assert client.post(f"{seller.origin}/", json={"a": 1}).status_code == 401
+    arrived = seller.arrivals[-1].fields
+    assert (arrived["x-added"], arrived["signature"]) == ("1", "sig1=:AAAA:")
+    assert "content-digest" not in arrived
+
+
+def test_the_package_signs_for_httpx():
+    assert undersigned_httpx.SignatureAuth is undersigned_httpx.httpx.SignatureAuth
+    assert issubclass(undersigned_httpx.SignatureTransport, httpx.BaseTransport)
+    assert issubclass(undersigned_httpx.AsyncSignatureTransport, httpx.AsyncBaseTransport)
+    with pytest.raises(AttributeError, match="no attribute 'Signature'"):
+        _ = undersigned_httpx.Signature
+
+
+def test_the_package_needs_only_one_of_the_libraries(monkeypatch):
+    for name in [name for name in sys.modules if name.startswith("undersigned_httpx")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "httpx", None)
+    from undersigned_httpx.httpx2 import SignatureAuth  # noqa: PLC0415 - the import is what is tested
+
+    assert issubclass(SignatureAuth, httpx2.Auth)
+    with pytest.raises(ImportError, match=r"install 'undersigned\[httpx\]', or import SignatureAuth from"):
+        from undersigned_httpx import SignatureAuth  # noqa: PLC0415 - the same
+
+
+def test_both_libraries_are_served_by_the_same_text():
+    texts = [pathlib.Path(signed.__file__).read_text() for _, signed in LIBRARIES.values()]
+    assert texts[0].replace("httpx", "httpx2") == texts[1]
+
+
+def test_the_digest_is_that_of_the_bytes_on_the_wire():
+    with capturing() as capture:
+        origin = f"http://127.0.0.1:{capture.port}"
+        for means in MEANS:
+            means.send("POST", origin, signer=make_signer(), origins=[origin], json={"a": "\u00fc"})
+    assert {json.loads(sent.body)["a"] for sent in capture.sent} == {"\u00fc"}
+    assert {make_verifier().verify(sent.request()).keyid for sent in capture.sent} == {KEYID}

@@ -1,0 +1,178 @@
+"""A redirect carries a signature for where it goes, or none; never one for somewhere else."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from tests.integrations.capture import capturing
+from tests.integrations.clients import BY_AUTH, BY_TRANSPORT, LIBRARIES, MEANS
+from tests.integrations.seller import KEYID, make_signer, selling
+
+from undersigned import SigningError
+
+STATUSES = [301, 302, 303, 307, 308]
+FOLLOWING = {"follow_redirects": True}
+every_means = pytest.mark.parametrize("means", MEANS, ids=str)
+by_auth = pytest.mark.parametrize("means", BY_AUTH, ids=str)
+by_transport = pytest.mark.parametrize("means", BY_TRANSPORT, ids=str)
+both_libraries = pytest.mark.parametrize("library", LIBRARIES)
+
+
+@pytest.fixture(scope="module")
+def seller():
+    with selling("optional") as seller:
+        yield seller
+
+
+@pytest.fixture(scope="module")
+def other():
+    with selling("optional") as other:
+        yield other
+
+
+@pytest.fixture(autouse=True)
+def empty(seller, other):
+    seller.arrivals.clear()
+    other.arrivals.clear()
+
+
+def follow(means, method, url, seller, *, origins=None, signer=None, **parts):
+    origins = origins or [seller.origin]
+    return means.send(method, url, signer=signer or make_signer(), origins=origins, options=FOLLOWING, **parts)
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+@pytest.mark.parametrize("status", STATUSES)
+@by_transport
+def test_a_redirect_within_the_origin_is_signed_afresh_by_the_transport(seller, means, status, method):
+    parts = {"json": {"a": 1}} if method == "POST" else {}
+    answer = follow(means, method, seller.go(status, "/next"), seller, **parts)
+    first, second = seller.arrivals
+    assert answer.status_code == second.status == 200
+    assert [arrival.keyid for arrival in seller.arrivals] == [KEYID, KEYID]
+    assert first.fields["signature-input"] != second.fields["signature-input"]
+    assert ("content-digest" in second.fields) == bool(second.body)
+    assert second.body in {first.body, b""}
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+@pytest.mark.parametrize("status", STATUSES)
+@by_auth
+def test_a_redirect_within_the_origin_carries_nothing_of_the_auths_signature(seller, means, status, method):
+    parts = {"json": {"a": 1}} if method == "POST" else {}
+    answer = follow(means, method, seller.go(status, "/next"), seller, **parts)
+    first, second = seller.arrivals
+    assert (first.keyid, answer.json()) == (KEYID, {"keyid": None})
+    assert second.bare
+
+
+@pytest.mark.parametrize("status", [302, 307])
+@pytest.mark.parametrize("listed", [False, True])
+@every_means
+def test_a_redirect_to_another_origin_carries_nothing_of_a_signature(seller, other, means, status, listed):
+    origins = [seller.origin, other.origin] if listed else [seller.origin]
+    url = seller.go(status, f"{other.origin}/next")
+    answer = follow(means, "POST", url, seller, origins=origins, json={"a": 1})
+    (arrival,) = other.arrivals
+    assert arrival.bare
+    assert answer.json() == {"keyid": None}
+
+
+@every_means
+def test_an_origin_that_was_not_signed_for_chooses_nothing_that_is_signed(seller, other, means):
+    url = seller.go(307, f"{other.origin}/go/307?to={seller.origin}/order")
+    follow(means, "POST", url, seller, json={"a": 1})
+    assert other.arrivals[0].bare
+    assert seller.arrivals[1].target == "/order"
+    assert seller.arrivals[1].bare
+
+
+@every_means
+def test_an_origin_leads_into_no_signature_of_another_by_its_own_redirects(seller, other, means):
+    url = seller.go(307, other.go(307, "/order"))
+    follow(means, "POST", url, seller, origins=[seller.origin, other.origin], json={"a": 1})
+    assert [arrival.target for arrival in other.arrivals] == ["/go/307?to=/order", "/order"]
+    assert all(arrival.bare for arrival in other.arrivals)
+
+
+@by_transport
+def test_every_hop_of_a_chain_is_signed_by_the_transport(seller, means):
+    chain = seller.go(302, f"/go/307?to={seller.origin}/go/301?to=/end")
+    follow(means, "GET", chain, seller)
+    assert [hop.keyid for hop in seller.arrivals] == [KEYID] * 4
+    assert len({hop.fields["signature-input"] for hop in seller.arrivals}) == 4
+
+
+@pytest.mark.parametrize(
+    ("location", "target"),
+    [
+        ("/a/../%257eb", "/~b"),
+        ("/p%3F", "/p"),  # ASGI does not show the lone question mark; the signature that holds covers it
+        ("//127.0.0.1:{port}/p", "/p"),
+        ("HTTP://127.0.0.1:0{port}/p%23f", "/p"),
+        ("http://user@127.0.0.1:{port}/p", "/p"),
+    ],
+)
+@by_transport
+def test_a_location_is_sent_as_it_is_signed(seller, means, location, target):
+    follow(means, "GET", seller.go(302, location.format(port=seller.port)), seller)
+    assert (seller.arrivals[1].target, seller.arrivals[1].keyid) == (target, KEYID)
+
+
+@by_transport
+def test_a_location_without_canonical_form_is_followed_without_a_signature(seller, means):
+    follow(means, "GET", seller.go(302, "/%252e%252e/next"), seller)
+    assert seller.arrivals[1].bare
+
+
+@by_transport
+def test_a_redirect_out_of_the_listed_path_carries_no_signature(seller, means):
+    follow(means, "GET", seller.go(302, "/elsewhere"), seller, origins=[f"{seller.origin}/go"])
+    assert [arrival.bare for arrival in seller.arrivals] == [False, True]
+
+
+@by_transport
+def test_a_redirect_that_cannot_be_signed_is_the_signers_error(means):
+    with capturing(
+        answer=b"HTTP/1.1 302 Found\r\nLocation: /n\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+    ) as to:
+        origin = f"http://127.0.0.1:{to.port}"
+        signer = make_signer(components=["content-length"])
+        with pytest.raises(SigningError, match="content-length"):
+            means.send("POST", origin, signer=signer, origins=[origin], options=FOLLOWING, json={"a": 1})
+    assert len(to.sent) == 1
+
+
+@both_libraries
+def test_a_redirect_that_is_not_followed_is_signed_anew_when_it_is_sent(seller, library):
+    plain, signed = LIBRARIES[library]
+    with plain.Client(auth=signed.SignatureAuth(make_signer(), origins=[seller.origin])) as client:
+        answer = client.post(seller.go(307, "/next"), json={"a": 1})
+        assert "signature" not in answer.next_request.headers
+        assert client.send(answer.next_request).json() == {"keyid": KEYID}
+
+
+@both_libraries
+def test_a_redirect_from_a_mounted_transport_leaves_without_a_signature(seller, other, library):
+    plain, signed = LIBRARIES[library]
+
+    async def redirected():
+        sending = plain.AsyncHTTPTransport()
+        transport = signed.AsyncSignatureTransport(sending, make_signer(), origins=[seller.origin])
+        async with plain.AsyncClient(mounts={seller.origin: transport}, follow_redirects=True) as client:
+            return await client.post(seller.go(307, f"{other.origin}/next"), json={"a": 1})
+
+    answer = asyncio.run(redirected())
+    assert answer.json() == {"keyid": None}
+    assert other.arrivals[0].bare
+
+
+@both_libraries
+def test_a_redirect_from_the_auth_to_the_transport_is_signed_by_the_transport(seller, library):
+    plain, signed = LIBRARIES[library]
+    transport = signed.SignatureTransport(plain.HTTPTransport(), make_signer(), origins=[seller.origin])
+    auth = signed.SignatureAuth(make_signer(), origins=[seller.origin])
+    with plain.Client(transport=transport, auth=auth, follow_redirects=True) as client:
+        client.get(seller.go(302, "/next"))
+    assert [hop.keyid for hop in seller.arrivals] == [KEYID, KEYID]

@@ -1,0 +1,206 @@
+"""Byte for byte, what goes on the wire is what was signed."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import threading
+
+import h2.config
+import h2.connection
+import h2.events
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.integrations.capture import capturing, certified, lead
+from tests.integrations.clients import LIBRARIES, MEANS
+from tests.integrations.seller import KEYID, make_signer, make_verifier
+
+from undersigned import Request, UndersignedError, canonicalize
+
+every_means = pytest.mark.parametrize("means", MEANS, ids=str)
+sync_means = pytest.mark.parametrize("means", [means for means in MEANS if not means.asynchronous], ids=str)
+
+
+def accepted(sent, scheme="http"):
+    return make_verifier().verify(sent.request(scheme)).keyid == KEYID
+
+
+@pytest.mark.parametrize(
+    ("typed", "target"),
+    [
+        ("", "/"),
+        ("?", "/?"),
+        ("?q", "/?q"),
+        ("/p?", "/p?"),
+        ("/p??", "/p??"),
+        ("/p#fragment", "/p"),
+        ("/a%2Fb//c?x=a+b&y=%7e", "/a%2Fb//c?x=a+b&y=%7e"),
+        ("/%7euser/%c3%a9", "/~user/%C3%A9"),
+        ("/a/./b/../c", "/a/c"),
+        ("/caf\u00e9?q=\u00e9", "/caf%C3%A9?q=%C3%A9"),
+        ("/a b?c d", "/a%20b?c%20d"),
+        ("/100%25?50%", "/100%25?50%"),
+        ("//evil.example/p", "//evil.example/p"),
+        ("/a;b=c;?d;e", "/a;b=c;?d;e"),
+        ("/a:b@c!$&'()*+,;=", "/a:b@c!$&'()*+,;="),
+    ],
+)
+@every_means
+def test_the_target_on_the_wire_is_the_one_that_was_signed(means, typed, target):
+    with capturing() as capture:
+        origin = f"http://127.0.0.1:{capture.port}"
+        means.send("GET", f"{origin}{typed}", signer=make_signer(), origins=[origin])
+    assert capture.only.target == target
+    assert capture.only.lines("host") == [f"127.0.0.1:{capture.port}"]
+    assert canonicalize(f"{origin}{target}").target_uri == f"{origin}{target}"
+    assert accepted(capture.only)
+
+
+@every_means
+def test_characters_that_no_url_may_hold_are_signed_as_httpx_sends_them(means):
+    with capturing() as capture:
+        origin = f"http://127.0.0.1:{capture.port}"
+        means.send("GET", f'{origin}/[x]{{y}}|^`"<>?[x]{{y}}|^`"<>', signer=make_signer(), origins=[origin])
+    target = f"{origin}{capture.only.target}"
+    assert canonicalize(target).target_uri == target
+    assert accepted(capture.only)
+
+
+@pytest.mark.parametrize(
+    ("typed", "canonical"),
+    [
+        ("seller.example.com", "seller.example.com"),
+        ("SELLER.Example.COM", "seller.example.com"),
+        ("seller.example.com.", "seller.example.com"),
+        ("user:secret@seller.example.com", "seller.example.com"),
+        ("b\u00fccher.example", "xn--bcher-kva.example"),
+        ("B\u00dcCHER.example", "xn--bcher-kva.example"),
+        ("xn--bcher-kva.EXAMPLE", "xn--bcher-kva.example"),
+    ],
+)
+@every_means
+def test_the_host_on_the_wire_is_the_canonical_authority(monkeypatch, means, typed, canonical):
+    with capturing() as capture:
+        lead(monkeypatch, canonical, capture.port, capture.port)
+        origin = f"http://{canonical}:{capture.port}"
+        means.send("GET", f"http://{typed}:0{capture.port}/p", signer=make_signer(), origins=[origin])
+    assert capture.only.lines("host") == [f"{canonical}:{capture.port}"]
+    assert b"secret" not in capture.only.head
+    assert accepted(capture.only)
+
+
+@pytest.mark.parametrize("port", [":80", "", ":080", ":"])
+@sync_means
+def test_the_default_port_is_left_out(monkeypatch, means, port):
+    with capturing() as capture:
+        lead(monkeypatch, "seller.example.com", 80, capture.port)
+        origins = ["http://seller.example.com"]
+        means.send("GET", f"http://seller.example.com{port}/p", signer=make_signer(), origins=origins)
+    assert capture.only.lines("host") == ["seller.example.com"]
+    assert accepted(capture.only)
+
+
+@pytest.mark.parametrize("port", [":443", ""])
+@sync_means
+def test_https_leaves_out_its_port(monkeypatch, tmp_path, means, port):
+    tls, trusted = certified(tmp_path, "seller.example.com")
+    options = {"verify": ssl.create_default_context(cafile=trusted)}
+    with capturing(tls=tls) as capture:
+        lead(monkeypatch, "seller.example.com", 443, capture.port)
+        url = f"https://Seller.example.com{port}/a%2Fb//c?x"
+        origins = ["https://seller.example.com:443"]
+        means.send("POST", url, signer=make_signer(), origins=origins, options=options, json={"a": 1})
+    assert (capture.only.target, capture.only.lines("host")) == ("/a%2Fb//c?x", ["seller.example.com"])
+    assert accepted(capture.only, "https")
+
+
+@every_means
+def test_a_host_given_in_another_spelling_is_sent_in_the_canonical_one(means):
+    with capturing() as capture:
+        origin = f"http://127.0.0.1:{capture.port}"
+        headers = {"Host": f"127.0.0.1:0{capture.port}"}
+        means.send("GET", origin, signer=make_signer(), origins=[origin], headers=headers)
+    assert capture.only.lines("host") == [f"127.0.0.1:{capture.port}"]
+
+
+@every_means
+def test_an_ipv6_address_keeps_its_brackets(means):
+    with capturing(host="::1") as capture:
+        origin = f"http://[::1]:{capture.port}"
+        means.send("GET", f"{origin}/p", signer=make_signer(), origins=[origin])
+    assert capture.only.lines("host") == [f"[::1]:{capture.port}"]
+    assert accepted(capture.only)
+
+
+@every_means
+def test_a_proxy_is_told_the_canonical_url(means):
+    with capturing() as capture:
+        options = {"proxy": f"http://127.0.0.1:{capture.port}"}
+        url = "http://Seller.example.com:80/%7ea/./b?q=+"
+        means.send("GET", url, signer=make_signer(), origins=["http://seller.example.com"], options=options)
+    assert capture.only.target == "http://seller.example.com/~a/b?q=+"
+    assert capture.only.lines("host") == ["seller.example.com"]
+
+
+@every_means
+def test_http_2_sends_the_authority_and_no_host_beside_it(means):
+    with _http2_server() as (port, requests):
+        origin = f"http://127.0.0.1:{port}"
+        options = {"http1": False, "http2": True}
+        means.send("POST", f"{origin}/%7ea?", signer=make_signer(), origins=[origin], options=options, json={"a": 1})
+    ((fields, body),) = requests
+    named = dict(fields)
+    assert (named[":authority"], named[":path"]) == (f"127.0.0.1:{port}", "/~a?")
+    assert "host" not in named
+    received = Request("POST", f"{origin}{named[':path']}", [f for f in fields if f[0][0] != ":"], body)
+    assert make_verifier().verify(received).keyid == KEYID
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@given(typed=st.text(st.characters(codec="utf-8"), max_size=40))
+def test_sending_changes_nothing_of_any_target_that_was_signed(library, typed):
+    plain, signed = LIBRARIES[library]
+    origin = "http://seller.example.com"
+    auth = signed.SignatureAuth(make_signer(), origins=[origin])
+    try:
+        request = plain.Request("GET", f"{origin}/{typed}")
+        next(auth.auth_flow(request))
+    except (UndersignedError, plain.InvalidURL):
+        return
+    written = f"{origin}{request.url.raw_path.decode('ascii')}"
+    assert written == str(request.url) == canonicalize(written).target_uri
+    assert make_verifier().verify(Request("GET", written, request.headers.multi_items())).keyid == KEYID
+
+
+class _http2_server:  # noqa: N801 - used as a function
+    """Serve one HTTP/2 connection without TLS, and keep the requests that came."""
+
+    def __enter__(self):
+        self.listening = socket.create_server(("127.0.0.1", 0))
+        self.requests = []
+        self.thread = threading.Thread(target=self._serve, daemon=True)
+        self.thread.start()
+        return self.listening.getsockname()[1], self.requests
+
+    def __exit__(self, *_):
+        self.thread.join(10)
+        self.listening.close()
+
+    def _serve(self):
+        connection, _ = self.listening.accept()
+        state = h2.connection.H2Connection(h2.config.H2Configuration(client_side=False, header_encoding="utf-8"))
+        state.initiate_connection()
+        with connection:
+            connection.sendall(state.data_to_send())
+            fields, body = [], b""
+            while received := connection.recv(65536):
+                for event in state.receive_data(received):
+                    if isinstance(event, h2.events.RequestReceived):
+                        fields = [(str(name), str(value)) for name, value in event.headers]
+                    elif isinstance(event, h2.events.DataReceived):
+                        body += event.data
+                    elif isinstance(event, h2.events.StreamEnded):
+                        self.requests.append((fields, body))
+                        state.send_headers(event.stream_id, [(":status", "200")], end_stream=True)
+                connection.sendall(state.data_to_send())

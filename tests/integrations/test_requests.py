@@ -1,0 +1,230 @@
+"""What `SignatureAuth` signs is accepted by a seller who verifies, and what it cannot sign it refuses."""
+
+from __future__ import annotations
+
+import io
+import json
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+import requests
+from tests.integrations.capture import capturing
+from tests.integrations.seller import KEYID, make_signer, make_verifier, selling
+from tests.serving import waitress_server
+
+from undersigned import ConfigurationError, MalformedURL, SigningError, wsgi
+from undersigned_requests import SignatureAuth
+
+ORIGIN = "https://seller.example.com"
+TEXT = {"Content-Type": "text/plain; charset=utf-8"}
+
+
+@pytest.fixture(scope="module")
+def seller():
+    with selling() as seller:
+        yield seller
+
+
+@pytest.fixture
+def auth(seller):
+    return SignatureAuth(make_signer(), origins=[seller.origin])
+
+
+def prepared(method="GET", url=f"{ORIGIN}/adcp", *, origins=(ORIGIN,), **parts):
+    return requests.Request(method, url, auth=SignatureAuth(make_signer(), origins=origins), **parts).prepare()
+
+
+@pytest.mark.parametrize(
+    ("method", "parts", "body"),
+    [
+        ("GET", {}, b""),
+        ("DELETE", {}, b""),
+        ("POST", {}, b""),
+        ("POST", {"data": b""}, b""),
+        ("POST", {"json": {"plan": "münchen"}}, json.dumps({"plan": "münchen"}).encode()),
+        ("POST", {"data": b"\x00\xff", "headers": {"Content-Type": "application/octet-stream"}}, b"\x00\xff"),
+        ("PUT", {"data": "grüße", "headers": TEXT}, "grüße".encode()),
+        ("PATCH", {"data": "plain", "headers": {"content-type": b"text/plain"}}, b"plain"),
+        ("POST", {"data": {"a": "1", "b": ["2", "ü"]}}, b"a=1&b=2&b=%C3%BC"),
+        ("POST", {"data": [("a", "1"), ("a", "2")]}, b"a=1&a=2"),
+        ("GET", {"json": {"in": "a GET"}}, b'{"in": "a GET"}'),
+    ],
+)
+def test_a_seller_accepts_every_kind_of_content(seller, auth, method, parts, body):
+    answer = requests.request(method, f"{seller.origin}/adcp?x=1", auth=auth, timeout=10, **parts)
+    assert (answer.status_code, answer.json()) == (200, {"keyid": KEYID})
+    assert seller.arrivals[-1].body == body
+
+
+def test_a_seller_accepts_multipart_content(seller, auth):
+    files = {"file": ("plan.txt", io.BytesIO(b"a plan"), "text/plain")}
+    answer = requests.post(f"{seller.origin}/adcp", data={"id": "1"}, files=files, auth=auth, timeout=10)
+    assert answer.status_code == 200
+    assert b"a plan" in seller.arrivals[-1].body
+
+
+def test_a_wsgi_seller_accepts_it_as_well():
+    late = {}
+
+    def hello(environ, start_response):
+        content = environ["wsgi.input"].read() + environ["undersigned.signature"].keyid.encode()
+        start_response("200 OK", [("Content-Type", "text/plain"), ("Content-Length", str(len(content)))])
+        return [content]
+
+    def front(environ, start_response):
+        return late["app"](environ, start_response)
+
+    with waitress_server(front) as port:
+        origin = f"http://127.0.0.1:{port}"
+        late["app"] = wsgi.SignatureMiddleware(hello, verifier=make_verifier(), origins=[origin])
+        auth = SignatureAuth(make_signer(), origins=[origin])
+        answer = requests.post(f"{origin}/a%2Fb?x", json={"a": 1}, auth=auth, timeout=10)
+    assert (answer.status_code, answer.text) == (200, f'{{"a": 1}}{KEYID}')
+
+
+def test_a_session_signs_every_request_with_its_cookies_and_parameters(seller, auth):
+    with requests.Session() as session:
+        session.auth = auth
+        session.params = {"from": "session"}
+        session.cookies.set("c", "1")
+        answers = [session.get(f"{seller.origin}/adcp", params={"n": n}, timeout=10) for n in range(3)]
+    assert [answer.status_code for answer in answers] == [200, 200, 200]
+    assert seller.arrivals[-1].target == "/adcp?from=session&n=2"
+
+
+def test_one_auth_signs_for_many_threads(seller, auth):
+    def order(number):
+        return requests.post(f"{seller.origin}/adcp", json={"n": number}, auth=auth, timeout=30).status_code
+
+    with ThreadPoolExecutor(8) as pool:
+        assert set(pool.map(order, range(48))) == {200}
+
+
+def test_a_prepared_request_is_accepted_each_time_it_is_sent(seller, auth):
+    with requests.Session() as session:
+        request = session.prepare_request(requests.Request("POST", f"{seller.origin}/adcp", json={"a": 1}, auth=auth))
+        answers = [session.send(request, timeout=10) for _ in range(3)]
+    assert [answer.status_code for answer in answers] == [200, 200, 200]
+    inputs = [answer.request.headers["Signature-Input"] for answer in answers]
+    assert inputs == [arrival.fields["signature-input"] for arrival in seller.arrivals[-3:]]
+    assert len({*inputs, request.headers["Signature-Input"]}) == 4
+
+
+def test_the_response_shows_the_request_that_was_sent(seller, auth):
+    answer = requests.post(f"{seller.origin}/adcp", json={"a": 1}, auth=auth, timeout=10)
+    arrived = seller.arrivals[-1].fields
+    for name in ("Signature", "Signature-Input", "Content-Digest"):
+        assert answer.request.headers[name] == arrived[name.lower()]
+    assert (answer.request.method, answer.request.url, answer.request.body) == ("POST", answer.url, b'{"a": 1}')
+
+
+def test_a_request_signed_again_has_one_signature_and_one_hook(seller, auth):
+    request = requests.Request("POST", f"{seller.origin}/adcp", json={"a": 1}, auth=auth).prepare()
+    first = request.headers["Signature"]
+    request.body = b'{"a": 2}'
+    request.prepare_auth(auth)
+    assert request.headers["Signature"] != first
+    assert request.headers["Signature-Input"].count("sig1=") == 1
+    assert len(request.hooks["response"]) == 1
+    with requests.Session() as session:
+        assert session.send(request, timeout=10).status_code == 200
+
+
+def test_a_signature_of_somebody_else_is_replaced(seller, auth):
+    old = {"Signature": "x=:AAAA:", "Signature-Input": "x=()", "Content-Digest": "sha-256=:AAAA:"}
+    assert requests.get(f"{seller.origin}/adcp", headers=old, auth=auth, timeout=10).status_code == 200
+    assert "content-digest" not in seller.arrivals[-1].fields
+
+
+def test_a_copy_of_a_signed_request_carries_no_signature(auth, seller):
+    request = requests.Request("POST", f"{seller.origin}/adcp", json={"a": 1}, auth=auth).prepare()
+    for copied in (request.copy(), request.copy().copy()):
+        assert not {"Signature", "Signature-Input", "Content-Digest"} & set(copied.headers)
+        assert (copied.method, copied.url, copied.body) == (request.method, request.url, request.body)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://other.example.com/adcp",
+        "http://seller.example.com/adcp",
+        "https://seller.example.com:8443/adcp",
+        "https://seller.example.com.evil.example/adcp",
+        "https://seller.example.com@evil.example/adcp",
+        "https://xseller.example.com/",
+    ],
+)
+def test_an_origin_that_is_not_listed_is_refused_with_the_fix(url):
+    with pytest.raises(SigningError, match=r"origins: https?://\S+ is not listed .* add it to origins="):
+        prepared(url=url)
+
+
+@pytest.mark.parametrize("url", ["HTTPS://SELLER.example.com/", "https://seller.example.com:443/", f"{ORIGIN}./x"])
+def test_a_listed_origin_is_known_in_every_spelling(url):
+    assert prepared(url=url).url.startswith(f"{ORIGIN}/")
+
+
+def test_a_path_in_an_origin_limits_what_is_signed():
+    origins = [f"{ORIGIN}/api/"]
+    assert prepared(url=f"{ORIGIN}/api/orders", origins=origins).headers["Signature"]
+    for path in ("/", "/api", "/apis/x", "/api/../orders"):
+        with pytest.raises(SigningError, match="not listed for this path"):
+            prepared(url=f"{ORIGIN}{path}", origins=origins)
+
+
+def test_nothing_is_sent_to_an_origin_that_is_not_listed():
+    with capturing() as capture:
+        auth = SignatureAuth(make_signer(), origins=[ORIGIN])
+        with pytest.raises(SigningError):
+            requests.get(f"http://127.0.0.1:{capture.port}/", auth=auth, timeout=10)
+    assert capture.sent == []
+
+
+@pytest.mark.parametrize("body", [io.BytesIO(b"x"), (chunk for chunk in [b"x"]), bytearray(b"x"), iter([])])
+def test_a_stream_is_refused_with_the_fix(body):
+    with pytest.raises(SigningError, match="pass its bytes"):
+        prepared("POST", data=body, headers=TEXT)
+
+
+def test_content_without_a_content_type_is_refused_with_the_fix():
+    with pytest.raises(SigningError, match="Content-Type; add exactly one"):
+        prepared("POST", data=b"bytes")
+
+
+def test_a_host_that_is_not_the_urls_is_refused():
+    with pytest.raises(SigningError, match="Host is not the URL's authority"):
+        prepared(headers={"Host": "other.example.com"})
+
+
+@pytest.mark.parametrize("url", ["https://seller..example.com/", "ftp://seller.example.com/"])
+def test_a_url_without_canonical_form_is_the_canonicalizers_error(url):
+    with pytest.raises(MalformedURL) as refused:
+        prepared(url=url)
+    assert refused.value.code == "target_uri_malformed"
+
+
+def test_a_header_value_in_bytes_is_signed_as_it_is_sent(seller):
+    auth = SignatureAuth(make_signer(components=["x-name"]), origins=[seller.origin])
+    answer = requests.get(f"{seller.origin}/", headers={"X-Name": b"value"}, auth=auth, timeout=10)
+    assert answer.status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("signer", "origins", "named"),
+    [
+        ("a signer", [ORIGIN], "signer: pass a Signer"),
+        (make_signer(), ORIGIN, "origins: pass a list"),
+        (make_signer(), [], "origins: list"),
+        (make_signer(), ["seller.example.com"], "origins: "),
+    ],
+)
+def test_a_wrong_option_is_refused_at_construction(signer, origins, named):
+    with pytest.raises(ConfigurationError, match=named):
+        SignatureAuth(signer, origins=origins)
+
+
+def test_a_private_key_does_not_leave_with_a_pickled_response(seller, auth):
+    answer = requests.get(f"{seller.origin}/", auth=auth, timeout=10)
+    with pytest.raises(TypeError):
+        pickle.dumps(answer)

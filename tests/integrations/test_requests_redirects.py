@@ -1,0 +1,160 @@
+"""A redirect carries a signature for where it goes, or none; never one for somewhere else."""
+
+from __future__ import annotations
+
+import pytest
+import requests
+from tests.integrations.capture import capturing
+from tests.integrations.seller import KEYID, make_signer, selling
+
+from undersigned import SigningError
+from undersigned_requests import SignatureAuth
+
+STATUSES = [301, 302, 303, 307, 308]
+
+
+@pytest.fixture(scope="module")
+def seller():
+    with selling("optional") as seller:
+        yield seller
+
+
+@pytest.fixture(scope="module")
+def other():
+    with selling("optional") as other:
+        yield other
+
+
+@pytest.fixture(autouse=True)
+def empty(seller, other):
+    seller.arrivals.clear()
+    other.arrivals.clear()
+
+
+@pytest.fixture
+def auth(seller):
+    return SignatureAuth(make_signer(), origins=[seller.origin])
+
+
+@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "HEAD"])
+@pytest.mark.parametrize("status", STATUSES)
+def test_a_redirect_within_the_origin_is_signed_afresh(seller, auth, status, method):
+    parts = {"json": {"a": 1}} if method in {"POST", "PUT"} else {}
+    url = seller.go(status, "/next")
+    answer = requests.request(method, url, auth=auth, timeout=10, allow_redirects=True, **parts)
+    first, second = seller.arrivals
+    assert answer.status_code == second.status == 200
+    assert [arrival.keyid for arrival in seller.arrivals] == [KEYID, KEYID]
+    assert first.fields["signature-input"] != second.fields["signature-input"]
+    assert ("content-digest" in second.fields) == bool(second.body)
+    assert second.body in {first.body, b""}
+
+
+@pytest.mark.parametrize("status", [307, 308])
+def test_content_that_goes_along_is_signed_again(seller, auth, status):
+    requests.post(seller.go(status, "/next"), json={"a": 1}, auth=auth, timeout=10)
+    first, second = seller.arrivals
+    assert (second.method, second.body) == ("POST", first.body)
+    assert second.fields["content-digest"] == first.fields["content-digest"]
+
+
+@pytest.mark.parametrize("status", STATUSES)
+@pytest.mark.parametrize("listed", [False, True])
+def test_a_redirect_to_another_origin_carries_nothing_of_a_signature(seller, other, status, listed):
+    origins = [seller.origin, other.origin] if listed else [seller.origin]
+    auth = SignatureAuth(make_signer(), origins=origins)
+    answer = requests.post(seller.go(status, f"{other.origin}/next"), json={"a": 1}, auth=auth, timeout=10)
+    (arrival,) = other.arrivals
+    assert arrival.bare
+    assert answer.json() == {"keyid": None}
+
+
+def test_an_origin_that_was_not_signed_for_chooses_nothing_that_is_signed(seller, other, auth):
+    back = f"{other.origin}/go/307?to={seller.origin}/order"
+    requests.post(seller.go(307, back), json={"a": 1}, auth=auth, timeout=10)
+    assert other.arrivals[0].bare
+    assert seller.arrivals[1].target == "/order"
+    assert seller.arrivals[1].bare
+
+
+def test_an_origin_leads_into_no_signature_of_another_by_its_own_redirects(seller, other):
+    auth = SignatureAuth(make_signer(), origins=[seller.origin, other.origin])
+    requests.post(seller.go(307, other.go(307, "/order")), json={"a": 1}, auth=auth, timeout=10)
+    assert [arrival.target for arrival in other.arrivals] == ["/go/307?to=/order", "/order"]
+    assert all(arrival.bare for arrival in other.arrivals)
+
+
+def test_every_hop_of_a_chain_is_signed(seller, auth):
+    chain = seller.go(302, f"/go/307?to={seller.origin}/go/301?to=/end")
+    answer = requests.get(chain, auth=auth, timeout=10)
+    assert [hop.keyid for hop in seller.arrivals] == [KEYID] * 4
+    assert len({hop.fields["signature-input"] for hop in seller.arrivals}) == 4
+    sent = [hop.request.headers["Signature-Input"] for hop in [*answer.history, answer]]
+    assert sent == [hop.fields["signature-input"] for hop in seller.arrivals]
+
+
+@pytest.mark.parametrize(
+    ("location", "target"),
+    [
+        ("/a%252e/../%257eb", "/~b"),
+        ("/x[1]", "/x%5B1%5D"),
+        ("/p%3F", "/p"),
+        ("?q", "/go/302?q"),
+        ("//127.0.0.1:{port}/p", "/p"),
+        ("HTTP://127.0.0.1:{port}/p%23f", "/p"),
+        ("http://user@127.0.0.1:{port}/p", "/p"),
+    ],
+)
+def test_a_location_is_sent_as_it_is_signed(seller, auth, location, target):
+    requests.get(seller.go(302, location.format(port=seller.port)), auth=auth, timeout=10)
+    assert (seller.arrivals[1].target, seller.arrivals[1].keyid) == (target, KEYID)
+
+
+def test_a_redirect_out_of_the_listed_path_carries_no_signature(seller):
+    auth = SignatureAuth(make_signer(), origins=[f"{seller.origin}/go"])
+    requests.get(seller.go(302, "/elsewhere"), auth=auth, timeout=10)
+    assert [arrival.bare for arrival in seller.arrivals] == [False, True]
+
+
+def test_a_location_without_canonical_form_is_followed_without_a_signature(auth, seller):
+    requests.get(seller.go(302, f"http://two@ats@127.0.0.1:{seller.port}/next"), auth=auth, timeout=10)
+    assert [arrival.target for arrival in seller.arrivals][1:] == ["/next"]
+    assert seller.arrivals[1].bare
+
+
+def test_a_redirect_that_is_not_followed_can_be_followed_by_hand(seller, other, auth):
+    with requests.Session() as session:
+        answers = [
+            session.get(seller.go(302, to), auth=auth, allow_redirects=False, timeout=10)
+            for to in ("/next", f"{other.origin}/next")
+        ]
+        within, away = [session.send(answer.next, timeout=10) for answer in answers]
+    assert (within.json(), away.json()) == ({"keyid": KEYID}, {"keyid": None})
+    assert other.arrivals[0].bare
+
+
+def test_a_request_sent_again_after_a_redirect_is_signed_for_its_own_url(seller, auth):
+    with requests.Session() as session:
+        request = requests.Request("POST", seller.go(307, "/next"), json={"a": 1}, auth=auth).prepare()
+        answers = [session.send(request, timeout=10) for _ in range(2)]
+    assert [answer.json() for answer in answers] == [{"keyid": KEYID}] * 2
+    assert [arrival.keyid for arrival in seller.arrivals] == [KEYID] * 4
+
+
+def test_the_request_in_a_response_leads_nowhere_with_its_signature(seller, other, auth):
+    with requests.Session() as session:
+        answer = session.get(seller.go(302, f"{other.origin}/next"), auth=auth, allow_redirects=False, timeout=10)
+        again = session.send(answer.request, timeout=10)
+    assert again.status_code == 401
+    assert other.arrivals == []
+
+
+def test_a_redirect_that_cannot_be_signed_is_the_signers_error():
+    with capturing(
+        answer=b"HTTP/1.1 302 Found\r\nLocation: /n\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+    ) as to:
+        origin = f"http://127.0.0.1:{to.port}"
+        auth = SignatureAuth(make_signer(components=["content-length"]), origins=[origin])
+        with pytest.raises(SigningError, match="content-length"):
+            requests.post(origin, json={"a": 1}, auth=auth, timeout=10)
+    assert len(to.sent) == 1

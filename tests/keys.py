@@ -1,0 +1,138 @@
+"""Test keys, the same in every run, and what an honest and a dishonest client make of them."""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING
+
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519
+
+from undersigned import KeySet, MemoryReplayStore, Request, Signer, SigningKey, Verifier, canonicalize, profiles
+from undersigned.base import signature_base
+from undersigned.components import ComponentValues
+from undersigned.fields import parse_signature_input, serialize_byte_sequence
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from undersigned import Profile
+
+NOW = 1_776_520_800
+URL = "https://seller.example.com/adcp/create_media_buy"
+NONCE = "KXYnfEfJ0PBRZXQyVXfVQA"
+BODY = b'{"plan_id":"plan_001"}'
+JSON_FIELD = ("Content-Type", "application/json")
+
+
+def b64url(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode("ascii")
+
+
+def ed25519_pair(kid: str = "buyer-ed25519", *, seed: int = 1) -> tuple[dict[str, object], dict[str, object]]:
+    """A private and a public JWK."""
+    private = ed25519.Ed25519PrivateKey.from_private_bytes(bytes([seed]) * 32)
+    shared = {"kid": kid, "kty": "OKP", "crv": "Ed25519", "alg": "EdDSA", "use": "sig", "adcp_use": "request-signing"}
+    shared["x"] = b64url(private.public_key().public_bytes_raw())
+    return (
+        {**shared, "key_ops": ["sign"], "d": b64url(private.private_bytes_raw())},
+        {**shared, "key_ops": ["verify"]},
+    )
+
+
+def es256_pair(kid: str = "buyer-es256", *, seed: int = 1) -> tuple[dict[str, object], dict[str, object]]:
+    """A private and a public JWK."""
+    number = int.from_bytes(bytes([seed]) * 32, "big")
+    public = ec.derive_private_key(number, ec.SECP256R1()).public_key().public_numbers()
+    shared = {"kid": kid, "kty": "EC", "crv": "P-256", "alg": "ES256", "use": "sig", "adcp_use": "request-signing"}
+    shared |= {"x": b64url(public.x.to_bytes(32, "big")), "y": b64url(public.y.to_bytes(32, "big"))}
+    return (
+        {**shared, "key_ops": ["sign"], "d": b64url(number.to_bytes(32, "big"))},
+        {**shared, "key_ops": ["verify"]},
+    )
+
+
+PRIVATE, PUBLIC = ed25519_pair()
+EC_PRIVATE, EC_PUBLIC = es256_pair()
+OTHER_PRIVATE, OTHER_PUBLIC = ed25519_pair("stranger", seed=2)
+JWKS = {"keys": [PUBLIC, EC_PUBLIC]}
+KEYS = KeySet.from_jwks(JWKS)
+KEY = SigningKey.from_jwk(PRIVATE)
+EC_KEY = SigningKey.from_jwk(EC_PRIVATE)
+
+
+def signer(profile: Profile = profiles.ADCP_3_2, *, key: SigningKey = KEY, now: float = NOW, **options) -> Signer:
+    return Signer(key, profile=profile, clock=lambda: now, **options)
+
+
+def verifier(profile: Profile = profiles.ADCP_3_2, *, now: float = NOW, **options) -> Verifier:
+    """A verifier with a replay store of its own."""
+    return Verifier(profile, **{"keys": KEYS, "replay": MemoryReplayStore(), "clock": lambda: now, **options})
+
+
+def parameters(**changes: object) -> str:
+    """Signature parameters as a client writes them; a change replaces one by raw text, None leaves it out."""
+    values = {
+        "created": NOW,
+        "expires": NOW + 300,
+        "nonce": f'"{NONCE}"',
+        "keyid": '"buyer-ed25519"',
+        "alg": '"ed25519"',
+        "tag": '"adcp/request-signing/v1"',
+        **changes,
+    }
+    return "".join(f";{name}={value}" for name, value in values.items() if value is not None)
+
+
+def covering(*components: str, label: str = "sig1", **changes: object) -> str:
+    """A Signature-Input value; a component that is not quoted is."""
+    listed = " ".join(component if '"' in component else f'"{component}"' for component in components)
+    return f"{label}=({listed}){parameters(**changes)}"
+
+
+BARE = ("@method", "@target-uri", "@authority")
+FULL = (*BARE, "content-type", "content-digest")
+
+
+def signed_request(
+    method: str = "POST",
+    url: str = URL,
+    fields: Iterable[tuple[str, str]] = (JSON_FIELD,),
+    body: bytes = BODY,
+    *,
+    profile: Profile = profiles.ADCP_3_2,
+    key: SigningKey = KEY,
+    **options,
+) -> Request:
+    """A request signed as the profile says."""
+    given = list(fields)
+    added = signer(profile, key=key).sign(Request(method, url, given, body), **{"nonce": NONCE, **options})
+    return Request(method, url, [*given, *added], body)
+
+
+def hostile_request(request: Request, signature_input: str, *, key: SigningKey = KEY, encoding="base64") -> Request:
+    """A request with any Signature-Input that can be read, its first label really signed."""
+    label, first = next(iter(parse_signature_input(signature_input).items()))
+    values = ComponentValues(request, canonicalize(request.url))
+    base = signature_base(values, first.components, first.text)
+    signature = serialize_byte_sequence(key.sign(base.encode("ascii")), encoding)
+    added = [("Signature-Input", signature_input), ("Signature", f"{label}={signature}")]
+    return Request(request.method, request.url, [*request.headers, *added], request.body)
+
+
+def unsigned_claim(signature_input: str, signature: str = "sig1=:AAAA:", **parts) -> Request:
+    """A request whose signature nobody made."""
+    parts = {"method": "GET", "url": URL, "headers": (), "body": b"", **parts}
+    fields = [*parts.pop("headers"), ("Signature-Input", signature_input), ("Signature", signature)]
+    return Request(headers=fields, **parts)
+
+
+def changed(request: Request, **changes) -> Request:
+    """The request with some of its parts replaced."""
+    kept = ("method", "url", "headers", "body", "query_unknown")
+    return Request(**{**{name: getattr(request, name) for name in kept}, **changes})
+
+
+def with_field(request: Request, name: str, value: str | None) -> Request:
+    """The request with the field `name` replaced, or removed by None."""
+    kept = [(field, old) for field, old in request.headers if field != name]
+    return changed(request, headers=kept if value is None else [*kept, (name, value)])

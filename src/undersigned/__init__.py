@@ -6,7 +6,9 @@ are `undersigned.asgi` and `undersigned.wsgi`, the integrations `undersigned_sta
 """
 
 from . import asgi, profiles, wsgi
+from .a2a import A2AOperation
 from .checklist import VerifiedSignature
+from .decision import Decision
 from .errors import (
     ConfigurationError,
     MalformedSignature,
@@ -17,7 +19,10 @@ from .errors import (
     UndersignedError,
     VerificationUnavailable,
 )
+from .jsonrpc import JSONRPCOperation
 from .keys import KeySet, SigningKey, VerificationKey
+from .operation import Operation, PathOperation
+from .policy import Policy
 from .profile import Profile
 from .replay import MemoryReplayStore
 from .request import Request
@@ -29,13 +34,19 @@ from .verify import AsyncVerifier, Verifier
 __version__ = "0.1.0"
 
 __all__ = [
+    "A2AOperation",
     "AsyncVerifier",
     "CanonicalURL",
     "ConfigurationError",
+    "Decision",
+    "JSONRPCOperation",
     "KeySet",
     "MalformedSignature",
     "MalformedURL",
     "MemoryReplayStore",
+    "Operation",
+    "PathOperation",
+    "Policy",
     "Profile",
     "Request",
     "RevocationList",

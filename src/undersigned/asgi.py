@@ -1,23 +1,37 @@
-"""The ASGI middleware: verifies a request before the application sees it, and hands on what was verified."""
+"""The ASGI middleware: judges a request before the application sees it, and hands on what was judged."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from inspect import isawaitable
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from . import wire
-from .asgi_scope import authority_values, detected_server, request_target, verified_scope
+from .asgi_body import Disconnected, bodiless, read_content, replayed
+from .asgi_scope import (
+    authority_values,
+    detected_server,
+    request_target,
+    server_root_path,
+    shown_target,
+    verified_scope,
+)
+from .content import Content
 from .errors import ConfigurationError, MalformedURL, SignatureError
+from .gate import AskFallback, Authenticate, Complete, Gate, Judged, ReadContent
 from .origins import Origins
-from .refusal import CONTENT_TOO_LARGE, REQUEST_TIMEOUT, BodyRefused, Refusal, log_refusal, log_unsigned
+from .refusal import BodyRefused, Recorder, Refusal, log_unsigned
 from .request import Request
 from .screening import is_signed
+from .url import canonicalize
 from .verify import AsyncVerifier, Verifier
 
 if TYPE_CHECKING:
-    from .checklist import Proven, VerifiedSignature
-    from .digest import RunningDigest
+    from .decision import Decision
+    from .gate import Question
     from .origins import Origin
+    from .policy import Policy
+    from .refusal import Record
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Message: TypeAlias = MutableMapping[str, Any]
@@ -25,6 +39,7 @@ Receive: TypeAlias = Callable[[], Awaitable[Message]]
 Send: TypeAlias = Callable[[Message], Awaitable[None]]
 ASGIApp: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
+Fallback: TypeAlias = Callable[[Scope], bool | Awaitable[bool]]
 Answer = TypeVar("Answer")
 
 DEFAULT_BODY_TIMEOUT = 30.0
@@ -47,6 +62,11 @@ class SignatureMiddleware:
             `--root-path`.
         http2_server: the server's name where it serves HTTP/2 and compares `:authority` with Host itself
             (hypercorn, gunicorn, daphne, uvicorn); HTTP/2 is refused without it.
+        policy: which operations must be signed; it stands in the place of `mode`. The operation it finds is in
+            `scope["state"]["operation"]`, and in the signature.
+        fallback: whether another authenticator accepts the caller, a function of the scope, sync or async; asked only
+            where the policy would refuse and another credential could change that.
+        on_decision: gets a `Decision` for every judged request.
 
     Raises:
         ConfigurationError: an option is not what it must be.
@@ -63,10 +83,14 @@ class SignatureMiddleware:
         body_timeout: float = DEFAULT_BODY_TIMEOUT,
         server_adds_root_path: bool = False,
         http2_server: str | None = None,
+        policy: Policy | None = None,
+        fallback: Fallback | None = None,
+        on_decision: Callable[[Decision], object] | None = None,
     ) -> None:
         if not isinstance(verifier, (Verifier, AsyncVerifier)):
             raise ConfigurationError("verifier: pass a Verifier or an AsyncVerifier")
         wire.check_options(mode, max_body, http2_server)
+        wire.check_policy(policy, fallback, on_decision, mode)
         if not body_timeout > 0:
             raise ConfigurationError("body_timeout: give seconds greater than 0")
         self.app = app
@@ -77,74 +101,120 @@ class SignatureMiddleware:
         self._body_timeout = body_timeout
         self._server_adds_root_path = server_adds_root_path
         self._http2_server = http2_server
+        self._policy = policy
+        self._fallback = fallback
+        self._gate = Gate(verifier.profile, policy, fallback=fallback is not None)
+        self._recorder = Recorder(verifier.profile, verifier.clock, on_decision)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Verify one request or handshake, then call the application with what was verified."""
+        """Judge one request or handshake, then call the application with what was judged."""
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
             return
         if scope["type"] not in {"http", "websocket"}:
             raise ConfigurationError(f"undersigned does not know ASGI scopes of type {scope['type']!r}")
+        record = self._recorder.begin()
         try:
-            verified = await self._judged(scope, receive, send)
+            passed = await self._passed(scope, receive, send, record)
         except SignatureError as error:
-            log_refusal(error)
+            record.refused(error)
             await _answer(scope, send, Refusal.of(error))
         except BodyRefused as refused:
             await _answer(scope, send, refused.refusal)
-        except _Disconnected:
+        except Disconnected:
             return
         else:
-            await self.app(*verified)
+            await self.app(*passed)
 
-    async def _judged(self, scope: Scope, receive: Receive, send: Send) -> tuple[Scope, Receive, Send]:
-        """Return what the application is called with: a new scope, and a receive that yields what was verified."""
+    async def _passed(self, scope: Scope, receive: Receive, send: Send, record: Record) -> tuple[Scope, Receive, Send]:
+        """Return what the application is called with: a new scope, and a receive that yields what was judged."""
         snapshot = [(bytes(name), bytes(value)) for name, value in scope["headers"]]
         fields = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in snapshot]
-        if not is_signed(Request("GET", "", fields)):
-            return {**scope, "headers": snapshot, "state": self._unsigned(scope)}, receive, send
-        profile = self._verifier.profile
+        signed = is_signed(Request("GET", "", fields))
+        if not signed and self._policy is None:
+            self._check_unsigned(scope)
+            record.passed(None, None)
+            return {**scope, "headers": snapshot, "state": _state(scope, Judged(None, None, None))}, receive, send
         self._check_server(scope, receive, send)
         try:
-            origin, request = self._request(scope, fields)
-            proven = await self._authenticate(request)
+            record.origin, request = self._request(scope, fields)
+            judged = await self._judged(scope, receive, request, signed=signed)
+            target = canonicalize(request.url) if judged.signature is None else judged.signature.target
             new = verified_scope(
-                scope, snapshot, proven.target, origin, server_adds_root_path=self._server_adds_root_path
+                scope, snapshot, target, record.origin, server_adds_root_path=self._server_adds_root_path
             )
         except MalformedURL as malformed:
-            raise wire.target_refused(profile, malformed) from None
-        chunks: Sequence[bytes] = ()
-        digest = proven.running_digest()
-        if digest is not None and scope["type"] == "http":
-            chunks = await self._read(request, receive, digest)
-        signature = await self._complete(proven, chunks, digest)
-        new["state"] = {**scope.get("state", {}), "signature": signature}
-        if scope["type"] == "websocket":
+            hosts, shown = authority_values(fields), shown_target(scope)
+            raise wire.target_refused(self._verifier.profile, malformed, hosts=hosts, target=shown) from None
+        record.passed(judged.signature, judged.warning)
+        new["state"] = _state(scope, judged)
+        if scope["type"] == "websocket" or (judged.content is None and request.has_body):
             return new, receive, send
-        if digest is not None:
-            return new, _replay(chunks, receive), send
-        return new, receive if request.has_body else _bodiless(receive), send
+        return new, bodiless(receive) if judged.content is None else replayed(judged.content, receive), send
 
-    def _unsigned(self, scope: Scope) -> dict[str, Any]:
+    async def _judged(self, scope: Scope, receive: Receive, request: Request, *, signed: bool) -> Judged:
+        """Drive the gate: await the answers to its questions."""
+        judging = self._gate.judge(request, signed=signed)
+        try:
+            question = next(judging)
+            while True:
+                try:
+                    answer = await self._answered(question, scope, receive, request)
+                except SignatureError as error:
+                    question = judging.throw(error)
+                else:
+                    question = judging.send(answer)
+        except StopIteration as done:
+            return cast("Judged", done.value)
+
+    async def _answered(self, question: Question, scope: Scope, receive: Receive, request: Request) -> object:
+        verifier = self._verifier
+        match question:
+            case Authenticate(asked):
+                if isinstance(verifier, AsyncVerifier):
+                    return await verifier.authenticate(asked)
+                return await self._asked(lambda: verifier.authenticate(asked))
+            case ReadContent(digest):
+                if scope["type"] == "websocket":
+                    return Content()
+                return await read_content(request, receive, digest, cap=self._max_body, seconds=self._body_timeout)
+            case Complete(proven, content, digest):
+                if isinstance(verifier, AsyncVerifier):
+                    return await verifier.complete(proven, content, digest=digest)
+                return await self._asked(lambda: verifier.complete(proven, content, digest=digest))
+            case AskFallback():
+                accepted = cast("Fallback", self._fallback)(scope)
+                return await accepted if isawaitable(accepted) else accepted
+
+    async def _asked(self, call: Callable[[], Answer]) -> Answer:
+        """Ask a `Verifier`: on the event loop, or in a thread where its sources block."""
+        if not cast("Verifier", self._verifier).blocking:
+            return call()
+        import asyncio  # noqa: PLC0415 - as in asgi_body
+
+        return await asyncio.to_thread(call)
+
+    def _check_unsigned(self, scope: Scope) -> None:
         mode = wire.checked_mode(self._mode(scope) if callable(self._mode) else self._mode)
         if mode == "required":
             raise self._verifier.profile.error("signature_required", step=0, detail="the request is not signed")
         if mode == "observe":
             log_unsigned()
-        return {**scope.get("state", {}), "signature": None}
 
     def _check_server(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Refuse HTTP/2 and later where nobody has compared `:authority` with Host."""
-        version = scope.get("http_version", "1.1")
+        """Refuse a server that hides what was signed: HTTP/2 and later where nobody compares `:authority` with Host."""
+        profile = self._verifier.profile
         server = detected_server(receive, send)
+        version = scope.get("http_version", "1.1")
+        if server == "daphne" and server_root_path(scope):
+            raise wire.unsupported(
+                profile,
+                "daphne takes root_path from any client's Daphne-Root-Path field, and it decides where the request is "
+                "routed: give it to the application, as FastAPI(root_path=...), and not to daphne",
+            )
         named = self._http2_server
-        if wire.compares_authority(version, named) and (version.startswith("1.") or server in {None, named}):
-            return
-        raise wire.unsupported(
-            self._verifier.profile,
-            f"HTTP/{'3' if version.startswith('3') else '2'} hides whether :authority and Host agree: serve HTTP/1.1, "
-            f"or serve HTTP/2 by {', '.join(sorted(wire.HTTP2_SERVERS))} and name it in http2_server=",
-        )
+        if not wire.compares_authority(version, named) or not (version.startswith("1.") or server in {None, named}):
+            raise wire.http2_refused(profile, version, server)
 
     def _request(self, scope: Scope, fields: list[tuple[str, str]]) -> tuple[Origin, Request]:
         """Return the origin the request is for, and the request as it was on the wire.
@@ -152,6 +222,8 @@ class SignatureMiddleware:
         Raises:
             MalformedURL: the target, the authority or the method is refused.
         """
+        wire.check_names(fields, self._verifier.profile)
+        wire.check_framing(fields, self._verifier.profile)
         method = scope.get("method", "GET")
         wire.check_method(method)
         hosts = authority_values(fields)
@@ -170,88 +242,9 @@ class SignatureMiddleware:
         )
         return origin, request
 
-    async def _authenticate(self, request: Request) -> Proven:
-        verifier = self._verifier
-        if isinstance(verifier, AsyncVerifier):
-            return await verifier.authenticate(request)
-        if not verifier.blocking:
-            return verifier.authenticate(request)
-        return await _in_thread(lambda: verifier.authenticate(request))
 
-    async def _complete(
-        self, proven: Proven, chunks: Sequence[bytes], digest: RunningDigest | None
-    ) -> VerifiedSignature:
-        verifier = self._verifier
-        if isinstance(verifier, AsyncVerifier):
-            return await verifier.complete(proven, chunks, digest=digest)
-        if not verifier.blocking:
-            return verifier.complete(proven, chunks, digest=digest)
-        return await _in_thread(lambda: verifier.complete(proven, chunks, digest=digest))
-
-    async def _read(self, request: Request, receive: Receive, digest: RunningDigest) -> Sequence[bytes]:
-        """Read and digest the body, chunk by chunk, up to the cap and in time."""
-        import asyncio  # noqa: PLC0415 - its import costs more than all of this package, and WSGI never needs it
-
-        declared = request.field("content-length") or "0"
-        if declared.isdecimal() and len(declared) < 20 and int(declared) > self._max_body:  # noqa: PLR2004 - digits
-            raise BodyRefused(CONTENT_TOO_LARGE)
-        chunks: list[bytes] = []
-        size = 0
-        try:
-            async with asyncio.timeout(self._body_timeout):
-                more = True
-                while more:
-                    message = await receive()
-                    if message["type"] != "http.request":
-                        raise _Disconnected
-                    chunk = bytes(message.get("body", b""))
-                    size += len(chunk)
-                    if size > self._max_body:
-                        raise BodyRefused(CONTENT_TOO_LARGE)
-                    if chunk:
-                        digest.update(chunk)
-                        chunks.append(chunk)
-                    more = message.get("more_body", False)
-        except TimeoutError:
-            raise BodyRefused(REQUEST_TIMEOUT) from None
-        return chunks
-
-
-class _Disconnected(Exception):
-    """The client went away before its body was whole; there is nobody to answer."""
-
-
-def _replay(chunks: Sequence[bytes], receive: Receive) -> Receive:
-    """Return a receive that yields the chunks as they came, then whatever the server says next."""
-    last = len(chunks) - 1
-    messages = iter(
-        [{"type": "http.request", "body": chunk, "more_body": at < last} for at, chunk in enumerate(chunks)]
-        or [{"type": "http.request", "body": b"", "more_body": False}]
-    )
-
-    async def replay() -> Message:
-        message = next(messages, None)
-        return await receive() if message is None else message
-
-    return replay
-
-
-def _bodiless(receive: Receive) -> Receive:
-    """Return a receive for a request signed without content: content that comes all the same ends the request."""
-
-    async def bodiless() -> Message:
-        message = await receive()
-        if message["type"] == "http.request" and message.get("body"):
-            return {"type": "http.disconnect"}
-        return message
-
-    return bodiless
-
-
-async def _in_thread(call: Callable[[], Answer]) -> Answer:
-    import asyncio  # noqa: PLC0415 - as in _read
-
-    return await asyncio.to_thread(call)
+def _state(scope: Scope, judged: Judged) -> dict[str, Any]:
+    return {**scope.get("state", {}), "signature": judged.signature, "operation": judged.operation}
 
 
 async def _answer(scope: Scope, send: Send, refusal: Refusal) -> None:

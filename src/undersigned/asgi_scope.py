@@ -44,12 +44,18 @@ def request_target(scope: MutableMapping[str, Any], profile: Profile, *, server_
         raise MalformedURL("raw_path and path are different targets: something rewrites one", rule="request target")
     if not server_adds_root_path:
         return received
-    added = quote_from_bytes(root.encode()).rstrip("/")
+    added = _added_path(scope)
     if not received.path.startswith(f"{added}/"):
         raise wire.unsupported(
             profile, "raw_path does not start with root_path: leave server_adds_root_path out for this server"
         )
     return RequestTarget(received.path[len(added) :], received.query)
+
+
+def shown_target(scope: MutableMapping[str, Any]) -> str:
+    """Return what the server shows of the request target, sound or not, as evidence for a log."""
+    parts = (scope.get("raw_path"), scope.get("query_string"))
+    return b"?".join(part for part in parts if isinstance(part, bytes) and part).decode("latin-1")
 
 
 def verified_scope(
@@ -66,7 +72,7 @@ def verified_scope(
         MalformedURL: the canonical path is outside the origin's prefix or the mount that routed the request here.
     """
     root = scope.get("root_path") or ""
-    added = quote_from_bytes(root.encode()).rstrip("/") if server_adds_root_path else ""
+    added = _added_path(scope) if server_adds_root_path else ""
     raw = added + application_path(target, origin)
     path = unquote(raw)
     before: str = scope["path"]
@@ -81,6 +87,12 @@ def verified_scope(
     return new
 
 
+def server_root_path(scope: MutableMapping[str, Any]) -> str:
+    """Return the root path the server gave, which a Starlette mount that extends it keeps as `app_root_path`."""
+    root: str = scope.get("app_root_path", scope.get("root_path")) or ""
+    return root
+
+
 def detected_server(receive: object, send: object) -> str | None:
     """Return the package the server's own callables come from, or None where another layer stands between.
 
@@ -92,6 +104,10 @@ def detected_server(receive: object, send: object) -> str | None:
         if package in wire.KNOWN_SERVERS:
             return package
     return None
+
+
+def _added_path(scope: MutableMapping[str, Any]) -> str:
+    return quote_from_bytes(server_root_path(scope).encode()).rstrip("/")
 
 
 def _scheme(kind: str, origin: Origin) -> str:

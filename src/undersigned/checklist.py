@@ -14,20 +14,27 @@ from typing import TYPE_CHECKING
 
 from .base import signature_base
 from .components import ComponentValues, UnresolvableComponent, received_target
-from .errors import MalformedURL
-from .strict_json import AmbiguousJSON, loads
+from .errors import MalformedURL, cut_name
+from .strict_json import AmbiguousJSON
 from .url import canonicalize
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+    from .content import Content
     from .digest import RunningDigest
     from .errors import Reason, SignatureError, Step
     from .keys import VerificationKey
+    from .operation import Operation
     from .replay import Claim
     from .revocation import RevocationList
     from .screening import Candidate
+    from .strict_json import JSONValue
     from .url import CanonicalURL
+
+_NOT_OVER_THIS_BASE = (
+    "the signature is not the key's over this base; compare it with the sender's line by line: a @target-uri of "
+    "another scheme or prefix is for origins= to say, one of another path or query, or another @authority, is made by "
+    "a proxy that rewrites the target or Host, and equal bases mean another key or a changed signature"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +51,10 @@ class VerifiedSignature:
         nonce: the nonce, now spent.
         components: the covered component identifiers, as they stand in the base.
         method: the method that was signed.
-        target_uri: the canonical target URI that was signed.
-        authority: the canonical authority that was signed.
+        target: the canonical target that was signed.
         signature_base: the base; it may hold header values, so it is not in the repr.
+        content: the content that was verified, empty where nothing covers it; not in the repr either.
+        operation: what the request asks for, where a policy has found that out.
     """
 
     keyid: str
@@ -58,9 +66,29 @@ class VerifiedSignature:
     nonce: str
     components: tuple[str, ...]
     method: str
-    target_uri: str = field(repr=False)
-    authority: str
+    target: CanonicalURL = field(repr=False)
     signature_base: str = field(repr=False)
+    content: Content = field(repr=False)
+    operation: Operation | None = None
+
+    @property
+    def target_uri(self) -> str:
+        """The canonical target URI that was signed."""
+        return self.target.target_uri
+
+    @property
+    def authority(self) -> str:
+        """The canonical authority that was signed."""
+        return self.target.authority
+
+    def json(self) -> JSONValue:
+        """Return the verified content as JSON, read strictly and once: the value that was judged.
+
+        Raises:
+            AmbiguousJSON: two parsers could read it differently, and its type did not say that it is JSON.
+            ValueError: it is not JSON.
+        """
+        return self.content.json()
 
 
 def identify(
@@ -111,7 +139,9 @@ class Identified:
         try:
             target = received_target(candidate.request)
         except MalformedURL as malformed:
-            raise candidate.error("target_uri_malformed", step=10, detail=f"{malformed.rule}: {malformed}") from None
+            # The rule alone: its message may quote the URL.
+            detail = f"the target URI or an authority is refused by the rule {malformed.rule!r}"
+            raise candidate.error("target_uri_malformed", step=10, detail=detail) from None
         try:
             base = self._base(target)
         except UnresolvableComponent as unresolvable:
@@ -123,9 +153,7 @@ class Identified:
             other = self._base(target)
             if self._verifies(other):
                 return Proven(candidate, self.key, target, other)
-        raise candidate.error(
-            "signature_invalid", step=10, detail="the signature is not the key's over this base", signature_base=base
-        )
+        raise candidate.error("signature_invalid", step=10, detail=_NOT_OVER_THIS_BASE, signature_base=base)
 
     def _base(self, target: CanonicalURL) -> str:
         candidate = self.candidate
@@ -147,7 +175,7 @@ class Proven:
 
     candidate: Candidate
     key: VerificationKey
-    target: CanonicalURL
+    target: CanonicalURL = field(repr=False)
     signature_base: str = field(repr=False)
 
     @property
@@ -159,19 +187,28 @@ class Proven:
         """Return the digest to feed the content to while it is read, or None where nothing covers the content."""
         return None if self.candidate.digest is None else self.candidate.digest.running()
 
-    def bind(self, digest: RunningDigest | None) -> Bound:
+    def bind(self, digest: RunningDigest | None, *, now: float) -> Bound:
         """Bind the content that `digest`, made by `running_digest`, was fed (step 11).
 
+        Args:
+            digest: the digest, fed.
+            now: the verifier's clock when the content had been read. A signature that ended meanwhile is over: its
+                nonce may be forgotten, and who holds a body back must not replay it.
+
         Raises:
-            SignatureError: the content is not the one whose digest was signed.
+            SignatureError: the signature has ended, or the content is not the one whose digest was signed.
         """
+        if now > self.candidate.until:
+            raise self.error("signature_window_invalid", step=5, detail="it ended while the content was read")
         if self.covers_body and (digest is None or not digest.matches()):
             raise self.error("signature_digest_mismatch", step=11, detail="the content has another digest")
         return Bound(self)
 
-    def error(self, reason: Reason, *, step: Step, detail: str) -> SignatureError:
+    def error(self, reason: Reason, *, step: Step, detail: str, received: str | None = None) -> SignatureError:
         """Return the error for `reason`, with the keyid and the base as evidence."""
-        return self.candidate.error(reason, step=step, detail=detail, signature_base=self.signature_base)
+        return self.candidate.error(
+            reason, step=step, detail=detail, signature_base=self.signature_base, received=received
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,12 +217,12 @@ class Bound:
 
     proven: Proven
 
-    def accept(self, claim: Claim, content: Sequence[bytes]) -> VerifiedSignature:
+    def accept(self, claim: Claim, content: Content) -> VerifiedSignature:
         """Judge the replay store's answer, then the content (steps 12 to 14).
 
         Args:
             claim: what the store answered for the candidate's keyid and nonce.
-            content: the content in chunks; joined only where it is JSON.
+            content: the content as it was read; parsed only where it is JSON.
 
         Raises:
             SignatureError: the nonce was seen, the cap is reached, or a JSON object repeats a key.
@@ -195,6 +232,12 @@ class Bound:
             raise proven.error("signature_replayed", step=12, detail="the keyid and nonce were seen before")
         if claim == "full":
             raise proven.error("signature_rate_abuse", step=13, detail="the key's cap of live nonces is reached")
+        if claim != "fresh":
+            raise proven.error(
+                "signature_store_unavailable",
+                step=13,
+                detail="the replay store answered something other than fresh, seen or full: mend the store",
+            )
         if proven.candidate.is_json:
             self._check_json(content)
         candidate = proven.candidate
@@ -208,17 +251,22 @@ class Bound:
             nonce=candidate.nonce,
             components=tuple([component.text for component in candidate.input.components]),
             method=candidate.request.method,
-            target_uri=proven.target.target_uri,
-            authority=proven.target.authority,
+            target=proven.target,
             signature_base=proven.signature_base,
+            content=content,
         )
 
-    def _check_json(self, content: Sequence[bytes]) -> None:
-        body = b"".join(content)
+    def _check_json(self, content: Content) -> None:
         try:
-            loads(body)
+            content.json()
         except AmbiguousJSON as ambiguous:
-            raise self.proven.error("body_malformed", step=14, detail=str(ambiguous)) from None
+            repeated = ", ".join(cut_name(name) for name in ambiguous.duplicates)
+            raise self.proven.error(
+                "body_malformed",
+                step=14,
+                detail=str(ambiguous),
+                received=f"nonce {self.proven.candidate.nonce}, {len(content)} bytes, repeated keys: {repeated}",
+            ) from None
         except ValueError:
             # Content that is no JSON at all is the application's to refuse: there is nothing to read two ways.
             return

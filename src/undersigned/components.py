@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, cast
+from urllib.parse import quote, unquote
 
 from http_message_signatures import HTTPMessageSignaturesException, HTTPSignatureComponentResolver
 
@@ -12,7 +14,7 @@ from .errors import MalformedURL, UndersignedError
 from .url import canonicalize, canonicalize_authority
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from .fields import Component
     from .request import Request
@@ -43,7 +45,7 @@ def received_target(request: Request) -> CanonicalURL:
         if values and values[0] != target.authority:
             authority = canonicalize_authority(values[0], target.scheme, received=True)
             if authority != target.authority:
-                raise MalformedURL(f"{name} names another authority than the target URI", rule="one authority")
+                raise MalformedURL(f"{name} names another authority than the target URI", rule="same authority")
     return target
 
 
@@ -100,9 +102,12 @@ class CanonicalResolver(HTTPSignatureComponentResolver):
         return self.target.authority
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ComponentValues:
-    """The component values of one request with its canonical target."""
+    """The component values of one request with its canonical target; the time of all of them is linear in its length.
+
+    Without slots, so that the resolver, which reads every field, is made once and only where it is needed.
+    """
 
     request: Request
     target: CanonicalURL
@@ -136,10 +141,26 @@ class ComponentValues:
     def _resolved(self, component: Component) -> str:
         if _TOKEN.fullmatch(self.request.method) is None:
             raise UnresolvableComponent("the method is not an upper-case token")
+        item = component.item()
+        if component.name == "@query-param" and not _is_encoded(cast("Mapping[str, object]", item.params)):
+            raise UnresolvableComponent("a covered query parameter is not named as RFC 9421 section 2.2.8 encodes it")
         try:
-            value = cast("object", CanonicalResolver(self.request, self.target).resolve(component.item()))
+            value = cast("object", self._resolver.resolve(item))
         except (HTTPMessageSignaturesException, TypeError, ValueError):
             raise UnresolvableComponent("a covered component has no value in this request") from None
         if not isinstance(value, str) or _FIELD_VALUE.fullmatch(value) is None:
             raise UnresolvableComponent("the value of a covered component is not printable ASCII")
         return value
+
+    @cached_property
+    def _resolver(self) -> CanonicalResolver:
+        return CanonicalResolver(self.request, self.target)
+
+
+def _is_encoded(parameters: Mapping[str, object]) -> bool:
+    """Return whether a query parameter's `name` is in the one encoding RFC 9421 section 2.2.8 gives it.
+
+    A name has more encodings than a header has room for, and each would repeat the parameter's value in the base.
+    """
+    name = parameters.get("name")
+    return isinstance(name, str) and quote(unquote(name), safe="*").replace("~", "%7E") == name

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from .fields import parse_byte_sequences, serialize_byte_sequence
+from .plain_fields import plain_byte_sequences
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -18,6 +19,10 @@ DigestAlgorithm = Literal["sha-256", "sha-512"]
 """The algorithms RFC 9530 section 7.2 calls active."""
 
 _ALGORITHMS: Mapping[str, str] = {"sha-256": "sha256", "sha-512": "sha512"}
+
+
+DIGEST_ALGORITHMS: frozenset[str] = frozenset(_ALGORITHMS)
+"""Their names, as `DigestAlgorithm` spells them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +42,7 @@ class ContentDigest:
         Raises:
             MalformedField: not a dictionary of byte sequences, a repeated or upper-case key, or another Base64.
         """
-        members = parse_byte_sequences(value, *encodings)
+        members = plain_byte_sequences(value, *encodings) or parse_byte_sequences(value, *encodings)
         return cls({name: digest for name, digest in members.items() if name in _ALGORITHMS})
 
     def running(self) -> RunningDigest:

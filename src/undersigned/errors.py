@@ -7,6 +7,7 @@ Every error of this package derives from `UndersignedError`. A received message 
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import Literal
 
 Reason = Literal[
@@ -84,6 +85,8 @@ class SignatureError(UndersignedError):
         detail: one sentence for the operator's log; made of our words only.
         keyid: the key id the message named, once it is known; text from the sender.
         signature_base: the base as rebuilt from the message, once it is known; text from the sender.
+        received: what else arrived and is refused, such as the Host and the request target; text from the sender.
+        created: the `created` parameter, once it was judged.
     """
 
     def __init__(
@@ -94,6 +97,8 @@ class SignatureError(UndersignedError):
         detail: str = "",
         keyid: str | None = None,
         signature_base: str | None = None,
+        received: str | None = None,
+        created: int | None = None,
     ) -> None:
         super().__init__(code)
         self.code = code
@@ -101,15 +106,19 @@ class SignatureError(UndersignedError):
         self.detail = detail
         self.keyid = keyid
         self.signature_base = signature_base
+        self.received = received
+        self.created = created
 
     def explain(self) -> str:
-        """Return text for the operator's log: code, step, detail, then key id and base, escaped line by line."""
+        """Return text for the operator's log: code, step, detail, then the evidence, escaped line by line."""
         lines = [f"{self.code} at step {self.step}: {self.detail}"]
+        if self.received is not None:
+            lines.append(f"received: {printable(self.received)}")
         if self.keyid is not None:
             lines.append(f"keyid: {printable(self.keyid)}")
         if self.signature_base is not None:
             lines.append("signature base:")
-            lines += [f"  {printable(line)}" for line in self.signature_base.split("\n")]
+            lines += [f"  {_withheld(line)}" for line in self.signature_base.split("\n")]
         return "\n".join(lines)
 
 
@@ -138,6 +147,9 @@ _UNAVAILABLE: frozenset[Reason] = frozenset(
 )
 
 
+_CREDENTIALS = ("authorization", "cookie", "api-key", "token", "secret", "password")
+
+
 def signature_error(
     reason: Reason,
     prefix: str,
@@ -146,6 +158,8 @@ def signature_error(
     detail: str,
     keyid: str | None = None,
     signature_base: str | None = None,
+    received: str | None = None,
+    created: int | None = None,
 ) -> SignatureError:
     """Return the child of `SignatureError` that `reason` belongs to, its code being `prefix` and `reason`."""
     kind: type[SignatureError] = SignatureRejected
@@ -153,7 +167,15 @@ def signature_error(
         kind = MalformedSignature
     elif reason in _UNAVAILABLE:
         kind = VerificationUnavailable
-    return kind(prefix + reason, step=step, detail=detail, keyid=keyid, signature_base=signature_base)
+    return kind(
+        prefix + reason,
+        step=step,
+        detail=detail,
+        keyid=keyid,
+        signature_base=signature_base,
+        received=received,
+        created=created,
+    )
 
 
 def printable(text: str, *, limit: int = 1024) -> str:
@@ -161,3 +183,20 @@ def printable(text: str, *, limit: int = 1024) -> str:
     cut = text[:limit]
     clean = cut if cut.isascii() and cut.isprintable() else cut.encode("unicode_escape").decode("ascii")
     return clean if len(text) <= limit else f"{clean}... ({len(text)} characters)"
+
+
+def cut_name(name: str, *, limit: int = 32) -> str:
+    """Return a member name as a log may hold it: up to its first character that is not printable, and `limit` bytes.
+
+    The cut is on a character's boundary (AdCP, logging of body failures).
+    """
+    shown = "".join(takewhile(str.isprintable, name))
+    return shown.encode("utf-8", "surrogatepass")[:limit].decode("utf-8", "ignore")
+
+
+def _withheld(line: str) -> str:
+    """Return a line of a base as a log may hold it: the value of a credential is left out."""
+    name, colon, _ = line.partition(": ")
+    if colon and any(secret in name for secret in _CREDENTIALS):
+        return f"{printable(name)}: (withheld)"
+    return printable(line)

@@ -26,10 +26,23 @@ Encoding = Literal["base64", "base64url"]
 
 Parameter: TypeAlias = bool | int | float | str | bytes | Decimal | datetime | http_sf.Token | http_sf.DisplayString
 
-_STRING_OR_BYTES = re.compile(r'"(?:[^"\\]|\\.)*"|:([^:"]*):')
-_PADDED = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
-_UNPADDED_URL = re.compile(r"(?:[A-Za-z0-9_-]{4})*(?:[A-Za-z0-9_-]{2,3})?")
-_SPELLING: Mapping[Encoding, re.Pattern[str]] = {"base64": _PADDED, "base64url": _UNPADDED_URL}
+# What may hold a colon, so that a byte sequence is found where a parser finds one: a display string (RFC 9651: without
+# escapes), a string, a token or key, a byte sequence. Unclosed quotes run to the end: time stays linear.
+_LEXEME = re.compile(
+    r"""%"[^"]*+"?+|"[^"\\]*+(?:\\.[^"\\]*+)*+"?+|[A-Za-z*][A-Za-z0-9:/!#$%&'*+.^_`|~-]*+|:([^:"]*+):"""
+)
+# The bits behind the last byte are zero: one spelling for one value.
+_SPELLING: Mapping[Encoding, re.Pattern[str]] = {
+    "base64": re.compile(r"(?:[A-Za-z0-9+/]{4})*+(?:[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?"),
+    "base64url": re.compile(r"(?:[A-Za-z0-9_-]{4})*+(?:[A-Za-z0-9_-][AQgw]|[A-Za-z0-9_-]{2}[AEIMQUYcgkosw048])?"),
+}
+_TO_BASE64 = str.maketrans("-_", "+/")
+
+
+KEY = re.compile(r"[a-z*][a-z0-9_.*-]*")
+"""A dictionary key, such as a signature's label (RFC 8941 section 3.1.2)."""
+
+_ONE_VALUE = re.compile(r'(?:[^",]|"(?:[^"\\]|\\.)*+")*+', re.DOTALL)
 
 
 class MalformedField(UndersignedError, ValueError):
@@ -96,6 +109,11 @@ def parse_byte_sequences(value: str, *encodings: Encoding) -> dict[str, bytes]:
     return sequences
 
 
+def is_list(value: str) -> bool:
+    """Return whether a comma outside of quotes parts `value` (RFC 9110 section 5.6), or its quotes do not close."""
+    return _ONE_VALUE.fullmatch(value) is None
+
+
 def serialize_byte_sequence(value: bytes, encoding: Encoding) -> str:
     """Return `value` as a byte sequence in `encoding`, colons included."""
     if encoding == "base64":
@@ -150,19 +168,15 @@ def _serialize_inner_list(
 
 
 def _to_padded(value: str, encodings: tuple[Encoding, ...]) -> str:
-    """Hold every byte sequence to one of `encodings` and return the value as RFC 8941 spells it, strings left alone."""
+    """Hold every byte sequence to one of `encodings` and return the value as RFC 8941 spells it."""
 
     def padded(match: re.Match[str]) -> str:
         text: str | None = match[1]
         if text is None:
             return match[0]
-        # What is spelled alike in both stands for the same bytes in both, so the order decides nothing.
-        encoding: Encoding | None = next((name for name in encodings if _SPELLING[name].fullmatch(text)), None)
-        if encoding is None:
-            raise MalformedField("a byte sequence is not in the profile's Base64 alphabet and padding")
-        decoded = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_" if encoding == "base64url" else None)
-        if serialize_byte_sequence(decoded, encoding) != match[0]:
-            raise MalformedField("a byte sequence has stray bits behind its last character")
-        return http_sf.ser(decoded)
+        # What is spelled alike in both stands for the same bytes in both, so which one matches decides nothing.
+        if not any(_SPELLING[encoding].fullmatch(text) for encoding in encodings):
+            raise MalformedField("a byte sequence is not in the profile's Base64: alphabet, padding or stray bits")
+        return f":{text.translate(_TO_BASE64)}{'=' * (-len(text) % 4)}:"
 
-    return _STRING_OR_BYTES.sub(padded, value)
+    return _LEXEME.sub(padded, value)

@@ -26,14 +26,17 @@ _ALGORITHMS: Mapping[tuple[object, object, object], type[HTTPSignatureAlgorithm]
 }
 _COORDINATE = 32
 
+ALGORITHMS: frozenset[str] = frozenset(algorithm.algorithm_id for algorithm in _ALGORITHMS.values())
+"""The RFC 9421 names of the algorithms a key can have."""
+
 
 class _Unusable(ValueError):
     """A JWK we cannot make a key of; the message is made of our words only."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class VerificationKey:
-    """A published key, and what it may be used for.
+    """A published key, and what it may be used for. It equals itself alone: its names do not tell its material.
 
     A key that cannot be used is kept with its `fault`, so that a signature naming it is refused for what is wrong
     with the key (AdCP step 8) and not as unknown.
@@ -57,8 +60,15 @@ class VerificationKey:
 
     @classmethod
     def from_jwk(cls, jwk: JWK) -> VerificationKey:
-        """Make a key of a JWK with a `kid`; what is wrong with it otherwise is in `fault`."""
-        keyid, use = str(jwk["kid"]), _text(jwk.get("use"))
+        """Make a key of a JWK with a `kid`; what is wrong with it otherwise is in `fault`.
+
+        Raises:
+            ConfigurationError: not a JWK with a `kid`.
+        """
+        keyid = jwk.get("kid") if isinstance(jwk, Mapping) else None
+        if not isinstance(keyid, str):
+            raise ConfigurationError("the JWK needs a kid, a string: a signature names its key by it")
+        use = _text(jwk.get("use"))
         operations, purposes = _texts(jwk.get("key_ops")), _texts(jwk.get("adcp_use"))
         try:
             algorithm = _algorithm(jwk)
@@ -92,9 +102,9 @@ class VerificationKey:
         return True
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class SigningKey:
-    """A private key and its `kid`. Its repr shows no key material.
+    """A private key and its `kid`. Its repr shows no key material. It equals itself alone.
 
     Attributes:
         keyid: the JWK's `kid`, sent as the `keyid` parameter.
@@ -114,6 +124,8 @@ class SigningKey:
         Raises:
             ConfigurationError: a member is absent or does not fit the others. No member's value is in the message.
         """
+        if not isinstance(jwk, Mapping):
+            raise ConfigurationError("the signing JWK must be a JSON object, as json.loads reads it")
         keyid = jwk.get("kid")
         if not isinstance(keyid, str) or not keyid or not (keyid.isascii() and keyid.isprintable()):
             raise ConfigurationError("the signing JWK needs a kid of printable ASCII: the verifier looks it up by kid")
@@ -216,8 +228,9 @@ def _private_key(jwk: JWK) -> PrivateKey:
         private = ed25519.Ed25519PrivateKey.from_private_bytes(_coordinate(jwk, "d"))
         matches = "x" not in jwk or private.public_key().public_bytes_raw() == _coordinate(jwk, "x")
     else:
+        secret = _integer(jwk, "d")
         try:
-            private = ec.derive_private_key(_integer(jwk, "d"), ec.SECP256R1())
+            private = ec.derive_private_key(secret, ec.SECP256R1())
         except ValueError:
             raise _Unusable("d is not a private key of P-256") from None
         numbers = private.public_key().public_numbers()

@@ -6,14 +6,11 @@ are the service's own. The scheme comes from here and never from the message.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from .errors import ConfigurationError, MalformedURL
 from .url import canonicalize, canonicalize_authority
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +34,8 @@ class Origin:
         Raises:
             ConfigurationError: no http or https URL, or one with userinfo, query or fragment.
         """
+        if not isinstance(text, str):
+            raise ConfigurationError("origins: an origin is a string, such as https://seller.example.com")
         try:
             url = canonicalize(text)
         except MalformedURL as malformed:
@@ -63,7 +62,7 @@ class Origins:
     __slots__ = ("_by_authority", "_schemes")
 
     def __init__(self, origins: Iterable[str]) -> None:
-        if isinstance(origins, str):
+        if isinstance(origins, (str, bytes)) or not isinstance(origins, Iterable):
             raise ConfigurationError("origins: pass a list, such as ['https://seller.example.com']")
         self._by_authority: dict[str, Origin] = {}
         for origin in map(Origin.parse, origins):

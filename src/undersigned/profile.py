@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from .errors import ConfigurationError, SignatureError, signature_error
+from .fields import KEY, Encoding
+from .keys import ALGORITHMS
 
 if TYPE_CHECKING:
     from .errors import Reason, Step
-    from .fields import Encoding
     from .replay import Caps
 
 DigestPolicy = Literal["required", "forbidden", "either"]
@@ -17,6 +19,9 @@ DigestPolicy = Literal["required", "forbidden", "either"]
 
 PARAMETERS = ("created", "expires", "nonce", "keyid", "alg", "tag")
 """The signature parameters a profile requires, in the order a signer writes them (RFC 9421 section 2.3)."""
+
+_ENCODINGS: frozenset[str] = frozenset(get_args(Encoding))
+_NONCE = re.compile(r"(?:[A-Za-z0-9_-]{4})*+(?:[A-Za-z0-9_-]{2,3})?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,11 +63,25 @@ class Profile:
     nonce_bytes: int = 16
 
     def __post_init__(self) -> None:
-        """Refuse data that contradicts itself."""
+        """Refuse data that contradicts itself or that no message could obey."""
         if self.digest not in {"required", "forbidden", "either"}:
             raise ConfigurationError('digest: must be "required", "forbidden" or "either"')
-        if self.digest == "forbidden" and "content-digest" in self.required:
+        if self.digest == "forbidden" and "content-digest" in {*self.required, *self.required_with_body}:
             raise ConfigurationError("digest: content-digest cannot be both required and forbidden")
+        if self.encoding not in _ENCODINGS:
+            raise ConfigurationError('encoding: must be "base64" or "base64url"')
+        if not self.digest_encodings or not _ENCODINGS.issuperset(self.digest_encodings):
+            raise ConfigurationError('digest_encodings: list "base64", "base64url" or both')
+        if KEY.fullmatch(self.label) is None:
+            raise ConfigurationError("label: use lower-case letters, digits and _ - . * (RFC 8941 section 3.1.2)")
+        if not self.tag.isascii() or not self.tag.isprintable():
+            raise ConfigurationError("tag: use printable ASCII (RFC 8941 section 3.3.3)")
+        if not self.algorithms or not self.algorithms <= ALGORITHMS:
+            raise ConfigurationError(f"algorithms: list some of {', '.join(sorted(ALGORITHMS))}")
+        if not isinstance(self.longest_validity, int) or self.longest_validity < 1:
+            raise ConfigurationError("longest_validity: give whole seconds, at least 1")
+        if not isinstance(self.clock_skew, int) or self.clock_skew < 0:
+            raise ConfigurationError("clock_skew: give whole seconds, at least 0")
 
     def required_components(self, *, has_body: bool) -> tuple[str, ...]:
         """Return the components a signature must cover, in the order a signer writes them (AdCP step 6)."""
@@ -70,6 +89,10 @@ class Profile:
             return self.required
         digest = ("content-digest",) if self.digest == "required" else ()
         return tuple(dict.fromkeys((*self.required, *self.required_with_body, *digest)))
+
+    def accepts_nonce(self, nonce: str) -> bool:
+        """Return whether `nonce` is unpadded Base64url of at least `nonce_bytes` bytes (AdCP step 1)."""
+        return _NONCE.fullmatch(nonce) is not None and len(nonce) * 3 // 4 >= self.nonce_bytes
 
     def error(
         self,
@@ -79,8 +102,17 @@ class Profile:
         detail: str,
         keyid: str | None = None,
         signature_base: str | None = None,
+        received: str | None = None,
+        created: int | None = None,
     ) -> SignatureError:
         """Return the error for `reason` with this profile's prefix."""
         return signature_error(
-            reason, self.prefix, step=step, detail=detail, keyid=keyid, signature_base=signature_base
+            reason,
+            self.prefix,
+            step=step,
+            detail=detail,
+            keyid=keyid,
+            signature_base=signature_base,
+            received=received,
+            created=created,
         )

@@ -1,12 +1,22 @@
-"""Refusals: what a caller hears, and what the operator's log hears."""
+"""Refusals: what a caller hears, what the operator's log hears, and what is told of every decision."""
 
 from __future__ import annotations
 
 import json
 import logging
+import time
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from .errors import SignatureError, VerificationUnavailable
+from .decision import Decision
+from .errors import SignatureError, VerificationUnavailable, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .checklist import VerifiedSignature
+    from .origins import Origin
+    from .profile import Profile
 
 logger = logging.getLogger("undersigned")
 
@@ -59,13 +69,92 @@ REQUEST_TIMEOUT = Refusal(408, "request_timeout")
 
 
 def log_refusal(error: SignatureError) -> None:
-    """Log a refusal: an error with its cause where we must act, else a message for the operator."""
+    """Log a refusal: an error with its cause where we must act, else a message for the operator.
+
+    The record has the fields `signature_code`, `signature_step`, `signature_keyid` and `signature_detail`.
+    """
     if isinstance(error, VerificationUnavailable):
-        logger.error("request refused: %s", error.explain(), exc_info=error.__cause__)
+        logger.error("request refused: %s", error.explain(), extra=_fields(error), exc_info=error.__cause__)
     else:
-        logger.info("request refused: %s", error.explain())
+        logger.info("request refused: %s", error.explain(), extra=_fields(error))
 
 
 def log_unsigned() -> None:
     """Log that an unsigned request goes on because the mode only observes."""
     logger.warning("unsigned request passed on: the mode observes; required would refuse it")
+
+
+class Recorder:
+    """Tells the log, and whoever wants to know, what was decided of each request.
+
+    Args:
+        profile: the verifier's.
+        clock: the verifier's; seconds since the epoch.
+        on_decision: gets a `Decision` for every judged request, or None.
+    """
+
+    __slots__ = ("clock", "on_decision", "profile")
+
+    def __init__(
+        self, profile: Profile, clock: Callable[[], float], on_decision: Callable[[Decision], object] | None
+    ) -> None:
+        self.profile = profile
+        self.clock = clock
+        self.on_decision = on_decision
+
+    def begin(self) -> Record:
+        """Return the record of a request whose judging begins now."""
+        return Record(self)
+
+
+class Record:
+    """What is decided of one request.
+
+    Attributes:
+        origin: the origin it is for, once that is known.
+    """
+
+    __slots__ = ("_begun", "_recorder", "origin")
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._begun = time.perf_counter()
+        self.origin: Origin | None = None
+
+    def passed(self, signature: VerifiedSignature | None, warning: SignatureError | None) -> None:
+        """Record that the request goes on, with the signature that was verified or the failure that was forgiven."""
+        if warning is not None:
+            logger.warning("request passed on another credential: %s", warning.explain(), extra=_fields(warning))
+        self._tell(warning or signature, goes_on=True)
+
+    def refused(self, error: SignatureError) -> None:
+        """Record that the request is refused."""
+        log_refusal(error)
+        self._tell(error, goes_on=False)
+
+    def _tell(self, judged: VerifiedSignature | SignatureError | None, *, goes_on: bool) -> None:
+        recorder = self._recorder
+        if recorder.on_decision is None:
+            return
+        decision = Decision.of(
+            judged,
+            profile=recorder.profile,
+            origin=self.origin,
+            seconds=time.perf_counter() - self._begun,
+            now=recorder.clock(),
+            goes_on=goes_on,
+        )
+        try:
+            recorder.on_decision(decision)
+        except Exception:
+            # What counts requests must not decide about them.
+            logger.exception("on_decision raised; mend it")
+
+
+def _fields(error: SignatureError) -> dict[str, object]:
+    return {
+        "signature_code": error.code,
+        "signature_step": error.step,
+        "signature_keyid": None if error.keyid is None else printable(error.keyid),
+        "signature_detail": error.detail,
+    }

@@ -5,9 +5,12 @@ RFC 9421 section 7.2.2; AdCP steps 9a, 12 and 13.
 
 from __future__ import annotations
 
+import math
 import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
+
+from .errors import ConfigurationError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -70,20 +73,27 @@ class MemoryReplayStore:
 
     Live nonces of a key stand in sets by the slot of time they end in, so that forgetting the ended ones is dropping
     whole sets: a claim looks into at most `lifetime / slot` sets, whatever number is live. A nonce counts until its
-    slot ends, at most `slot` seconds longer than asked.
+    slot ends, at most `slot` seconds longer than asked. What would end in a slot already dropped, because the clock
+    was set back or the claim comes late, may have been in it and counts as seen.
 
     Args:
         slot: the width of a slot in seconds.
+
+    Raises:
+        ConfigurationError: `slot` is no width.
     """
 
-    __slots__ = ("_counts", "_keys", "_lock", "_slot", "_total")
+    __slots__ = ("_counts", "_dropped", "_keys", "_lock", "_slot", "_total")
 
     def __init__(self, *, slot: float = 30.0) -> None:
+        if not 0 < slot < math.inf:
+            raise ConfigurationError("slot: give seconds greater than 0, such as 30")
         self._slot = slot
         self._lock = threading.Lock()
         self._keys: dict[str, dict[int, set[str]]] = {}
         self._counts: dict[str, int] = {}
         self._total = 0
+        self._dropped = -math.inf
 
     @property
     def blocking(self) -> bool:
@@ -97,13 +107,14 @@ class MemoryReplayStore:
 
     def claim(self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps) -> Claim:
         """Remember the pair until `until`, atomically with both checks."""
+        end = int(until // self._slot)
         with self._lock:
             slots = self._keys.get(keyid)
-            if slots is not None and self._seen(slots, nonce, now):
+            if end <= self._dropped or (slots is not None and self._seen(slots, nonce, now)):
                 return "seen"
             if self._is_full(keyid, now, caps):
                 return "full"
-            self._keys.setdefault(keyid, {}).setdefault(int(until // self._slot), set()).add(nonce)
+            self._keys.setdefault(keyid, {}).setdefault(end, set()).add(nonce)
             self._counts[keyid] = self._counts.get(keyid, 0) + 1
             self._total += 1
             return "fresh"
@@ -134,6 +145,7 @@ class MemoryReplayStore:
         first = int(now // self._slot)
         for slot in [slot for slot in slots if slot < first]:
             ended = len(slots.pop(slot))
+            self._dropped = max(self._dropped, slot)
             self._counts[keyid] -= ended
             self._total -= ended
         if not slots:

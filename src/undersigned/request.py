@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import cast
+
+from .content import Content
 
 Headers = Mapping[str, str] | Iterable[tuple[str, str]]
 """Header fields: a mapping, or (name, value) pairs whose order and repetition are kept."""
@@ -23,12 +26,14 @@ class Request:
         url: the absolute URL. For a received request: the public origin and the target as it was on the wire.
         headers: header fields; text stands for bytes as Latin-1. Names are lower-cased; spaces and tabs around a
             value are dropped (RFC 9110 section 5.5). `:authority` may stand among them.
-        body: the content bytes before any decoding; a `str` stands for its UTF-8 bytes, `None` for no content.
+        body: the content bytes before any decoding; a `str` stands for its UTF-8 bytes, `None` for no content. It is
+            kept as `content` too, which is read as JSON at most once.
         has_body: whether content comes with the request, where `body` itself is not read yet.
         query_unknown: whether a lone `?` at the end of the target would be invisible to who built this value.
 
     Raises:
         TypeError: an argument is of another type; a programmer's mistake, never a message's.
+        UnicodeEncodeError: a `str` body holds a lone surrogate, which has no UTF-8; the same.
     """
 
     method: str
@@ -37,51 +42,81 @@ class Request:
     body: bytes
     has_body: bool
     query_unknown: bool
+    content: Content = dataclasses.field(init=False, compare=False)
+    _lines: dict[str, list[str]] = dataclasses.field(init=False, compare=False)
 
     def __init__(
         self,
         method: str,
         url: str,
         headers: Headers = (),
-        body: bytes | str | None = b"",
+        body: bytes | str | Content | None = b"",
         *,
         has_body: bool | None = None,
         query_unknown: bool = False,
     ) -> None:
         if not isinstance(method, str) or not isinstance(url, str):
             raise TypeError("method and url must be str")
-        pairs = cast("Iterable[tuple[str, str]]", headers.items() if isinstance(headers, Mapping) else headers)
-        content = _content(body)
+        fields, content = _fields(headers), body if isinstance(body, Content) else Content((_octets(body),))
+        lines: dict[str, list[str]] = {}
+        for name, value in fields:
+            lines.setdefault(name, []).append(value)
         assign = object.__setattr__
         assign(self, "method", method)
         assign(self, "url", url)
-        assign(self, "headers", tuple([(name.lower(), value.strip(" \t")) for name, value in pairs]))
-        assign(self, "body", content)
-        assign(self, "has_body", bool(content) if has_body is None else has_body)
+        assign(self, "headers", fields)
+        assign(self, "_lines", lines)
+        assign(self, "content", content)
+        assign(self, "body", bytes(content))
+        assign(self, "has_body", bool(len(content)) if has_body is None else has_body)
         assign(self, "query_unknown", query_unknown)
+
+    def with_content(self, content: Content) -> Request:
+        """Return this request with the content that came with it, now that it is read."""
+        return Request(
+            self.method, self.url, self.headers, content, has_body=self.has_body, query_unknown=self.query_unknown
+        )
 
     def __repr__(self) -> str:
         """Return the shape of the request; fields, target and content may hold secrets."""
-        return f"<Request: {len(self.headers)} header fields, {len(self.body)} bytes>"
+        return f"<Request: {len(self.headers)} header fields, {len(self.content)} bytes>"
 
     def lines(self, name: str) -> list[str]:
         """Return the values of the field `name` (lower case), a line each, in their order."""
-        return [value for field, value in self.headers if field == name]
+        return list(self._lines.get(name, ()))
 
     def field(self, name: str) -> str | None:
         """Return the combined value of the field `name` (lower case), or None (RFC 9421 section 2.1)."""
-        values = self.lines(name)
-        return ", ".join(values) if values else None
+        values = self._lines.get(name)
+        return None if values is None else ", ".join(values)
 
     def fields_are_sound(self) -> bool:
         """Return whether every field name is a token and no value holds CR, LF or NUL (RFC 9110 section 5.5)."""
-        if _NAMES.fullmatch("".join([f"{name}\n" for name, _ in self.headers])) is None:
-            return False
-        values = "\n".join([value for _, value in self.headers])
-        return _FORBIDDEN.search(values) is None and values.count("\n") == max(len(self.headers) - 1, 0)
+        names = "".join([f"{name}\n" for name in self._lines])
+        values = "".join([f"{value}\n" for _, value in self.headers])
+        return (
+            _NAMES.fullmatch(names) is not None
+            and names.count("\n") == len(self._lines)
+            and _FORBIDDEN.search(values) is None
+            and values.count("\n") == len(self.headers)
+        )
 
 
-def _content(body: bytes | str | None) -> bytes:
+def _fields(headers: Headers) -> tuple[tuple[str, str], ...]:
+    pairs = cast("Iterable[tuple[str, str]]", headers.items() if isinstance(headers, Mapping) else headers)
+    fields: list[tuple[str, str]] = []
+    try:
+        for name, value in pairs:
+            if not isinstance(name, str) or not isinstance(value, str):
+                raise TypeError("header names and values must be str")
+            # Only ASCII has case here: the lower case of KELVIN SIGN is an ASCII letter, and another field's name.
+            fields.append((name.lower() if name.isascii() else name, value.strip(" \t")))
+    except ValueError:
+        raise TypeError("headers must be a mapping or pairs of name and value") from None
+    return tuple(fields)
+
+
+def _octets(body: bytes | str | None) -> bytes:
     if isinstance(body, bytes):
         return body
     if body is None:

@@ -61,7 +61,8 @@ class RequestTarget:
         path = script_name + path_info
         if _PLAIN.fullmatch(path) is None:
             raise MalformedURL("a target of other than unreserved characters cannot be rebuilt", rule=_RULE)
-        return cls.parse(f"{path}?{query}".encode("latin-1") if query else path.encode("latin-1"))
+        # What is not Latin-1 is no octets; a backslash stands for it, which no target may hold.
+        return cls.parse((f"{path}?{query}" if query else path).encode("latin-1", "backslashreplace"))
 
     def url(self, origin: Origin) -> str:
         """Return the absolute URL at `origin`, whose stripped prefix stands in front of the path again."""
@@ -99,7 +100,8 @@ def _level(path: bytes) -> bytes:
     parts = _SLASHES.sub(b"/", path).split(b"/")
     for segment in parts:
         if segment == b"..":
-            segments[1:] = segments[1:-1]
+            if len(segments) > 1:
+                segments.pop()
         elif segment != b".":
             segments.append(segment)
     if parts[-1] in {b".", b".."}:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from .errors import ConfigurationError
@@ -20,7 +21,7 @@ class RevocationList:
         issuer: who made the list.
 
     Raises:
-        ConfigurationError: `next_update` is not after `updated`.
+        ConfigurationError: `next_update` is not after `updated`, or one of them is no time.
     """
 
     revoked: frozenset[str]
@@ -29,9 +30,9 @@ class RevocationList:
     issuer: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse a list that is stale from the start."""
-        if self.next_update <= self.updated:
-            raise ConfigurationError("next_update: must be later than updated")
+        """Refuse a list that is stale from the start or never becomes stale."""
+        if not -math.inf < self.updated < self.next_update < math.inf:
+            raise ConfigurationError("next_update: must be later than updated, both in seconds since the epoch")
 
     def is_stale(self, now: float) -> bool:
         """Return whether the list is older than its grace: four intervals beyond `next_update`."""

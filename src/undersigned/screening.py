@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from .digest import ContentDigest
-from .fields import MalformedField, parse_byte_sequences, parse_signature_input
+from .fields import MalformedField, is_list, parse_byte_sequences, parse_signature_input
+from .plain_fields import plain_byte_sequences, plain_signature_input
 from .profile import PARAMETERS
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from .profile import Profile
     from .request import Request
 
-_NONCE = re.compile(r"(?:[A-Za-z0-9_-]{4})*(?:[A-Za-z0-9_-]{2,3})?")
 _JSON = re.compile(r"[ \t]*(?:application|text)/(?:[!#$%&'*+.^_`|~0-9a-z-]+\+)?json[ \t]*(?:;.*)?", re.IGNORECASE)
 _QUERY_COMPONENTS = frozenset({"@target-uri", "@request-target"})
 
@@ -74,9 +74,18 @@ class Candidate:
         step: Step,
         detail: str,
         signature_base: str | None = None,
+        received: str | None = None,
     ) -> SignatureError:
-        """Return the error for `reason`, with the keyid as evidence."""
-        return self.profile.error(reason, step=step, detail=detail, keyid=self.keyid, signature_base=signature_base)
+        """Return the error for `reason`, with the keyid and the window as evidence."""
+        return self.profile.error(
+            reason,
+            step=step,
+            detail=detail,
+            keyid=self.keyid,
+            signature_base=signature_base,
+            received=received,
+            created=self.created,
+        )
 
 
 def is_signed(request: Request) -> bool:
@@ -95,8 +104,7 @@ def screen(request: Request, profile: Profile, *, now: float) -> Candidate:
     try:
         label, read, signature = _read(request, profile)
         _check_types(read.parameters, profile)
-        covered = frozenset(component.name for component in read.components if component.bare)
-        digest = _covered_fields(request, profile, covered)
+        digest = _covered_fields(request, profile, _names(read))
     except MalformedField as malformed:
         raise profile.error("signature_header_malformed", step=1, detail=str(malformed)) from None
     given = read.parameters
@@ -108,7 +116,7 @@ def screen(request: Request, profile: Profile, *, now: float) -> Candidate:
     if given["alg"] not in profile.algorithms:
         raise profile.error("signature_alg_not_allowed", step=4, detail="alg is not one of the profile's algorithms")
     created, expires = _window(given, profile, now=now)
-    _check_components(request, profile, covered=covered)
+    _check_components(request, profile, read)
     return Candidate(
         request=request,
         profile=profile,
@@ -132,8 +140,8 @@ def _read(request: Request, profile: Profile) -> tuple[str, SignatureInput, byte
     input_value, value = request.field("signature-input"), request.field("signature")
     if input_value is None or value is None:
         raise MalformedField("Signature and Signature-Input must come together")
-    inputs = parse_signature_input(input_value)
-    signatures = parse_byte_sequences(value, profile.encoding)
+    inputs = plain_signature_input(input_value) or parse_signature_input(input_value)
+    signatures = plain_byte_sequences(value, profile.encoding) or parse_byte_sequences(value, profile.encoding)
     label = _label(inputs, profile)
     if label not in signatures:
         raise MalformedField("the label that is processed stands in Signature-Input and not in Signature")
@@ -155,23 +163,24 @@ def _check_types(parameters: Mapping[str, Parameter], profile: Profile) -> None:
         if name in parameters and type(parameters[name]) is not expected:
             raise MalformedField(f"the {name} parameter is not {'an integer' if expected is int else 'a string'}")
     nonce = parameters.get("nonce")
-    if isinstance(nonce, str) and (_NONCE.fullmatch(nonce) is None or len(nonce) * 3 // 4 < profile.nonce_bytes):
+    if isinstance(nonce, str) and not profile.accepts_nonce(nonce):
         raise MalformedField(f"the nonce is not unpadded Base64url of at least {profile.nonce_bytes} bytes")
 
 
-def _covered_fields(request: Request, profile: Profile, covered: frozenset[str]) -> ContentDigest | None:
+def _names(read: SignatureInput) -> frozenset[str]:
+    """Return the names of the covered components, whatever their parameters say of how they are covered."""
+    return frozenset([component.name for component in read.components])
+
+
+def _covered_fields(request: Request, profile: Profile, names: frozenset[str]) -> ContentDigest | None:
     """Hold a covered Content-Type to one value and a covered Content-Digest to the profile's spelling (step 1)."""
-    if "content-type" in covered:
+    if "content-type" in names:
         types = request.lines("content-type")
-        if len(types) > 1 or (types and _has_list_comma(types[0])):
+        if len(types) > 1 or (types and is_list(types[0])):
             raise MalformedField("the covered Content-Type has several values")
-    if "content-digest" not in covered:
+    if "content-digest" not in names:
         return None
     return ContentDigest.parse(request.field("content-digest") or "", *profile.digest_encodings)
-
-
-def _has_list_comma(value: str) -> bool:
-    return "," in re.sub(r'"(?:[^"\\]|\\.)*"', "", value)
 
 
 def _window(given: Mapping[str, Parameter], profile: Profile, *, now: float) -> tuple[int, int]:
@@ -191,10 +200,11 @@ def _window(given: Mapping[str, Parameter], profile: Profile, *, now: float) -> 
     return created, expires
 
 
-def _check_components(request: Request, profile: Profile, *, covered: frozenset[str]) -> None:
-    """Hold the covered components to what the profile requires and forbids (step 6)."""
+def _check_components(request: Request, profile: Profile, read: SignatureInput) -> None:
+    """Hold the covered components to what the profile requires, without parameters, and forbids, with any (step 6)."""
+    covered = frozenset([component.name for component in read.components if component.bare])
     missing = [name for name in profile.required_components(has_body=request.has_body) if name not in covered]
     if missing:
         raise profile.error("signature_components_incomplete", step=6, detail=f"{', '.join(missing)} must be covered")
-    if profile.digest == "forbidden" and "content-digest" in covered:
+    if profile.digest == "forbidden" and "content-digest" in _names(read):
         raise profile.error("signature_components_unexpected", step=6, detail="content-digest must not be covered")

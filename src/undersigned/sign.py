@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 
 from .base import signature_base
 from .components import ComponentValues, UnresolvableComponent
-from .digest import ContentDigest, content_digest
+from .digest import DIGEST_ALGORITHMS, ContentDigest, content_digest
 from .errors import ConfigurationError, SigningError
 from .fields import (
+    KEY,
     Component,
     MalformedField,
+    is_list,
     serialize_byte_sequence,
     serialize_signature_input,
 )
@@ -31,8 +33,7 @@ if TYPE_CHECKING:
     from .fields import Parameter
     from .url import CanonicalURL
 
-_LABEL = re.compile(r"[a-z*][a-z0-9_.*-]*")
-_NONCE = re.compile(r"[A-Za-z0-9_-]+")
+_LARGEST_INTEGER = 999_999_999_999_999
 _FIELD_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9a-z-]+")
 
 
@@ -47,7 +48,7 @@ class SignedFields:
     """
 
     fields: tuple[tuple[str, str], ...]
-    target_uri: str
+    target_uri: str = field(repr=False)
     signature_base: str = field(repr=False)
 
 
@@ -88,8 +89,10 @@ class Signer:
             raise ConfigurationError(
                 f"key: its adcp_use is not {' or '.join(sorted(profile.purposes))}; profile {profile.name} needs that"
             )
-        if any(_FIELD_NAME.fullmatch(name) is None for name in components):
-            raise ConfigurationError("components: give field names in lower case, such as ['idempotency-key']")
+        _check_options(profile, components, digests)
+        if not callable(clock) or not callable(nonces):
+            option = "nonces" if callable(clock) else "clock"
+            raise ConfigurationError(f"{option}: pass a function without arguments")
         self._key = key
         self.profile = profile
         self._components = tuple(components)
@@ -132,15 +135,16 @@ class Signer:
             SigningError: the request lacks what the profile covers, or an argument is out of the profile's bounds.
         """
         label = self.profile.label if label is None else label
-        if _LABEL.fullmatch(label) is None:
+        if KEY.fullmatch(label) is None:
             raise SigningError("label: use lower-case letters, digits and _ - . * (RFC 8941 section 3.1.2)")
         target = canonicalize(request.url)
         self._check(request, target, label)
-        added = self._digest_field(request)
-        covered = (*self.profile.required_components(has_body=request.has_body), *self._components)
-        parameters = serialize_signature_input(tuple(dict.fromkeys(covered)), self._parameters(created, expires, nonce))
+        required = self.profile.required_components(has_body=request.has_body)
+        covered = tuple(dict.fromkeys((*required, *self._components)))
+        added = self._digest_field(request) if "content-digest" in covered else ()
+        parameters = serialize_signature_input(covered, self._parameters(created, expires, nonce))
         complete = Request(request.method, target.target_uri, (*request.headers, *added), request.body)
-        base = self._base(complete, target, tuple(dict.fromkeys(covered)), parameters)
+        base = self._base(complete, target, covered, parameters)
         signature = serialize_byte_sequence(self._key.sign(base.encode("ascii")), self.profile.encoding)
         fields = (*added, ("Signature-Input", f"{label}={parameters}"), ("Signature", f"{label}={signature}"))
         return SignedFields(fields, target.target_uri, base)
@@ -149,22 +153,27 @@ class Signer:
         """Refuse what a receiver would read otherwise than we sign it."""
         if not request.fields_are_sound():
             raise SigningError("headers: a name is not a token, or a value holds CR, LF or NUL")
-        for host in request.lines("host"):
-            if canonicalize_authority(host, target.scheme) != target.authority:
-                raise SigningError("headers: Host is not the URL's authority; sign for the authority that is sent")
+        for name, field_name in ((":authority", ":authority"), ("Host", "host")):
+            values = request.lines(field_name)
+            if len(values) > 1:
+                raise SigningError(f"headers: more than one {name}; a receiver refuses such a request")
+            if values and canonicalize_authority(values[0], target.scheme) != target.authority:
+                raise SigningError(f"headers: {name} is not the URL's authority; sign for the authority that is sent")
         given = request.field("signature-input")
         if given is not None and re.search(rf"(?:^|,)[ \t]*{re.escape(label)}[ \t]*=", given):
             raise SigningError("headers: the request already has a signature of this label; pass another label")
 
     def _parameters(self, created: int | None, expires: int | None, nonce: str | None) -> dict[str, Parameter]:
         created = int(self._clock()) if created is None else created
+        if not _is_whole(created) or abs(created) > _LARGEST_INTEGER - self.profile.longest_validity:
+            raise SigningError("created: must be whole seconds since the epoch (RFC 8941 section 3.3.1: of 15 digits)")
         expires = created + self.profile.longest_validity if expires is None else expires
-        if not 0 < expires - created <= self.profile.longest_validity:
+        if not _is_whole(expires) or not 0 < expires - created <= self.profile.longest_validity:
             raise SigningError(
-                f"expires: must lie 1 to {self.profile.longest_validity} seconds after created (profile)"
+                f"expires: must lie 1 to {self.profile.longest_validity} whole seconds after created (profile)"
             )
         nonce = self._nonces() if nonce is None else nonce
-        if _NONCE.fullmatch(nonce) is None or len(nonce) * 3 // 4 < self.profile.nonce_bytes:
+        if not self.profile.accepts_nonce(nonce):
             raise SigningError(f"nonce: must be unpadded Base64url of at least {self.profile.nonce_bytes} bytes")
         return {
             "created": created,
@@ -177,8 +186,6 @@ class Signer:
 
     def _digest_field(self, request: Request) -> tuple[tuple[str, str], ...]:
         """Return the Content-Digest field to add; one the request already has must be right."""
-        if "content-digest" not in self.profile.required_components(has_body=request.has_body):
-            return ()
         given = request.field("content-digest")
         if given is None:
             value = content_digest(request.body, self.profile.digest_encodings[0], algorithms=self._digests)
@@ -195,9 +202,32 @@ class Signer:
     def _base(self, request: Request, target: CanonicalURL, covered: Sequence[str], parameters: str) -> str:
         values = ComponentValues(request, target)
         components = [Component(name, f'"{name}"', bare=True) for name in covered]
-        if "content-type" in covered and len(request.lines("content-type")) != 1:
-            raise SigningError("headers: the profile covers Content-Type; add exactly one to the request")
+        if "content-type" in covered:
+            types = request.lines("content-type")
+            if len(types) != 1:
+                raise SigningError("headers: the profile covers Content-Type; add exactly one to the request")
+            if is_list(types[0]):
+                raise SigningError("headers: Content-Type has several values; a receiver refuses such a request")
         try:
             return signature_base(values, components, parameters)
         except UnresolvableComponent as unresolvable:
             raise SigningError(f"{unresolvable}: {', '.join(covered)} are covered") from None
+
+
+def _is_whole(seconds: object) -> bool:
+    return isinstance(seconds, int) and not isinstance(seconds, bool)
+
+
+def _check_options(profile: Profile, components: Sequence[str], digests: Sequence[str]) -> None:
+    """Refuse what no request could be signed with.
+
+    Raises:
+        ConfigurationError: it is the signer's configuration.
+    """
+    names = all(isinstance(name, str) and _FIELD_NAME.fullmatch(name) for name in components)
+    if isinstance(components, str) or not names:
+        raise ConfigurationError("components: list field names in lower case, such as ['idempotency-key']")
+    if profile.digest == "forbidden" and "content-digest" in components:
+        raise ConfigurationError(f"components: profile {profile.name} forbids covering content-digest")
+    if isinstance(digests, str) or not digests or not DIGEST_ALGORITHMS.issuperset(digests):
+        raise ConfigurationError(f"digests: list some of {', '.join(sorted(DIGEST_ALGORITHMS))}")

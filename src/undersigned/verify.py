@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import time
-from inspect import isawaitable
+from inspect import isawaitable, iscoroutinefunction
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from .checklist import identify
 from .errors import ConfigurationError
 from .profile import Profile
+from .revocation import RevocationList
 from .screening import screen
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable
 
     from .checklist import Proven, VerifiedSignature
+    from .content import Content
     from .digest import RunningDigest
     from .errors import SignatureError, Step
     from .keys import AsyncKeySource, KeySource
     from .replay import AsyncReplayStore, Claim, ReplayStore
     from .request import Request
-    from .revocation import RevocationList
 
 Answer = TypeVar("Answer")
 
@@ -39,7 +40,7 @@ class Verifier:
         ConfigurationError: an argument is not what it must be.
     """
 
-    __slots__ = ("_clock", "_keys", "_replay", "_revocations", "profile")
+    __slots__ = ("_keys", "_replay", "_revocations", "clock", "profile")
 
     def __init__(
         self,
@@ -50,17 +51,20 @@ class Verifier:
         revocations: RevocationList | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        _check_arguments(profile, keys, replay, clock)
+        _check_arguments(profile, keys, replay, revocations, clock)
+        for option, asked in (("keys", keys.find), ("replay", replay.full), ("replay", replay.claim)):
+            if iscoroutinefunction(asked):
+                raise ConfigurationError(f"{option}: its answers have to be awaited; use AsyncVerifier")
         self.profile = profile
         self._keys = keys
         self._replay = replay
         self._revocations = revocations
-        self._clock = clock
+        self.clock = clock
 
     @property
     def blocking(self) -> bool:
-        """Whether verifying may block on IO."""
-        return self._keys.blocking or self._replay.blocking
+        """Whether verifying may block on IO; a source that does not say is taken to block."""
+        return any(getattr(source, "blocking", True) for source in (self._keys, self._replay))
 
     def verify(self, request: Request) -> VerifiedSignature:
         """Verify a request whose body is at hand.
@@ -72,7 +76,7 @@ class Verifier:
         digest = proven.running_digest()
         if digest is not None:
             digest.update(request.body)
-        return self.complete(proven, (request.body,), digest=digest)
+        return self.complete(proven, request.content, digest=digest)
 
     def authenticate(self, request: Request) -> Proven:
         """Take the steps that need no body: 0 to 10.
@@ -80,7 +84,7 @@ class Verifier:
         Raises:
             SignatureError: as `verify`.
         """
-        candidate = screen(request, self.profile, now=self._clock())
+        candidate = screen(request, self.profile, now=self.clock())
         try:
             key = self._keys.find(candidate.keyid)
         except Exception as failure:
@@ -92,21 +96,22 @@ class Verifier:
             raise _no_store(self.profile, step="9a") from failure
         return identified.prove(full=full)
 
-    def complete(self, proven: Proven, content: Sequence[bytes], *, digest: RunningDigest | None) -> VerifiedSignature:
+    def complete(self, proven: Proven, content: Content, *, digest: RunningDigest | None) -> VerifiedSignature:
         """Take the steps that need the body: 11 to 14.
 
         Args:
             proven: what `authenticate` returned.
-            content: the body in chunks.
+            content: the body as it was read.
             digest: what `proven.running_digest` returned, fed with the body.
 
         Raises:
             SignatureError: as `verify`.
         """
-        bound, candidate = proven.bind(digest), proven.candidate
+        now, candidate = self.clock(), proven.candidate
+        bound = proven.bind(digest, now=now)
         try:
             claim = self._replay.claim(
-                candidate.keyid, candidate.nonce, now=candidate.now, until=candidate.until, caps=self.profile.caps
+                candidate.keyid, candidate.nonce, now=now, until=candidate.until, caps=self.profile.caps
             )
         except Exception as failure:
             raise _no_store(self.profile, step=12) from failure
@@ -127,7 +132,7 @@ class AsyncVerifier:
         ConfigurationError: an argument is not what it must be.
     """
 
-    __slots__ = ("_clock", "_keys", "_replay", "_revocations", "profile")
+    __slots__ = ("_keys", "_replay", "_revocations", "clock", "profile")
 
     def __init__(
         self,
@@ -138,12 +143,12 @@ class AsyncVerifier:
         revocations: RevocationList | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        _check_arguments(profile, keys, replay, clock)
+        _check_arguments(profile, keys, replay, revocations, clock)
         self.profile = profile
         self._keys = keys
         self._replay = replay
         self._revocations = revocations
-        self._clock = clock
+        self.clock = clock
 
     async def verify(self, request: Request) -> VerifiedSignature:
         """Verify a request whose body is at hand; as `Verifier.verify`."""
@@ -151,11 +156,11 @@ class AsyncVerifier:
         digest = proven.running_digest()
         if digest is not None:
             digest.update(request.body)
-        return await self.complete(proven, (request.body,), digest=digest)
+        return await self.complete(proven, request.content, digest=digest)
 
     async def authenticate(self, request: Request) -> Proven:
         """Take the steps that need no body; as `Verifier.authenticate`."""
-        candidate = screen(request, self.profile, now=self._clock())
+        candidate = screen(request, self.profile, now=self.clock())
         try:
             key = await _settled(self._keys.find(candidate.keyid))
         except Exception as failure:
@@ -167,15 +172,14 @@ class AsyncVerifier:
             raise _no_store(self.profile, step="9a") from failure
         return identified.prove(full=full)
 
-    async def complete(
-        self, proven: Proven, content: Sequence[bytes], *, digest: RunningDigest | None
-    ) -> VerifiedSignature:
+    async def complete(self, proven: Proven, content: Content, *, digest: RunningDigest | None) -> VerifiedSignature:
         """Take the steps that need the body; as `Verifier.complete`."""
-        bound, candidate = proven.bind(digest), proven.candidate
+        now, candidate = self.clock(), proven.candidate
+        bound = proven.bind(digest, now=now)
         try:
             claim: Claim = await _settled(
                 self._replay.claim(
-                    candidate.keyid, candidate.nonce, now=candidate.now, until=candidate.until, caps=self.profile.caps
+                    candidate.keyid, candidate.nonce, now=now, until=candidate.until, caps=self.profile.caps
                 )
             )
         except Exception as failure:
@@ -199,12 +203,14 @@ def _no_store(profile: Profile, *, step: Step) -> SignatureError:
     )
 
 
-def _check_arguments(profile: object, keys: object, replay: object, clock: object) -> None:
+def _check_arguments(profile: object, keys: object, replay: object, revocations: object, clock: object) -> None:
     if not isinstance(profile, Profile):
         raise ConfigurationError("profile: pass one of undersigned.profiles, such as profiles.ADCP_3_2")
     if not callable(getattr(keys, "find", None)):
         raise ConfigurationError("keys: pass a key source, such as KeySet.from_jwks(jwks)")
     if not callable(getattr(replay, "claim", None)) or not callable(getattr(replay, "full", None)):
         raise ConfigurationError("replay: pass a replay store, such as MemoryReplayStore()")
+    if revocations is not None and not isinstance(revocations, RevocationList):
+        raise ConfigurationError("revocations: pass a RevocationList, or leave it out")
     if not callable(clock):
         raise ConfigurationError("clock: pass a function that returns seconds since the epoch, such as time.time")

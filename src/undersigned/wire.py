@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal
 
-from .errors import ConfigurationError, MalformedURL
+from .errors import ConfigurationError, MalformedURL, printable
+from .policy import Policy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,6 +50,22 @@ def check_options(mode: object, max_body: object, http2_server: object) -> None:
             f"http2_server: only {', '.join(sorted(HTTP2_SERVERS))} compare :authority with Host; serve HTTP/1.1 with "
             "any other server"
         )
+
+
+def check_policy(policy: object, fallback: object, on_decision: object, mode: object) -> None:
+    """Hold the options that say what a policy is and who is asked and told to what they may be.
+
+    Raises:
+        ConfigurationError: one of them is something else, or contradicts another.
+    """
+    if policy is not None and not isinstance(policy, Policy):
+        raise ConfigurationError("policy: pass a Policy, such as Policy(required_for=['create_media_buy'])")
+    if policy is not None and mode != "required":
+        raise ConfigurationError("mode: a policy says what must be signed; leave mode out")
+    if fallback is not None and (policy is None or not callable(fallback)):
+        raise ConfigurationError("fallback: pass a function that says whether the caller is known, beside a policy")
+    if on_decision is not None and not callable(on_decision):
+        raise ConfigurationError("on_decision: pass a function that takes a Decision")
 
 
 def checked_mode(mode: str) -> Mode:
@@ -98,6 +115,31 @@ def check_method(method: str) -> None:
         raise MalformedURL("the method is not an upper-case token, or is CONNECT", rule="method")
 
 
+def check_framing(fields: Sequence[tuple[str, str]], profile: Profile) -> None:
+    """Hold the message to one framing of its content (RFC 9112 section 6.3).
+
+    Raises:
+        MalformedSignature: Content-Length stands beside Transfer-Encoding, where two readers see two contents.
+    """
+    if {"content-length", "transfer-encoding"} <= {name.lower() for name, _ in fields}:
+        raise profile.error(
+            "signature_header_malformed", step=1, detail="Content-Length and Transfer-Encoding come together"
+        )
+
+
+def check_names(fields: Sequence[tuple[str, str]], profile: Profile) -> None:
+    """Hold field names to one reading: whoever maps them to CGI variables takes `Content_Type` for `Content-Type`.
+
+    Raises:
+        MalformedSignature: a name with an underscore stands beside the one with hyphens.
+    """
+    aliases = {name.lower().replace("_", "-") for name, _ in fields if "_" in name}
+    if aliases and aliases & {name.lower() for name, _ in fields}:
+        raise profile.error(
+            "signature_header_malformed", step=1, detail="a field name stands there with hyphens and with underscores"
+        )
+
+
 def compares_authority(http_version: str, http2_server: str | None) -> bool:
     """Return whether the one authority shown is known to stand for `:authority` and Host alike."""
     return http_version.startswith(("1.", "HTTP/1.")) or (
@@ -110,6 +152,28 @@ def unsupported(profile: Profile, detail: str) -> SignatureError:
     return profile.error("signature_server_unsupported", step=10, detail=detail)
 
 
-def target_refused(profile: Profile, malformed: MalformedURL) -> SignatureError:
-    """Return the checklist's error for a target or an authority that is refused (step 10)."""
-    return profile.error("target_uri_malformed", step=10, detail=f"{malformed.rule}: {malformed}")
+def http2_refused(profile: Profile, http_version: str, server: str | None) -> SignatureError:
+    """Return the error for a request over HTTP/2 or later whose `:authority` nobody has compared with Host."""
+    return unsupported(
+        profile,
+        f"{server or 'the server'} hides over HTTP version {printable(http_version.removeprefix('HTTP/'), limit=8)} "
+        "whether :authority and Host agree: serve HTTP/1.1 (granian: --http 1), or serve HTTP/2 by one of "
+        f"{', '.join(sorted(HTTP2_SERVERS))} and name it in http2_server=",
+    )
+
+
+def target_refused(profile: Profile, malformed: MalformedURL, *, hosts: Sequence[str], target: str) -> SignatureError:
+    """Return the checklist's error for a target or an authority that is refused (step 10).
+
+    Args:
+        profile: the profile in force.
+        malformed: what refused.
+        hosts: the Host values as they arrived, for the operator's log.
+        target: the request target as the server shows it, for the operator's log.
+    """
+    return profile.error(
+        "target_uri_malformed",
+        step=10,
+        detail=f"{malformed.rule}: {malformed}",
+        received=f"Host {', '.join(hosts) or '(none)'}, request target {target or '(none)'}",
+    )

@@ -1,30 +1,41 @@
-"""The WSGI middleware: verifies a request before the application sees it, and hands on what was verified."""
+"""The WSGI middleware: judges a request before the application sees it, and hands on what was judged."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from io import BytesIO
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from . import wire
 from .errors import ConfigurationError, MalformedURL, SignatureError
+from .gate import AskFallback, Authenticate, Complete, Gate, Judged, ReadContent
 from .origins import Origins
-from .refusal import CONTENT_TOO_LARGE, BodyRefused, Refusal, log_refusal, log_unsigned
+from .refusal import BodyRefused, Recorder, Refusal, log_unsigned, logger
 from .request import Request
 from .screening import is_signed
+from .url import canonicalize
 from .verify import Verifier
-from .wsgi_environ import BodyFraming, field_lines, request_target, verified_environ
+from .wsgi_body import put_back, read_content
+from .wsgi_environ import BodyFraming, field_lines, request_target, shown_target, verified_environ
+from .wsgi_server import NOTICES, check_server, detected_server
 
 if TYPE_CHECKING:
-    from .digest import RunningDigest
+    from .decision import Decision
+    from .gate import Question
     from .origins import Origin
+    from .policy import Policy
+    from .refusal import Record
 
 Environ: TypeAlias = dict[str, Any]
 StartResponse: TypeAlias = Callable[..., Callable[[bytes], object]]
 WSGIApp: TypeAlias = Callable[[Environ, StartResponse], Iterable[bytes]]
 
+Fallback: TypeAlias = Callable[[Environ], bool]
+
+SIGNATURE = "undersigned.signature"
+OPERATION = "undersigned.operation"
+
 _REASONS = {401: "Unauthorized", 413: "Content Too Large", 503: "Service Unavailable"}
-_CHUNK = 64 * 1024
 
 
 class SignatureMiddleware:
@@ -44,6 +55,11 @@ class SignatureMiddleware:
             works for paths of unreserved characters only and cannot tell `/p?` from `/p`.
         http2_server: the server's name where it serves HTTP/2 and compares `:authority` with Host itself; HTTP/2 is
             refused without it.
+        policy: which operations must be signed; it stands in the place of `mode`. The operation it finds is in
+            `environ["undersigned.operation"]`, and in the signature.
+        fallback: whether another authenticator accepts the caller, a function of the environ; asked only where the
+            policy would refuse and another credential could change that.
+        on_decision: gets a `Decision` for every judged request.
 
     Raises:
         ConfigurationError: an option is not what it must be.
@@ -59,10 +75,14 @@ class SignatureMiddleware:
         max_body: int = wire.DEFAULT_MAX_BODY,
         reconstruct: bool = False,
         http2_server: str | None = None,
+        policy: Policy | None = None,
+        fallback: Fallback | None = None,
+        on_decision: Callable[[Decision], object] | None = None,
     ) -> None:
         if not isinstance(verifier, Verifier):
             raise ConfigurationError("verifier: pass a Verifier; an AsyncVerifier is for undersigned.asgi")
         wire.check_options(mode, max_body, http2_server)
+        wire.check_policy(policy, fallback, on_decision, mode)
         self.app = app
         self._verifier = verifier
         self._origins = Origins(origins)
@@ -70,42 +90,78 @@ class SignatureMiddleware:
         self._max_body = max_body
         self._reconstruct = reconstruct
         self._http2_server = http2_server
+        self._noticed = False
+        self._policy = policy
+        self._fallback = fallback
+        self._gate = Gate(verifier.profile, policy, fallback=fallback is not None)
+        self._recorder = Recorder(verifier.profile, verifier.clock, on_decision)
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        """Verify one request, then call the application with what was verified."""
+        """Judge one request, then call the application with what was judged."""
+        record = self._recorder.begin()
         try:
-            verified = self._judged(environ)
+            passed = self._passed(environ, start_response, record)
         except SignatureError as error:
-            log_refusal(error)
+            record.refused(error)
             return _answer(start_response, Refusal.of(error))
         except BodyRefused as refused:
             return _answer(start_response, refused.refusal)
-        return self.app(verified, start_response)
+        return self.app(passed, start_response)
 
-    def _judged(self, environ: Environ) -> Environ:
-        """Return the environ for the application: a copy that holds what was verified."""
+    def _passed(self, environ: Environ, start_response: StartResponse, record: Record) -> Environ:
+        """Return the environ for the application: a copy that holds what was judged."""
         fields = field_lines(environ)
-        if not is_signed(Request("GET", "", fields)):
+        signed = is_signed(Request("GET", "", fields))
+        if not signed and self._policy is None:
             self._check_unsigned(environ)
-            return {**environ, "undersigned.signature": None}
-        profile = self._verifier.profile
+            record.passed(None, None)
+            return {**environ, SIGNATURE: None, OPERATION: None}
+        server = detected_server(environ, start_response)
+        check_server(server, environ, self._verifier.profile)
+        self._notice(server)
         framing = BodyFraming.of(environ)
         try:
-            origin, request = self._request(environ, fields, framing)
-            proven = self._verifier.authenticate(request)
-            new = verified_environ(environ, proven.target, origin)
+            record.origin, request = self._request(environ, fields, framing, server=server)
+            judged = self._judged(environ, framing, request, signed=signed)
+            target = canonicalize(request.url) if judged.signature is None else judged.signature.target
+            new = verified_environ(environ, target, record.origin)
         except MalformedURL as malformed:
-            raise wire.target_refused(profile, malformed) from None
-        digest = proven.running_digest()
-        if digest is not None:
-            body = self._read(environ, framing, digest, new)
-            signature = self._verifier.complete(proven, (body,), digest=digest)
-        else:
-            signature = self._verifier.complete(proven, (), digest=None)
-            if not request.has_body:
-                # Content of a request signed without any would reach the application unsigned.
-                new["wsgi.input"] = BytesIO()
-        return {**new, "undersigned.signature": signature}
+            hosts, shown = [value for name, value in fields if name == "host"], shown_target(environ)
+            raise wire.target_refused(self._verifier.profile, malformed, hosts=hosts, target=shown) from None
+        record.passed(judged.signature, judged.warning)
+        if judged.content is not None:
+            put_back(new, judged.content)
+        elif not request.has_body:
+            # Content of a request judged to have none would reach the application unjudged.
+            new["wsgi.input"] = BytesIO()
+        return {**new, SIGNATURE: judged.signature, OPERATION: judged.operation}
+
+    def _judged(self, environ: Environ, framing: BodyFraming, request: Request, *, signed: bool) -> Judged:
+        """Drive the gate: answer its questions one after the other."""
+        judging = self._gate.judge(request, signed=signed)
+        try:
+            question = next(judging)
+            while True:
+                try:
+                    answer = self._answered(question, environ, framing)
+                except SignatureError as error:
+                    question = judging.throw(error)
+                else:
+                    question = judging.send(answer)
+        except StopIteration as done:
+            return cast("Judged", done.value)
+
+    def _answered(self, question: Question, environ: Environ, framing: BodyFraming) -> object:
+        verifier = self._verifier
+        match question:
+            case Authenticate(asked):
+                return verifier.authenticate(asked)
+            case ReadContent(digest):
+                return read_content(environ, framing, digest, cap=self._max_body, profile=verifier.profile)
+            case Complete(proven, content, digest):
+                return verifier.complete(proven, content, digest=digest)
+            case AskFallback():
+                return cast("Fallback", self._fallback)(environ)
 
     def _check_unsigned(self, environ: Environ) -> None:
         mode = wire.checked_mode(self._mode(environ) if callable(self._mode) else self._mode)
@@ -114,7 +170,14 @@ class SignatureMiddleware:
         if mode == "observe":
             log_unsigned()
 
-    def _request(self, environ: Environ, fields: list[tuple[str, str]], framing: BodyFraming) -> tuple[Origin, Request]:
+    def _notice(self, server: str | None) -> None:
+        if server in NOTICES and not self._noticed:
+            self._noticed = True
+            logger.warning(NOTICES[server])
+
+    def _request(
+        self, environ: Environ, fields: list[tuple[str, str]], framing: BodyFraming, *, server: str | None
+    ) -> tuple[Origin, Request]:
         """Return the origin the request is for, and the request as it was on the wire.
 
         Raises:
@@ -122,55 +185,15 @@ class SignatureMiddleware:
             SignatureError: the server or the stack cannot show what was signed.
         """
         profile = self._verifier.profile
-        if "werkzeug.proxy_fix.orig" in environ:
-            raise wire.unsupported(profile, "ProxyFix stands outside of this middleware: wrap it, do not be wrapped")
         if not wire.compares_authority(environ.get("SERVER_PROTOCOL", ""), self._http2_server):
-            raise wire.unsupported(
-                profile,
-                "HTTP/2 hides whether :authority and Host agree: serve HTTP/1.1, or serve HTTP/2 by gunicorn and name "
-                "it in http2_server=",
-            )
+            raise wire.http2_refused(profile, environ.get("SERVER_PROTOCOL", ""), server)
+        wire.check_framing(fields, profile)
         method = environ["REQUEST_METHOD"]
         wire.check_method(method)
         hosts = [value for name, value in fields if name == "host"]
         origin, _ = wire.matched_origin(self._origins, hosts, several=False)
-        target = request_target(environ, profile, reconstruct=self._reconstruct)
+        target = request_target(environ, profile, reconstruct=self._reconstruct, server=server)
         return origin, Request(method, target.url(origin), fields, has_body=framing.has_body)
-
-    def _read(self, environ: Environ, framing: BodyFraming, digest: RunningDigest, new: Environ) -> bytes:
-        """Read and digest the body up to the cap, and put it back for the application."""
-        if framing.length is not None and framing.length > self._max_body:
-            raise BodyRefused(CONTENT_TOO_LARGE)
-        profile = self._verifier.profile
-        if not framing.is_readable:
-            raise profile.error(
-                "signature_header_malformed", step=1, detail="the body's framing cannot be read on this server"
-            )
-        content = BytesIO()
-        left = framing.length
-        while left is None or left > 0:
-            wanted = _CHUNK if left is None else min(_CHUNK, left)
-            try:
-                chunk: bytes = environ["wsgi.input"].read(wanted)
-            except Exception as failure:
-                raise profile.error(
-                    "signature_digest_mismatch", step=11, detail="the server raised while the body was read"
-                ) from failure
-            if not chunk:
-                break
-            content.write(chunk)
-            digest.update(chunk)
-            if content.tell() > self._max_body:
-                raise BodyRefused(CONTENT_TOO_LARGE)
-            left = None if left is None else left - len(chunk)
-        if left:
-            raise profile.error("signature_digest_mismatch", step=11, detail="the body is shorter than Content-Length")
-        content.seek(0)
-        new.update(
-            {"wsgi.input": content, "wsgi.input_terminated": True, "CONTENT_LENGTH": str(len(content.getbuffer()))}
-        )
-        new.pop("HTTP_TRANSFER_ENCODING", None)
-        return content.getvalue()
 
 
 def _answer(start_response: StartResponse, refusal: Refusal) -> Iterable[bytes]:

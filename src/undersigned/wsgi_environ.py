@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote_to_bytes
 
-from . import asgi_scope, wire
+from . import asgi_scope
 from .errors import MalformedURL
 from .request_target import RequestTarget, application_path
+from .wsgi_server import raw_target_missing
 
 if TYPE_CHECKING:
     from .origins import Origin
@@ -48,42 +49,43 @@ class BodyFraming:
     def of(cls, environ: dict[str, Any]) -> BodyFraming:
         """Read the framing of a request."""
         declared = environ.get("CONTENT_LENGTH") or ""
+        terminated = environ.get("wsgi.input_terminated") is True
         if environ.get("HTTP_TRANSFER_ENCODING"):
-            terminated = environ.get("wsgi.input_terminated") is True
             return cls(has_body=True, length=None, is_readable=terminated and not declared)
         if not declared:
-            return cls(has_body=False, length=0, is_readable=True)
+            # HTTP/2 needs no Content-Length: its stream ends where the content does.
+            ends = terminated and str(environ.get("SERVER_PROTOCOL", "")).startswith("HTTP/2")
+            return cls(has_body=False, length=None if ends else 0, is_readable=True)
         if not (declared.isascii() and declared.isdigit() and len(declared) <= _DIGITS):
             return cls(has_body=True, length=None, is_readable=False)
         return cls(has_body=int(declared) > 0, length=int(declared), is_readable=True)
 
 
-def request_target(environ: dict[str, Any], profile: Profile, *, reconstruct: bool) -> RequestTarget:
+def request_target(
+    environ: dict[str, Any], profile: Profile, *, reconstruct: bool, server: str | None = None
+) -> RequestTarget:
     """Return the request target as it was on the wire.
 
     Raises:
         MalformedURL: the target is refused.
         VerificationUnavailable: the server gives no raw target, and it may not be rebuilt.
     """
-    if "asgi.scope" in environ:
-        return asgi_scope.request_target(environ["asgi.scope"], profile, server_adds_root_path=False)
-    script_name, path_info = environ.get("SCRIPT_NAME", ""), environ.get("PATH_INFO", "")
-    raws = {environ[key] for key in _RAW_KEYS if environ.get(key)}
-    if not raws:
+    target = _raw_target(environ, profile)
+    if target is None:
         if not reconstruct:
-            raise wire.unsupported(
-                profile,
-                "the server gives neither RAW_URI nor REQUEST_URI: run the application under gunicorn, waitress, "
-                "uWSGI or mod_wsgi, or accept plain paths only with reconstruct=True",
-            )
-        return RequestTarget.reconstruct(script_name, path_info, environ.get("QUERY_STRING", ""))
-    if len(raws) > 1:
-        raise MalformedURL("REQUEST_URI and RAW_URI are different targets", rule="request target")
-    target = RequestTarget.parse(raws.pop().encode("latin-1", "replace"))
-    decoded = _octets(path_info)
-    if not target.is_path(decoded, _octets(script_name) + decoded):
+            raise raw_target_missing(server, profile)
+        query = environ.get("QUERY_STRING", "")
+        target = RequestTarget.reconstruct(environ.get("SCRIPT_NAME", ""), environ.get("PATH_INFO", ""), query)
+    if not target.is_path(*_routed(environ)):
         raise MalformedURL("the raw target and PATH_INFO are different: something rewrites one", rule="request target")
     return target
+
+
+def shown_target(environ: dict[str, Any]) -> str:
+    """Return what the server shows of the request target, sound or not, as evidence for a log."""
+    if "asgi.scope" in environ:
+        return asgi_scope.shown_target(environ["asgi.scope"])
+    return " or ".join(dict.fromkeys(str(environ[key]) for key in _RAW_KEYS if environ.get(key)))
 
 
 def verified_environ(environ: dict[str, Any], target: CanonicalURL, origin: Origin) -> dict[str, Any]:
@@ -107,10 +109,28 @@ def verified_environ(environ: dict[str, Any], target: CanonicalURL, origin: Orig
 
 
 def _mounted(environ: dict[str, Any]) -> bool:
-    """Return whether the target holds SCRIPT_NAME, as behind a dispatcher and unlike behind a stripping server."""
-    raw = next((environ[key] for key in _RAW_KEYS if environ.get(key)), environ["SCRIPT_NAME"] + environ["PATH_INFO"])
-    decoded = unquote_to_bytes(raw.partition("?")[0]).decode("latin-1")
-    return decoded.startswith(f"{environ['SCRIPT_NAME']}/") or decoded == environ["SCRIPT_NAME"]
+    """Return whether the target holds SCRIPT_NAME, as behind a dispatcher and unlike behind a server that adds it."""
+    script_name = _octets(environ.get("SCRIPT_NAME", ""))
+    inner, outer = _routed(environ)
+    shown = shown_target(environ).partition("?")[0]
+    received = unquote_to_bytes(shown.encode("latin-1")) if shown else outer
+    return received != inner and (received == script_name or received.startswith(script_name + b"/"))
+
+
+def _raw_target(environ: dict[str, Any], profile: Profile) -> RequestTarget | None:
+    """Return the target the server shows, or None where it shows none."""
+    if "asgi.scope" in environ:
+        return asgi_scope.request_target(environ["asgi.scope"], profile, server_adds_root_path=False)
+    raws = {environ[key] for key in _RAW_KEYS if environ.get(key)}
+    if len(raws) > 1:
+        raise MalformedURL("REQUEST_URI and RAW_URI are different targets", rule="request target")
+    return RequestTarget.parse(raws.pop().encode("latin-1", "replace")) if raws else None
+
+
+def _routed(environ: dict[str, Any]) -> tuple[bytes, bytes]:
+    """Return the decoded path the application routes on, without and with the mount in front of it."""
+    path_info = _octets(environ.get("PATH_INFO", ""))
+    return path_info, _octets(environ.get("SCRIPT_NAME", "")) + path_info
 
 
 def _octets(text: str) -> bytes:

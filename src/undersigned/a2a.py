@@ -1,0 +1,119 @@
+"""Operations over A2A: the `skill` of a message's only DataPart (AdCP, operation resolution over A2A)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .jsonrpc import TOOL_CALL, is_bare, read_envelope, tool_name
+from .operation import Operation, UnresolvedOperation, content_of, is_name, is_webhook, members, path_segments
+
+if TYPE_CHECKING:
+    from .request import Request
+    from .strict_json import JSONValue
+
+_MESSAGE_METHODS = frozenset({"SendMessage", "SendStreamingMessage", "message/send", "message/stream"})
+_MESSAGE_PATHS = frozenset({"message:send", "message:stream"})
+_TASK_PATH = re.compile(r"(?:.*/)?tasks/[^/]+(?::cancel|:subscribe|/pushNotificationConfigs)", re.DOTALL)
+_TASK_REQUEST = "HTTP+JSON request about a task"
+
+_JSON_RPC = frozenset({"jsonrpc", "method", "params"})
+_CARRIER = frozenset({"message"})
+_MESSAGE = frozenset({"parts", "taskId"})
+_CONTENTS = frozenset({"text", "data", "raw", "url", "file"})
+_FILES = frozenset({"raw", "url", "file"})
+_PART = _CONTENTS | {"kind"}
+_INVOCATION = frozenset({"skill"})
+
+
+@dataclass(frozen=True, slots=True)
+class A2AOperation:
+    """The operation is the `skill` of the message's only DataPart, over both bindings of A2A 0.3 and 1.0.
+
+    A message comes by JSON-RPC with one of the methods SendMessage, SendStreamingMessage, message/send and
+    message/stream, or by HTTP+JSON at a path whose last segment is `message:send` or `message:stream`. Any other
+    JSON-RPC method is kept and names no operation but a `tools/call`; nor do the HTTP+JSON paths of tasks.
+
+    Refused: whatever two readers of the message could take for different operations. Beside what JSON-RPC refuses
+    that is a part with several contents, with a `kind` that is not its content's, or with a file; two DataParts, or
+    none; a skill that is not a name; content that is of both bindings; and the names A2A 0.3 gives the same members
+    in protobuf.
+    """
+
+    @property
+    def reads_body(self) -> bool:
+        """Always True: the operation stands in the body."""
+        return True
+
+    @property
+    def comes_first(self) -> bool:
+        """Always True: AdCP resolves before it looks at the signature fields."""
+        return True
+
+    def resolve(self, request: Request) -> Operation:
+        """Return the operation the message names; as `OperationResolver.resolve`."""
+        segments = path_segments(request)
+        task = _TASK_PATH.fullmatch("/".join(segments))
+        if is_bare(request) or (task is not None and not request.body and not request.has_body):
+            return Operation()
+        content = content_of(request)
+        if segments and segments[-1] in _MESSAGE_PATHS:
+            _refuse_members(content, _JSON_RPC, of="HTTP+JSON message")
+            return Operation(_skill(content), None, content)
+        if task is not None and not _has_members(content, _JSON_RPC):
+            _refuse_members(members(content, _CARRIER, of=_TASK_REQUEST), _CARRIER, of=_TASK_REQUEST)
+            return Operation(None, None, content, registers_webhook=is_webhook(segments))
+        return _over_json_rpc(content)
+
+
+def _over_json_rpc(content: JSONValue) -> Operation:
+    method, params = read_envelope(content)
+    _refuse_members(content, _CARRIER, of="JSON-RPC envelope")
+    if method in _MESSAGE_METHODS:
+        return Operation(_skill(params), method, content)
+    return Operation(tool_name(params) if method == TOOL_CALL else None, method, content)
+
+
+def _skill(carrier: JSONValue) -> str:
+    """Return the skill of the message that `carrier` (the params, or the content of HTTP+JSON) holds."""
+    # A2A 0.3 calls the message `request`, and its parts `content`, in protobuf, whose JSON readers take both names.
+    _refuse_members(carrier, {"request"}, of="message request")
+    message = members(members(carrier, _CARRIER, of="message request").get("message"), _MESSAGE, of="message")
+    _refuse_members(message, {"content"}, of="message")
+    parts = message.get("parts")
+    if not isinstance(parts, list):
+        raise UnresolvedOperation("the message has no list of parts")
+    found = [part["data"] for part in map(_checked_part, parts) if "data" in part]
+    if len(found) != 1:
+        raise UnresolvedOperation(f"the message has {len(found)} DataParts and not one")
+    invocation = members(found[0], _INVOCATION, of="DataPart's data")
+    # A2A 0.3 over HTTP+JSON wraps the data once more.
+    _refuse_members(invocation, {"data"}, of="DataPart's data")
+    skill = invocation.get("skill")
+    if not is_name(skill):
+        raise UnresolvedOperation("the skill is not a name")
+    return skill
+
+
+def _checked_part(part: JSONValue) -> dict[str, JSONValue]:
+    """Return a part that is either text or data, whoever reads it."""
+    checked = members(part, _PART, of="part")
+    contents = _CONTENTS & checked.keys()
+    if len(contents) != 1:
+        raise UnresolvedOperation("a part has several contents, or none")
+    if contents & _FILES:
+        raise UnresolvedOperation("a part is a file")
+    if "kind" in checked and [checked["kind"]] != [*contents]:
+        raise UnresolvedOperation("the kind of a part is not that of its content")
+    return checked
+
+
+def _has_members(value: JSONValue, names: frozenset[str] | set[str]) -> bool:
+    return isinstance(value, dict) and any(key.casefold() in names for key in value)
+
+
+def _refuse_members(value: JSONValue, names: frozenset[str] | set[str], *, of: str) -> None:
+    """Refuse an object that has one of `names`, all lower case, in whatever case."""
+    if _has_members(value, names):
+        raise UnresolvedOperation(f"the {of} has a member that belongs to another form of it")

@@ -1,0 +1,87 @@
+"""Request bodies over ASGI: read once, up to a cap and in time, and replayed as the chunks they came in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .content import Content
+from .refusal import CONTENT_TOO_LARGE, REQUEST_TIMEOUT, BodyRefused
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, MutableMapping
+    from typing import Any, TypeAlias
+
+    from .digest import RunningDigest
+    from .request import Request
+
+    Message: TypeAlias = MutableMapping[str, Any]
+    Receive: TypeAlias = Callable[[], Awaitable[Message]]
+
+_DIGITS = 18
+
+
+class Disconnected(Exception):
+    """The client went away before its body was whole; there is nobody to answer."""
+
+
+async def read_content(
+    request: Request, receive: Receive, digest: RunningDigest | None, *, cap: int, seconds: float
+) -> Content:
+    """Read the content, feeding `digest` while it comes.
+
+    Raises:
+        BodyRefused: it is larger than `cap` bytes, by its Content-Length or in fact, or takes longer than `seconds`.
+        Disconnected: the client went away.
+    """
+    import asyncio  # noqa: PLC0415 - its import costs more than all of this package, and WSGI never needs it
+
+    declared = request.field("content-length") or "0"
+    if declared.isdecimal() and (len(declared) > _DIGITS or int(declared) > cap):
+        raise BodyRefused(CONTENT_TOO_LARGE)
+    chunks: list[bytes] = []
+    size, more = 0, True
+    try:
+        async with asyncio.timeout(seconds):
+            while more:
+                message = await receive()
+                if message["type"] != "http.request":
+                    raise Disconnected
+                chunk = bytes(message.get("body", b""))
+                size += len(chunk)
+                if size > cap:
+                    raise BodyRefused(CONTENT_TOO_LARGE)
+                if chunk:
+                    chunks.append(chunk)
+                    if digest is not None:
+                        digest.update(chunk)
+                more = message.get("more_body", False)
+    except TimeoutError:
+        raise BodyRefused(REQUEST_TIMEOUT) from None
+    return Content(chunks)
+
+
+def replayed(content: Content, receive: Receive) -> Receive:
+    """Return a receive that yields the chunks as they came, then whatever the server says next."""
+    last = len(content.chunks) - 1
+    messages = iter(
+        [{"type": "http.request", "body": chunk, "more_body": at < last} for at, chunk in enumerate(content.chunks)]
+        or [{"type": "http.request", "body": b"", "more_body": False}]
+    )
+
+    async def replay() -> Message:
+        message = next(messages, None)
+        return await receive() if message is None else message
+
+    return replay
+
+
+def bodiless(receive: Receive) -> Receive:
+    """Return a receive for a request judged to have no content: content that comes all the same ends the request."""
+
+    async def guarded() -> Message:
+        message = await receive()
+        if message["type"] == "http.request" and message.get("body"):
+            return {"type": "http.disconnect"}
+        return message
+
+    return guarded

@@ -1,0 +1,62 @@
+"""Content: the bytes of a request's body, joined at most once and read as JSON at most once (RFC 9110 section 6.4)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .strict_json import loads
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .strict_json import JSONValue
+
+
+class Content:
+    """The content of a request, in the chunks it came in.
+
+    Gate and dispatcher read one `Content`, so that neither can find another JSON in the same bytes. Its repr shows its
+    size and nothing of it.
+
+    Args:
+        chunks: the bytes, in their order.
+    """
+
+    __slots__ = ("_joined", "_parsed", "chunks")
+
+    def __init__(self, chunks: Sequence[bytes] = ()) -> None:
+        self.chunks = chunks
+        self._joined: bytes | None = None
+        self._parsed: tuple[JSONValue] | None = None
+
+    def __bytes__(self) -> bytes:
+        """Return the whole, joined on the first call."""
+        if self._joined is None:
+            self._joined = self.chunks[0] if len(self.chunks) == 1 else b"".join(self.chunks)
+        return self._joined
+
+    def __len__(self) -> int:
+        """Return how many bytes there are."""
+        return sum(map(len, self.chunks))
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether `other` is content of the same bytes, in whatever chunks."""
+        return bytes(self) == bytes(other) if isinstance(other, Content) else NotImplemented
+
+    def __hash__(self) -> int:
+        """Return a hash of the bytes."""
+        return hash(bytes(self))
+
+    def __repr__(self) -> str:
+        return f"<Content: {len(self)} bytes>"
+
+    def json(self) -> JSONValue:
+        """Return the content read by `undersigned.strict_json.loads`, on the first call; the same value each time.
+
+        Raises:
+            AmbiguousJSON: two parsers could read it differently.
+            ValueError: it is not JSON.
+        """
+        if self._parsed is None:
+            self._parsed = (loads(bytes(self)),)
+        return self._parsed[0]

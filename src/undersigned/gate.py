@@ -1,0 +1,201 @@
+"""The gate: the one order in which a request is judged, asked of no server and of no store.
+
+`Gate.judge` is a generator. It yields questions, and a driver (the ASGI middleware awaits, the WSGI one blocks) sends
+back the answers, or throws the `SignatureError` that asking has raised. What only a driver knows stays there; what
+must not differ between the two stands here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeAlias, cast
+
+from .content import Content
+from .errors import MalformedSignature, SignatureError
+from .operation import UnresolvedOperation
+
+if TYPE_CHECKING:
+    from .checklist import Proven, VerifiedSignature
+    from .digest import RunningDigest
+    from .operation import Operation
+    from .policy import Policy
+    from .profile import Profile
+    from .request import Request
+    from .settlement import Judgement, Settlement
+
+
+@dataclass(frozen=True, slots=True)
+class Authenticate:
+    """Asks for `Verifier.authenticate` of the request: a `Proven`."""
+
+    request: Request
+
+
+@dataclass(frozen=True, slots=True)
+class ReadContent:
+    """Asks for the content of the request, fed to `digest` while it is read: a `Content`."""
+
+    digest: RunningDigest | None
+
+
+@dataclass(frozen=True, slots=True)
+class Complete:
+    """Asks for `Verifier.complete`: a `VerifiedSignature`."""
+
+    proven: Proven
+    content: Content
+    digest: RunningDigest | None
+
+
+@dataclass(frozen=True, slots=True)
+class AskFallback:
+    """Asks whether another authenticator of the application accepts the caller: a `bool`."""
+
+
+Question: TypeAlias = Authenticate | ReadContent | Complete | AskFallback
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A request that goes on.
+
+    Attributes:
+        signature: the verified signature, or None where another credential or none says who the caller is.
+        operation: what the request asks for, where a policy has found that out.
+        content: the content, or None where nothing had to read it.
+        warning: the failure of a signature that was forgiven, to be recorded.
+    """
+
+    signature: VerifiedSignature | None
+    operation: Operation | None
+    content: Content | None
+    warning: SignatureError | None = None
+
+
+Judging: TypeAlias = Generator[Question, object, Judged]
+
+
+class Gate:
+    """Judges requests by a profile and, where there is one, a policy.
+
+    Args:
+        profile: the verifier's.
+        policy: which operations must be signed, or None where every request that comes here is signed.
+        fallback: whether the application has another authenticator to ask.
+    """
+
+    __slots__ = ("_fallback", "_policy", "_prefix")
+
+    def __init__(self, profile: Profile, policy: Policy | None = None, *, fallback: bool = False) -> None:
+        self._prefix = profile.prefix
+        self._policy = policy
+        self._fallback = fallback
+
+    def judge(self, request: Request, *, signed: bool) -> Judging:
+        """Judge a request whose content is not read yet.
+
+        Args:
+            request: the request as it was on the wire.
+            signed: whether it carries any signature field.
+
+        Raises:
+            SignatureError: the request is refused.
+        """
+        policy, held = self._policy, _Held(request)
+        if policy is None:
+            return Judged((yield from held.verified()), None, held.content)
+        operation: Operation | UnresolvedOperation | None = None
+        if policy.resolver.comes_first:
+            yield from held.read()
+            operation = held.resolved(policy)
+        signature: VerifiedSignature | None = None
+        judgement: Judgement = "unsigned"
+        if signed and not isinstance(operation, UnresolvedOperation):
+            try:
+                signature = yield from held.verified()
+                judgement = "verified"
+            except SignatureError as error:
+                self._refuse_beyond_forgiveness(error)
+                judgement = error
+        if operation is None:
+            operation = yield from self._operation(policy, held, judgement)
+        settlement = yield from self._settlement(policy, operation, judgement)
+        if settlement.outcome == "reject" or isinstance(operation, UnresolvedOperation):
+            raise cast("SignatureError", settlement.error)
+        if signature is not None:
+            signature = replace(signature, operation=operation)
+        return Judged(signature, operation, held.content, settlement.error)
+
+    def _refuse_beyond_forgiveness(self, error: SignatureError) -> None:
+        """Raise what no credential mends, or nobody could mend, before anything else is asked or read."""
+        if isinstance(error, MalformedSignature) or not self._fallback:
+            raise error
+
+    def _operation(
+        self, policy: Policy, held: _Held, judgement: Judgement
+    ) -> Generator[Question, object, Operation | UnresolvedOperation]:
+        """Find out the operation, reading the content only where the resolver or the webhook rule needs it."""
+        if policy.resolver.reads_body or judgement == "verified":
+            if policy.resolver.reads_body:
+                yield from held.read()
+            return held.resolved(policy)
+        head = held.resolved(policy)
+        refused = policy.settle(head, judgement, fallback=True, prefix=self._prefix).outcome == "reject"
+        hopeless = not self._fallback and (
+            policy.settle(head, judgement, fallback=False, prefix=self._prefix).outcome == "reject"
+        )
+        if not refused and not hopeless:
+            # Whatever its type says, an application may read it as JSON, and register a webhook by it.
+            yield from held.read()
+            return held.resolved(policy)
+        return head
+
+    def _settlement(
+        self, policy: Policy, operation: Operation | UnresolvedOperation, judgement: Judgement
+    ) -> Generator[Question, object, Settlement]:
+        """Settle without another credential first, and ask for one only where that could change the outcome."""
+        settlement = policy.settle(operation, judgement, fallback=False, prefix=self._prefix)
+        if settlement.outcome != "reject" or not self._fallback:
+            return settlement
+        forgiven = policy.settle(operation, judgement, fallback=True, prefix=self._prefix)
+        if forgiven.outcome == "reject":
+            return settlement
+        return forgiven if (yield AskFallback()) is True else settlement
+
+
+class _Held:
+    """A request under judgement, and its content once it is read."""
+
+    __slots__ = ("content", "request")
+
+    def __init__(self, request: Request) -> None:
+        self.request = request
+        self.content: Content | None = None
+
+    def read(self) -> Generator[Question, object, None]:
+        """Read the content, once."""
+        if self.content is None and self.request.has_body:
+            self.content = cast("Content", (yield ReadContent(None)))
+
+    def resolved(self, policy: Policy) -> Operation | UnresolvedOperation:
+        """Return what the resolver makes of what is read so far, or what it raises."""
+        try:
+            return policy.resolver.resolve(
+                self.request if self.content is None else self.request.with_content(self.content)
+            )
+        except UnresolvedOperation as unresolved:
+            return unresolved
+
+    def verified(self) -> Generator[Question, object, VerifiedSignature]:
+        """Verify the signature, reading the content only after it holds and only where it is covered."""
+        proven = cast("Proven", (yield Authenticate(self.request)))
+        digest = proven.running_digest()
+        if digest is not None:
+            if self.content is None:
+                self.content = cast("Content", (yield ReadContent(digest)))
+            else:
+                for chunk in self.content.chunks:
+                    digest.update(chunk)
+        covered = self.content if digest is not None and self.content is not None else Content()
+        return cast("VerifiedSignature", (yield Complete(proven, covered, digest)))

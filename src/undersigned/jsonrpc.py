@@ -1,0 +1,83 @@
+"""Operations over JSON-RPC 2.0, as MCP carries them: `tools/call` names one, no other method does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .operation import Operation, UnresolvedOperation, content_of, is_name, members
+
+if TYPE_CHECKING:
+    from .request import Request
+    from .strict_json import JSONValue
+
+TOOL_CALL = "tools/call"
+"""The one method of MCP that calls an operation."""
+
+_ENVELOPE = frozenset({"jsonrpc", "id", "method", "params", "result", "error"})
+_TOOL = frozenset({"name", "arguments"})
+
+
+@dataclass(frozen=True, slots=True)
+class JSONRPCOperation:
+    """The operation is the `params.name` of a `tools/call`; every other method names none and is kept as it is.
+
+    Refused: content that is not one JSON object (a batch is not), an envelope without `jsonrpc` 2.0 or without a
+    method, a member name in another case, a `tools/call` without a name. A response (a client's answer to the
+    server's own request) and a request without content, other than a POST, name nothing.
+    """
+
+    @property
+    def reads_body(self) -> bool:
+        """Always True: the operation stands in the body."""
+        return True
+
+    @property
+    def comes_first(self) -> bool:
+        """Always False: the signature is judged first."""
+        return False
+
+    def resolve(self, request: Request) -> Operation:
+        """Return the operation the envelope names; as `OperationResolver.resolve`."""
+        if is_bare(request):
+            return Operation()
+        content = content_of(request)
+        method, params = read_envelope(content)
+        name = tool_name(params) if method == TOOL_CALL else None
+        return Operation(name, method, content)
+
+
+def is_bare(request: Request) -> bool:
+    """Return whether the request has no content and need not have any, as one that opens a stream."""
+    return not request.body and not request.has_body and request.method != "POST"
+
+
+def read_envelope(content: JSONValue) -> tuple[str | None, JSONValue]:
+    """Return the method and the params of an envelope; of a response, None and None.
+
+    Raises:
+        UnresolvedOperation: not one envelope that every reader reads alike.
+    """
+    envelope = members(content, _ENVELOPE, of="JSON-RPC envelope")
+    if envelope.get("jsonrpc") != "2.0":
+        raise UnresolvedOperation("the envelope is not of JSON-RPC 2.0")
+    if "method" not in envelope and "params" not in envelope and ("result" in envelope) != ("error" in envelope):
+        return None, None
+    method = envelope.get("method")
+    if not is_name(method):
+        raise UnresolvedOperation("the envelope has no method")
+    if "result" in envelope or "error" in envelope:
+        raise UnresolvedOperation("the envelope is a request and a response")
+    return method, envelope.get("params")
+
+
+def tool_name(params: JSONValue) -> str:
+    """Return the name a `tools/call` calls.
+
+    Raises:
+        UnresolvedOperation: there is no such name.
+    """
+    name = members(params, _TOOL, of="tools/call").get("name")
+    if not is_name(name):
+        raise UnresolvedOperation("the tools/call has no name")
+    return name

@@ -1,0 +1,186 @@
+"""Operations: what a request asks for, by name, and how that is found out (AdCP verifier checklist, pre-check)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, Protocol, TypeGuard
+from urllib.parse import unquote
+
+from .errors import MalformedURL, SignatureError, UndersignedError, signature_error
+from .json_content import json_if_any, strict_json
+from .strict_json import AmbiguousJSON
+from .url import canonicalize
+from .webhook_registration import names_webhook
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from .request import Request
+    from .strict_json import JSONValue
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """What a request asks for.
+
+    A gate judges it and a dispatcher runs it, so that both read the content once and alike. Names are text from the
+    sender, matched exactly and escaped before they are logged.
+
+    Attributes:
+        name: the operation, such as `create_media_buy`, or None where the request names none.
+        method: the method of the JSON-RPC envelope, such as `tools/call`, or None where there is no envelope.
+        content: the content as parsed, or None where there is none, it is no JSON, or it was not read yet. It may
+            hold secrets, so it is not in the repr.
+        registers_webhook: whether the whole request is the registration of a webhook, though no name says so.
+    """
+
+    name: str | None = None
+    method: str | None = None
+    content: JSONValue = field(default=None, repr=False, compare=False)
+    registers_webhook: bool = False
+
+
+class UnresolvedOperation(UndersignedError):
+    """The sender must act: the request does not name exactly one operation, as every reader would read it.
+
+    It is refused before any list is consulted: what nobody can name is not "an operation that is in no list".
+
+    Attributes:
+        reason: the profile's code without its prefix.
+        duplicates: at most four of the keys a JSON object repeats; text from the sender.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        reason: Literal["body_malformed", "target_uri_malformed"] = "body_malformed",
+        duplicates: tuple[str, ...] = (),
+    ) -> None:
+        """Take a `message` that is printable: our words, and at most what a `MalformedURL` shows."""
+        super().__init__(message)
+        self.reason: Literal["body_malformed", "target_uri_malformed"] = reason
+        self.duplicates = duplicates
+
+    def as_error(self, prefix: str) -> SignatureError:
+        """Return the error to answer with, at step 0, its code being `prefix` and `reason`."""
+        return signature_error(self.reason, prefix, step=0, detail=f"no operation can be named: {self}")
+
+
+class OperationResolver(Protocol):
+    """Finds out which operation a request asks for. Pure: it asks nobody and keeps nothing."""
+
+    @property
+    def reads_body(self) -> bool:
+        """Whether the operation stands in the body, so that `resolve` needs it."""
+        ...
+
+    @property
+    def comes_first(self) -> bool:
+        """Whether resolving precedes judging the signature fields, so that its refusal wins over theirs."""
+        ...
+
+    def resolve(self, request: Request) -> Operation:
+        """Return the operation.
+
+        Raises:
+            UnresolvedOperation: the request does not name exactly one; nothing else is raised for any request.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class PathOperation:
+    """The operation is the last segment of the path, as plain HTTP interfaces have it.
+
+    Of the canonical path, percent-decoded as ASGI and WSGI servers hand it to a router, the last segment that is not
+    empty: a trailing slash names the same operation, since many routers dispatch it alike. A router on the raw path
+    can find no other name, as no name holds a slash. A path without segments names none. A `.` or `..` segment that
+    appears by decoding is refused, since some servers resolve it.
+
+    The name needs no body. Where the request has one, `content` holds it; resolving the same request without its body
+    yet gives the same name and no content.
+    """
+
+    @property
+    def reads_body(self) -> bool:
+        """Always False: the operation stands in the path."""
+        return False
+
+    @property
+    def comes_first(self) -> bool:
+        """Always False: the signature is judged first."""
+        return False
+
+    def resolve(self, request: Request) -> Operation:
+        """Return the operation the path names; as `OperationResolver.resolve`."""
+        segments = path_segments(request)
+        content = _read(json_if_any, request)
+        return Operation(segments[-1] if segments else None, None, content, registers_webhook=is_webhook(segments))
+
+
+def path_segments(request: Request) -> list[str]:
+    """Return the segments of the canonical path, decoded as a router sees them, trailing slashes left away.
+
+    Raises:
+        UnresolvedOperation: the URL has no canonical form, or servers disagree about its path.
+    """
+    try:
+        path = canonicalize(request.url, received=True).path
+    except MalformedURL as malformed:
+        raise UnresolvedOperation(f"{malformed.rule}: {malformed}", reason="target_uri_malformed") from None
+    segments = unquote(path).rstrip("/").split("/")[1:]
+    if not {".", ".."}.isdisjoint(segments):
+        raise UnresolvedOperation(
+            "an encoded slash in the path makes a '.' or '..' segment", reason="target_uri_malformed"
+        )
+    return segments
+
+
+def is_webhook(segments: list[str]) -> bool:
+    """Return whether a path is that of a webhook, as `/webhooks`, `/webhooks/7` and `/pushNotificationConfigs` are."""
+    return any(map(names_webhook, segments[-2:]))
+
+
+def content_of(request: Request) -> JSONValue:
+    """Return the content of a request that has to be JSON.
+
+    Raises:
+        UnresolvedOperation: it is not, or two readers could read it differently.
+    """
+    return _read(strict_json, request)
+
+
+def members(value: JSONValue, recognized: Collection[str], *, of: str) -> dict[str, JSONValue]:
+    """Return `value` as an object that spells the members recognized in it in one way only.
+
+    Some readers match member names whatever their case, by Unicode folding (Go's encoding/json takes a long s for an
+    s), and some end a name at its first NUL, so a second spelling is a second value.
+
+    Raises:
+        UnresolvedOperation: it is no object, or it spells a recognized member in another case or any member with a
+            character that is not printable. `of` names it in the message.
+    """
+    if not isinstance(value, dict):
+        raise UnresolvedOperation(f"the {of} is not an object")
+    folded = {name.casefold() for name in recognized}
+    if any(not key.isprintable() or (key.casefold() in folded and key not in recognized) for key in value):
+        raise UnresolvedOperation(f"a member of the {of} has a name that readers read differently")
+    return value
+
+
+def is_name(value: JSONValue) -> TypeGuard[str]:
+    """Return whether `value` can name anything: text of one character or more, all of them printable.
+
+    A control character, a lone surrogate or a zero-width character is what one program keeps and the next one drops.
+    """
+    return isinstance(value, str) and value != "" and value.isprintable()
+
+
+def _read(reader: Callable[[Request], JSONValue], request: Request) -> JSONValue:
+    try:
+        return reader(request)
+    except AmbiguousJSON as ambiguous:
+        raise UnresolvedOperation(str(ambiguous), duplicates=ambiguous.duplicates) from None
+    except ValueError:
+        raise UnresolvedOperation("the content is not JSON in UTF-8") from None

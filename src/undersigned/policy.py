@@ -1,0 +1,149 @@
+"""Policies: which operations have to be signed, should be, or may be (AdCP, policy around the checklist)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, cast
+
+from .errors import ConfigurationError
+from .jsonrpc import TOOL_CALL
+from .operation import OperationResolver, PathOperation, UnresolvedOperation
+from .settlement import Settlement, settle
+from .webhook_registration import names_webhook, registers_authentication
+
+if TYPE_CHECKING:
+    from .operation import Operation
+    from .settlement import Demand, Judgement
+
+_OPERATIONS = ("required_for", "warn_for", "supported_for")
+_METHODS = ("protocol_methods_required_for", "protocol_methods_warn_for", "protocol_methods_supported_for")
+_OPERATION = re.compile(r"[a-z][a-z0-9]*(?:[_.-]+[a-z0-9]+)*")
+_METHOD = re.compile(r"[a-z][A-Za-z0-9_]*(?:/[a-z][A-Za-z0-9_]*)+|[A-Z][A-Za-z0-9]*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """What an endpoint demands of the requests it gets, by the operation they ask for.
+
+    Two name spaces: operations (`create_media_buy`), matched against the name the resolver finds, and methods of the
+    JSON-RPC envelope (`tasks/cancel`, `CancelTask`), matched against the envelope's method. Both are matched exactly,
+    never one against the other. A name may stand in several lists; the strictest counts.
+
+    Args:
+        required_for: operations that have to be signed, unless another credential stands in for the signature.
+        warn_for: operations whose failing signatures are recorded and forgiven where another credential is valid.
+        supported_for: operations that may be signed.
+        protocol_methods_required_for: the same for methods.
+        protocol_methods_warn_for: the same for methods.
+        protocol_methods_supported_for: the same for methods.
+        resolver: finds out the operation.
+
+    Raises:
+        ConfigurationError: a list is not a list of names, a name is of the other name space, or the resolver can find
+            no name of a list.
+    """
+
+    required_for: Collection[str] = ()
+    warn_for: Collection[str] = ()
+    supported_for: Collection[str] = ()
+    protocol_methods_required_for: Collection[str] = ()
+    protocol_methods_warn_for: Collection[str] = ()
+    protocol_methods_supported_for: Collection[str] = ()
+    resolver: OperationResolver = field(default_factory=PathOperation)
+
+    def __post_init__(self) -> None:
+        """Refuse what would silently demand nothing."""
+        for option in _OPERATIONS:
+            object.__setattr__(self, option, _operations(option, getattr(self, option)))
+        for option in _METHODS:
+            object.__setattr__(self, option, _methods(option, getattr(self, option)))
+        if not _is_resolver(self.resolver):
+            raise ConfigurationError("resolver: pass an operation resolver, such as PathOperation() or A2AOperation()")
+        listed = [option for option in _METHODS if getattr(self, option)]
+        if listed and isinstance(self.resolver, PathOperation):
+            raise ConfigurationError(
+                f"{listed[0]}: PathOperation finds no JSON-RPC method, so this list would never match: pass "
+                "resolver=JSONRPCOperation() or resolver=A2AOperation()"
+            )
+
+    def demand(self, operation: Operation) -> Demand:
+        """Return what the lists demand for an operation: the strictest of what its name and its method are under."""
+        if operation.name in self.required_for or operation.method in self.protocol_methods_required_for:
+            return "required"
+        if operation.name in self.warn_for or operation.method in self.protocol_methods_warn_for:
+            return "warn"
+        if operation.name in self.supported_for or operation.method in self.protocol_methods_supported_for:
+            return "supported"
+        return "none"
+
+    def must_be_signed(self, operation: Operation) -> bool:
+        """Return whether the request must be signed whatever the lists say and whatever credential comes with it."""
+        named = [name for name in (operation.name, operation.method) if name is not None]
+        itself = operation.registers_webhook or any(map(names_webhook, named))
+        return registers_authentication(operation.content, itself=itself)
+
+    def settle(
+        self, operation: Operation | UnresolvedOperation, signature: Judgement, *, fallback: bool, prefix: str
+    ) -> Settlement:
+        """Settle what becomes of a request; as `undersigned.settlement.settle`, with the demand of these lists.
+
+        Args:
+            operation: what the resolver returned, or raised.
+            signature: what became of the signature.
+            fallback: whether another authenticator of the application accepts the caller.
+            prefix: what the profile puts before its codes.
+        """
+        if isinstance(operation, UnresolvedOperation):
+            # An operation nobody can name is forgiven nothing: no list says that it may be.
+            if isinstance(signature, str) or self.resolver.comes_first:
+                return Settlement("reject", "none", operation.as_error(prefix))
+            return Settlement("reject", "none", signature)
+        return settle(
+            self.demand(operation),
+            signature,
+            must_be_signed=self.must_be_signed(operation),
+            fallback=fallback,
+            prefix=prefix,
+        )
+
+
+def _operations(option: str, given: object) -> frozenset[str]:
+    names = _names(option, given)
+    for name in sorted(names):
+        if _OPERATION.fullmatch(name) is None:
+            fix = f"list methods in protocol_methods_{option}" if _METHOD.fullmatch(name) else "spell it so"
+            raise ConfigurationError(
+                f"{option}: {name!r} is not an operation, which is written like 'create_media_buy': {fix}"
+            )
+    return names
+
+
+def _methods(option: str, given: object) -> frozenset[str]:
+    names = _names(option, given)
+    operations = option.removeprefix("protocol_methods_")
+    for name in sorted(names):
+        if name == TOOL_CALL:
+            raise ConfigurationError(f"{option}: {name!r} calls an operation: list the operations in {operations}")
+        if _METHOD.fullmatch(name) is None:
+            fix = f"list operations in {operations}" if _OPERATION.fullmatch(name) else "spell it so"
+            raise ConfigurationError(
+                f"{option}: {name!r} is not a JSON-RPC method, which is written like 'tasks/cancel' or 'CancelTask': "
+                f"{fix}"
+            )
+    return names
+
+
+def _names(option: str, given: object) -> frozenset[str]:
+    if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
+        raise ConfigurationError(f"{option}: give a list of names, such as ['create_media_buy']")
+    names = list(cast("Iterable[object]", given))
+    if not all(isinstance(name, str) and name for name in names):
+        raise ConfigurationError(f"{option}: every name in the list must be a text that is not empty")
+    return frozenset(cast("list[str]", names))
+
+
+def _is_resolver(given: object) -> bool:
+    answers = (getattr(given, "reads_body", None), getattr(given, "comes_first", None))
+    return callable(getattr(given, "resolve", None)) and all(isinstance(answer, bool) for answer in answers)

@@ -1,0 +1,97 @@
+"""The WSGI server, by the traces it leaves: which ones are refused, and what to do about it.
+
+A server is recognised in order to refuse more, never to believe more: one that leaves no trace is judged by its
+environ alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from . import wire
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from .errors import SignatureError
+    from .profile import Profile
+
+_INSTEAD = "run the application under gunicorn, waitress, uWSGI or mod_wsgi"
+
+_REFUSED: Mapping[str | None, str] = {
+    "bjoern": f"bjoern joins repeated Host fields into one name and merges trailers into the fields: {_INSTEAD}",
+    "cheroot": f"cheroot keeps the last of several Host fields, and of any other, without a trace: {_INSTEAD}",
+    "granian": "granian's WSGI interface gives no raw target and lets a field spelled with an underscore replace the "
+    f"real one: serve an ASGI application with granian --interface asgi, or {_INSTEAD}",
+    "hypercorn": "hypercorn's WSGI interface gives no raw target and passes on truncated content: serve an ASGI "
+    f"application with hypercorn, or {_INSTEAD}",
+    "gunicorn uwsgi": "gunicorn --protocol uwsgi rebuilds the target from the decoded path: serve HTTP by gunicorn "
+    "and use the proxy's proxy_pass",
+}
+
+NOTICES: Mapping[str | None, str] = {
+    "werkzeug": "Werkzeug's own server is for development: it merges slashes at the start of a target, so that a "
+    f"signature over //path is refused; {_INSTEAD}",
+}
+"""What the operator of a server hears once that serves, though not well enough for production."""
+
+_RAW_TARGET: Mapping[str, str] = {
+    "gevent": "gevent's pywsgi gives no raw target: pass handler_class=undersigned_gevent.RawTargetHandler to its "
+    "WSGIServer",
+    "wsgiref": "wsgiref gives no raw target: pass handler_class=undersigned.wsgiref_handler.RawTargetHandler to "
+    "make_server",
+}
+
+_PRODUCTS: Mapping[str, str] = {
+    "cheroot": "cheroot",
+    "cherrypy": "cheroot",
+    "granian": "granian",
+    "gevent": "gevent",
+    "werkzeug": "werkzeug",
+    "wsgiserver": "wsgiref",
+}
+"""Servers by the product name in SERVER_SOFTWARE (RFC 3875 section 4.1.17), lower case."""
+
+
+def detected_server(environ: Mapping[str, Any], start_response: object) -> str | None:
+    """Return the name of a server whose traces are known, or None."""
+    if getattr(start_response, "__module__", None) == "hypercorn.app_wrappers":
+        return "hypercorn"
+    received = getattr(getattr(start_response, "__self__", None), "req", None)
+    if type(received).__module__.startswith("gunicorn.uwsgi."):
+        return "gunicorn uwsgi"
+    wrapper = environ.get("wsgi.file_wrapper")
+    if (getattr(wrapper, "__module__", None), getattr(wrapper, "__name__", None)) == ("builtins", "FileWrapper"):
+        return "bjoern"
+    return _PRODUCTS.get(str(environ.get("SERVER_SOFTWARE", "")).partition("/")[0].lower())
+
+
+def check_server(server: str | None, environ: Mapping[str, Any], profile: Profile) -> None:
+    """Refuse a server or a stack that cannot show what was signed.
+
+    Raises:
+        VerificationUnavailable: it is one of them; the detail names it and the fix.
+    """
+    if server in _REFUSED:
+        raise wire.unsupported(profile, _REFUSED[server])
+    if "werkzeug.proxy_fix.orig" in environ:
+        raise wire.unsupported(profile, "ProxyFix stands outside of this middleware: wrap it, do not be wrapped")
+    claimed = environ.get("HTTP_SCRIPT_NAME")
+    if claimed and str(environ.get("SCRIPT_NAME", "")).startswith(claimed):
+        raise wire.unsupported(
+            profile,
+            "SCRIPT_NAME is what a header field says, and decides where the request is routed: set it in gunicorn's "
+            "environment, and have the proxy send no such field",
+        )
+
+
+def raw_target_missing(server: str | None, profile: Profile) -> SignatureError:
+    """Return the error for a server that gives no raw target; the detail says how to get one."""
+    return wire.unsupported(
+        profile,
+        _RAW_TARGET.get(
+            server or "",
+            f"the server gives neither RAW_URI nor REQUEST_URI: {_INSTEAD}, or accept plain paths only with "
+            "reconstruct=True",
+        ),
+    )

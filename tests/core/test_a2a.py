@@ -1,0 +1,413 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from undersigned import Request
+from undersigned.a2a import A2AOperation
+from undersigned.operation import Operation, UnresolvedOperation
+
+RESOLVER = A2AOperation()
+ENDPOINT = "https://seller.example.com/a2a/jsonrpc"
+METHODS = ["SendMessage", "SendStreamingMessage", "message/send", "message/stream"]
+BUY = {"skill": "create_media_buy", "input": {"plan_id": "plan_001"}}
+READ = {"skill": "get_products", "input": {"brief": "spring"}}
+
+
+def post(body: object, url: str = ENDPOINT, *, method: str = "POST") -> Request:
+    content = body if isinstance(body, (str, bytes)) else json.dumps(body)
+    return Request(method, url, [("Content-Type", "application/json")], content)
+
+
+def carrier(*parts: object, **members: object) -> dict[str, object]:
+    return {"message": {"messageId": "m-1", "role": "ROLE_USER", "parts": list(parts), **members}}
+
+
+def envelope(params: object, method: object = "SendMessage") -> dict[str, object]:
+    return {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+
+
+def resolved(*parts: object, **members: object) -> Operation:
+    return RESOLVER.resolve(post(envelope(carrier(*parts, **members))))
+
+
+def refused(body: object, url: str = ENDPOINT) -> str:
+    with pytest.raises(UnresolvedOperation) as caught:
+        RESOLVER.resolve(post(body, url))
+    assert caught.value.reason == "body_malformed"
+    return str(caught.value)
+
+
+def refused_parts(*parts: object, **members: object) -> str:
+    return refused(envelope(carrier(*parts, **members)))
+
+
+def test_the_operation_is_resolved_from_the_body_before_the_signature_is_judged():
+    assert RESOLVER.reads_body
+    assert RESOLVER.comes_first
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_skill_of_the_only_data_part_is_the_operation(method):
+    body = envelope(carrier({"data": BUY}), method)
+    operation = RESOLVER.resolve(post(body))
+    assert operation == Operation("create_media_buy", method)
+    assert operation.content == body
+
+
+@pytest.mark.parametrize("segment", ["message:send", "message:stream"])
+@pytest.mark.parametrize("path", ["/{}", "/a2a/v1/{}", "/tenant/{}/", "/x%2F{}"])
+def test_the_http_json_binding_is_known_by_its_path_and_has_no_method(path, segment):
+    url = "https://seller.example.com" + path.format(segment)
+    assert RESOLVER.resolve(post(carrier({"data": BUY}), url)) == Operation("create_media_buy")
+
+
+def test_an_encoded_colon_does_not_hide_the_binding():
+    url = "https://seller.example.com/v1/message%3Asend"
+    assert RESOLVER.resolve(post(carrier({"data": BUY}), url)).name == "create_media_buy"
+
+
+@pytest.mark.parametrize(
+    "method", ["sendmessage", "sendMessage", "SENDMESSAGE", "message/Send", "tasks/cancel", "GetTask"]
+)
+def test_any_other_method_names_no_operation(method):
+    assert RESOLVER.resolve(post(envelope(carrier({"data": BUY}), method))) == Operation(None, method)
+
+
+def test_a_tools_call_on_the_same_endpoint_names_its_operation():
+    body = envelope({"name": "create_media_buy", "arguments": {}}, "tools/call")
+    assert RESOLVER.resolve(post(body)) == Operation("create_media_buy", "tools/call")
+
+
+def test_text_and_metadata_name_nothing():
+    parts = [{"text": "AdCP task: create_media_buy", "mediaType": "text/plain"}, {"data": READ}, {"text": "skill"}]
+    assert resolved(*parts, metadata={"skill": "create_media_buy"}).name == "get_products"
+
+
+def test_a_kind_that_is_its_contents_changes_nothing():
+    parts = [{"kind": "text", "text": "hello"}, {"kind": "data", "data": BUY}]
+    assert resolved(*parts, kind="message").name == "create_media_buy"
+
+
+def test_only_the_skill_is_read():
+    assert resolved({"data": {"skill": "get_products", "parameters": {"brief": "spring"}}}).name == "get_products"
+
+
+def test_a_skill_is_neither_folded_nor_looked_up():
+    assert resolved({"data": {**BUY, "skill": "Create_Media_Buy"}}).name == "Create_Media_Buy"
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [{"data": READ}, {"data": BUY}],
+        [{"data": READ}, {"data": {"note": "extra"}}],
+        [{"data": READ}, {"data": None}],
+        [{"text": "Please create a media buy"}],
+        [],
+    ],
+)
+def test_a_message_without_exactly_one_data_part_is_refused(parts):
+    assert "DataParts and not one" in refused_parts(*parts)
+
+
+@pytest.mark.parametrize("member", ["raw", "url", "file"])
+def test_a_file_part_is_refused(member):
+    assert refused_parts({"data": READ}, {member: "AAAA", "mediaType": "video/mp4"}) == "a part is a file"
+
+
+@pytest.mark.parametrize(
+    "other", [{"text": "x"}, {"raw": "AAAA"}, {"url": "https://a.example"}, {"file": {}}, {"text": None}]
+)
+def test_a_part_with_several_contents_is_refused(other):
+    assert refused_parts({"data": BUY, **other}) == "a part has several contents, or none"
+
+
+def test_a_part_without_content_is_refused():
+    assert refused_parts({"data": BUY}, {"metadata": {}}) == "a part has several contents, or none"
+
+
+@pytest.mark.parametrize("kind", ["text", "Data", "file", "", None, 7, ["data"], {"data": 1}])
+def test_a_kind_that_disagrees_with_the_content_is_refused(kind):
+    assert refused_parts({"kind": kind, "data": BUY}) == "the kind of a part is not that of its content"
+
+
+@pytest.mark.parametrize("data", [["create_media_buy", {}], "create_media_buy", 7, None, True])
+def test_data_that_is_no_object_is_refused(data):
+    assert refused_parts({"data": data}) == "the DataPart's data is not an object"
+
+
+@pytest.mark.parametrize("skill", [7, "", None, True, ["create_media_buy"], {"a": 1}, "create_media_buy\x00", "\ud800"])
+def test_a_skill_that_is_not_a_name_is_refused(skill):
+    assert refused_parts({"data": {"skill": skill}}) == "the skill is not a name"
+
+
+def test_data_without_a_skill_is_refused():
+    assert refused_parts({"data": {"input": BUY["input"]}}) == "the skill is not a name"
+
+
+@pytest.mark.parametrize("key", ["Skill", "SKILL", "\u017fkill", "s\u212aill", "skill\x00"])
+def test_a_second_spelling_of_skill_is_refused(key):
+    refused_parts({"data": {"skill": "get_products", key: "create_media_buy"}})
+
+
+@pytest.mark.parametrize("key", ["Text", "Data", "RAW", "Url", "\ufb01le", "Kind"])
+def test_a_second_spelling_of_a_part_member_is_refused(key):
+    refused_parts({"data": READ, key: BUY})
+
+
+@pytest.mark.parametrize("key", ["Parts", "part\u017f", "TaskId", "taskid"])
+def test_a_second_spelling_of_a_message_member_is_refused(key):
+    refused_parts({"data": READ}, **{key: [{"data": BUY}]})
+
+
+def test_a_second_spelling_of_the_message_is_refused():
+    refused(envelope({**carrier({"data": READ}), "Message": carrier({"data": BUY})["message"]}))
+
+
+@pytest.mark.parametrize("key", ["Method", "Params"])
+def test_a_second_spelling_of_an_envelope_member_is_refused(key):
+    refused({**envelope({}, "tasks/get"), key: "SendMessage"})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"data":{"skill":"get_products","skill":"create_media_buy"}}',
+        '{"data":{"skill":"get_products","sk\\u0069ll":"create_media_buy"}}',
+        '{"data":{"skill":"get_products"},"d\\u0061ta":{"skill":"create_media_buy"}}',
+        '{"data":{"skill":"get_products","input":{"a":1,"a":2}}}',
+    ],
+)
+def test_a_repeated_key_is_refused_at_any_depth_after_decoding(text):
+    body = json.dumps(envelope(carrier("PART"))).replace('"PART"', text)
+    assert refused(body) == "a JSON object repeats a key"
+
+
+def test_a_repeated_method_is_refused():
+    body = json.dumps(envelope(carrier({"data": BUY})))
+    assert refused(body.replace('"method"', '"method": "tasks/get", "method"')) == "a JSON object repeats a key"
+
+
+def test_a_batch_is_refused():
+    refused([envelope(carrier({"data": READ})), envelope(carrier({"data": BUY}))])
+
+
+@pytest.mark.parametrize("url", [ENDPOINT, "https://seller.example.com/v1/message:send"])
+@pytest.mark.parametrize("body", ["", "{", "null", "[]", '"x"'])
+def test_what_is_not_one_json_object_is_refused(body, url):
+    refused(body, url)
+
+
+def test_an_envelope_without_a_method_is_refused():
+    body = envelope(carrier({"data": BUY}))
+    del body["method"]
+    assert refused(body) == "the envelope has no method"
+
+
+@pytest.mark.parametrize("params", [None, [], "x", {}, {"message": None}, {"message": []}, {"message": {}}])
+def test_a_message_method_without_a_message_is_refused(params):
+    refused(envelope(params))
+
+
+@pytest.mark.parametrize("parts", [None, {}, "x", {"data": BUY}, [None], ["data"], [[]]])
+def test_parts_that_are_no_list_of_objects_are_refused(parts):
+    refused(envelope({"message": {"parts": parts}}))
+
+
+def test_the_names_a2a_0_3_has_in_protobuf_are_refused_beside_and_instead_of_the_others():
+    other = carrier({"data": BUY})["message"]
+    refused(envelope({**carrier({"data": READ}), "request": other}))
+    refused_parts({"data": READ}, content=[{"data": BUY}])
+    refused_parts({"data": {"skill": "get_products", "data": BUY}})
+    refused({"request": other}, "https://seller.example.com/v1/message:send")
+
+
+def test_a_body_of_both_bindings_is_refused_at_either_path():
+    both = {**carrier({"data": READ}), **envelope(carrier({"data": BUY}))}
+    refused(both, "https://seller.example.com/v1/message:send")
+    refused({**envelope({}, "tasks/get"), **carrier({"data": BUY})})
+
+
+@pytest.mark.parametrize(
+    "path", ["/v1/tasks/7:cancel", "/tenant/tasks/7:subscribe", "/tasks/7/pushNotificationConfigs/"]
+)
+@pytest.mark.parametrize("body", ["", "{}", '{"id":"7","metadata":{}}'])
+def test_an_http_json_request_about_a_task_names_no_operation(path, body):
+    operation = RESOLVER.resolve(post(body, "https://seller.example.com" + path))
+    assert (operation.name, operation.method) == (None, None)
+    assert operation.registers_webhook == (bool(body) and "push" in path)
+
+
+@pytest.mark.parametrize("path", ["/tasks/7:cancel", "/tasks/7/pushNotificationConfigs"])
+def test_a_task_path_does_not_hide_an_operation(path):
+    url = "https://seller.example.com" + path
+    assert RESOLVER.resolve(post(envelope(carrier({"data": BUY})), url)).name == "create_media_buy"
+    refused(carrier({"data": BUY}), url)
+    refused([envelope(carrier({"data": BUY}))], url)
+    with pytest.raises(UnresolvedOperation):
+        RESOLVER.resolve(Request("POST", url, has_body=True))
+
+
+@pytest.mark.parametrize(
+    "path", ["/tasks/7", "/tasks/7:Cancel", "/xtasks/7:cancel", "/tasks/:cancel", "/tasks/a/b:cancel"]
+)
+def test_a_post_without_content_elsewhere_is_refused(path):
+    refused(b"", "https://seller.example.com" + path)
+
+
+def test_a_request_without_content_that_needs_none_names_nothing():
+    assert RESOLVER.resolve(post(b"", "https://seller.example.com/v1/tasks/7", method="GET")) == Operation()
+
+
+def test_a_url_without_canonical_form_is_refused_as_that():
+    with pytest.raises(UnresolvedOperation) as caught:
+        RESOLVER.resolve(post(carrier({"data": BUY}), "https://b\u00fccher.example/message:send"))
+    assert caught.value.reason == "target_uri_malformed"
+
+
+# What other programs could make of the same bytes. An object is kept as its pairs; a reader picks among them.
+
+Pairs = tuple
+
+
+def pairs_of(text: bytes) -> object:
+    try:
+        return json.loads(text, object_pairs_hook=tuple)
+    except (ValueError, RecursionError):
+        return None
+
+
+def first_wins(value: object, name: str) -> object:
+    return next((found for key, found in value if key == name), None) if isinstance(value, Pairs) else None
+
+
+def last_wins(value: object, name: str) -> object:
+    return next((found for key, found in reversed(value) if key == name), None) if isinstance(value, Pairs) else None
+
+
+def any_case_wins(value: object, name: str) -> object:
+    keys = reversed(value) if isinstance(value, Pairs) else ()
+    return next((found for key, found in keys if key.casefold() == name.casefold()), None)
+
+
+def until_nul_wins(value: object, name: str) -> object:
+    keys = value if isinstance(value, Pairs) else ()
+    return next((found for key, found in keys if key.split("\0")[0] == name), None)
+
+
+def skill_read_by(get, pick, body: bytes) -> object:
+    """The operation a dispatcher runs that finds members by `get` and the part by `pick`, trusting what it reads."""
+    whole = pairs_of(body)
+    for content in whole if isinstance(whole, list) else [whole]:
+        if get(content, "method") == "tools/call":
+            return get(get(content, "params"), "name")
+        if get(content, "method") not in METHODS:
+            continue
+        parts = get(get(get(content, "params"), "message"), "parts")
+        skills = [get(get(part, "data"), "skill") for part in parts] if isinstance(parts, list) else []
+        named = [skill for skill in skills if isinstance(skill, str)]
+        return pick(named) if named else None
+    return None
+
+
+READERS = [
+    (get, pick)
+    for get in (first_wins, last_wins, any_case_wins, until_nul_wins)
+    for pick in (lambda skills: skills[0], lambda skills: skills[-1])
+]
+
+
+def spelled(*names: str) -> st.SearchStrategy[str]:
+    """JSON text of a member name: mostly as it is, at times with an escape, in another case, or ended by a NUL."""
+    plain = st.sampled_from([json.dumps(name) for name in names])
+    other = st.sampled_from(
+        [
+            text
+            for name in names
+            for text in (
+                '"' + "".join(f"\\u{ord(char):04x}" for char in name) + '"',
+                json.dumps(name.title()),
+                json.dumps(name.replace("s", "\u017f")),
+                json.dumps(name.replace("k", "\u212a")),
+                json.dumps(name + "\0x"),
+            )
+        ]
+    )
+    return st.integers(0, 9).flatmap(lambda roll: other if roll == 0 else plain)
+
+
+def objects(*members: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    """JSON text of an object of these members, at times of one of them once more."""
+    whole = st.tuples(*members)
+    more = st.integers(0, 9).flatmap(lambda roll: st.one_of(*members) if roll == 0 else st.none())
+    return st.tuples(whole, more).map(lambda drawn: "{" + ",".join(filter(None, (*drawn[0], drawn[1]))) + "}")
+
+
+def member(name: str, *values: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    return st.tuples(spelled(name), st.one_of(*values)).map(":".join)
+
+
+def texts(*values: object) -> st.SearchStrategy[str]:
+    return st.sampled_from([json.dumps(value) for value in values])
+
+
+skills = texts("create_media_buy", "get_products", "", 7)
+datas = objects(member("skill", skills)) | objects(member("skill", skills), member("input", texts({}, 1)))
+parts = st.one_of(
+    objects(member("data", datas)),
+    objects(member("kind", texts("data", "text", "file")), member("data", datas)),
+    objects(member("text", texts("create_media_buy"))),
+    objects(member("url", texts("https://a.example"))),
+)
+lists = st.lists(parts, min_size=1, max_size=3).map(lambda drawn: "[" + ",".join(drawn) + "]")
+messages = objects(member("role", texts("user")), member("parts", lists))
+params = objects(member("message", messages)) | objects(member("name", skills), member("arguments", texts({})))
+envelopes = objects(
+    member("jsonrpc", texts("2.0")),
+    member("method", texts(*METHODS, "tools/call", "tasks/get", "sendmessage")),
+    member("params", params),
+)
+bodies = (envelopes | st.lists(envelopes, max_size=2).map(lambda drawn: "[" + ",".join(drawn) + "]")).map(str.encode)
+
+
+@settings(max_examples=500, deadline=None)
+@given(body=bodies)
+def test_whoever_reads_an_accepted_message_and_however_runs_the_operation_that_was_judged(body):
+    try:
+        operation = RESOLVER.resolve(post(body))
+    except UnresolvedOperation:
+        return
+    assert {skill_read_by(get, pick, body) for get, pick in READERS} == {operation.name}
+
+
+def test_the_readers_of_the_property_do_disagree():
+    body = b'{"method":"message/send","params":{"message":{"parts":[%s]}}}'
+    attacks = [
+        b'{"data":{"skill":"a","skill":"b"}}',
+        b'{"data":{"skill":"a","Skill":"b"}}',
+        b'{"data":{"skill\\u0000":"a","skill":"b"}}',
+        b'{"data":{"skill":"a"}},{"data":{"skill":"b"}}',
+    ]
+    for attack in attacks:
+        assert {skill_read_by(get, pick, body % attack) for get, pick in READERS} == {"a", "b"}
+
+
+@settings(deadline=None)
+@given(
+    body=st.binary() | bodies | bodies.map(lambda body: body[: len(body) // 2]),
+    path=st.sampled_from(["", "message:send", "tasks/1:cancel", "tasks/1/pushNotificationConfigs"]) | st.text(),
+    method=st.sampled_from(["POST", "GET", "post"]),
+)
+def test_nothing_but_an_unresolved_operation_is_raised(body, path, method):
+    try:
+        operation = RESOLVER.resolve(post(body, f"https://seller.example.com/{path}", method=method))
+    except UnresolvedOperation as unresolved:
+        message = str(unresolved)
+    else:
+        message = ""
+        assert operation.name is None or operation.name.isprintable()
+    assert message.isprintable()

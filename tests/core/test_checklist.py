@@ -1,0 +1,316 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from tests.keys import (
+    BARE,
+    BODY,
+    EC_PUBLIC,
+    FULL,
+    JSON_FIELD,
+    KEY,
+    NOW,
+    OTHER_PUBLIC,
+    PUBLIC,
+    URL,
+    changed,
+    covering,
+    hostile_request,
+    signed_request,
+    signer,
+    with_field,
+)
+
+from undersigned import Request, RevocationList, SignatureError, VerificationKey, profiles
+from undersigned.checklist import identify
+from undersigned.content import Content
+from undersigned.digest import content_digest
+from undersigned.screening import screen
+
+VERIFYING = VerificationKey.from_jwk(PUBLIC)
+
+
+def identified(request: Request | None = None, *, key=VERIFYING, revocations=None, profile=profiles.ADCP_3_2, now=NOW):
+    candidate = screen(signed_request() if request is None else request, profile, now=now)
+    return identify(candidate, key, revocations=revocations)
+
+
+def proven(request: Request | None = None, *, profile=profiles.ADCP_3_2):
+    return identified(request, profile=profile).prove(full=False)
+
+
+def bound(request: Request | None = None, *, profile=profiles.ADCP_3_2, body: bytes = BODY):
+    proof = proven(request, profile=profile)
+    digest = proof.running_digest()
+    if digest is not None:
+        digest.update(body)
+    return proof.bind(digest, now=NOW)
+
+
+def refused(call) -> tuple[str, object]:
+    with pytest.raises(SignatureError) as caught:
+        call()
+    assert caught.value.keyid == "buyer-ed25519"
+    return caught.value.code.removeprefix("request_"), caught.value.step
+
+
+# Steps 7 to 9
+
+
+def test_a_key_nobody_knows_is_unknown():
+    assert refused(lambda: identified(key=None)) == ("signature_key_unknown", 7)
+
+
+@pytest.mark.parametrize("jwk", [{**PUBLIC, "key_ops": ["sign"]}, {**PUBLIC, "adcp_use": "x"}, EC_PUBLIC, {"kid": "k"}])
+def test_a_key_for_something_else_has_the_wrong_purpose(jwk):
+    key = VerificationKey.from_jwk(jwk)
+    assert refused(lambda: identified(key=key)) == ("signature_key_purpose_invalid", 8)
+
+
+def revoking(*keyids: str, next_update: float = NOW + 600) -> RevocationList:
+    return RevocationList(revoked=frozenset(keyids), updated=next_update - 900, next_update=next_update)
+
+
+def test_a_revoked_key_counts_no_longer():
+    listed = revoking("buyer-ed25519")
+    assert refused(lambda: identified(revocations=listed)) == ("signature_key_revoked", 9)
+
+
+def test_a_revocation_counts_even_on_a_stale_list():
+    listed = revoking("buyer-ed25519", next_update=NOW - 100_000)
+    assert refused(lambda: identified(revocations=listed)) == ("signature_key_revoked", 9)
+
+
+def test_beyond_its_grace_a_list_vouches_for_nobody():
+    assert refused(lambda: identified(revocations=revoking(next_update=NOW - 3601))) == (
+        "signature_revocation_stale",
+        9,
+    )
+    assert identified(revocations=revoking(next_update=NOW - 3600))
+
+
+def test_the_purpose_is_judged_before_the_revocation():
+    key = VerificationKey.from_jwk({**PUBLIC, "use": "enc"})
+    assert refused(lambda: identified(key=key, revocations=revoking("buyer-ed25519")))[1] == 8
+
+
+# Steps 9a and 10
+
+
+def test_at_its_cap_a_key_is_refused_before_anything_else_is_looked_at():
+    request = changed(signed_request(), url="https://h/%zz", method="get")
+    assert refused(lambda: identified(request).prove(full=True)) == ("signature_rate_abuse", "9a")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"url": "https://"},
+        {"url": "https://sëller.example.com/"},
+        {"url": "https://seller.example.com/%zz"},
+        {"url": "\ud800"},
+        {"headers": [*signed_request().headers, ("host", "evil.example")]},
+        {"headers": [*signed_request().headers, *[("host", "seller.example.com")] * 2]},
+    ],
+)
+def test_a_target_or_authority_that_cannot_be_is_malformed(change):
+    request = changed(signed_request(), **change)
+    assert refused(lambda: identified(request).prove(full=False)) == ("target_uri_malformed", 10)
+
+
+def test_the_target_is_judged_before_the_signature():
+    request = changed(with_field(signed_request(), "signature", "sig1=:AAAA:"), url="https://h/ ")
+    assert refused(lambda: identified(request).prove(full=False)) == ("target_uri_malformed", 10)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"method": "PUT"},
+        {"method": "post"},
+        {"method": "P\nOST"},
+        {"url": URL + "?"},
+        {"url": URL + "/"},
+        {"url": URL.replace("https", "http")},
+        {"url": URL.replace("seller", "buyer")},
+        {"url": URL.replace(".com", ".com:8443")},
+    ],
+)
+def test_anything_covered_that_was_changed_breaks_the_signature(change):
+    request = changed(signed_request(), **change)
+    assert refused(lambda: identified(request).prove(full=False)) == ("signature_invalid", 10)
+
+
+@pytest.mark.parametrize("url", [f"{URL}#fragment", URL.replace("//", "//user:pw@"), URL.replace("adcp", "%61dcp")])
+def test_what_canonicalization_removes_breaks_nothing(url):
+    assert identified(changed(signed_request(), url=url)).prove(full=False).target.target_uri == URL
+
+
+def test_another_keys_signature_is_invalid():
+    key = VerificationKey.from_jwk({**OTHER_PUBLIC, "kid": "buyer-ed25519"})
+    assert refused(lambda: identified(key=key).prove(full=False)) == ("signature_invalid", 10)
+
+
+def test_a_covered_field_that_is_absent_makes_the_signature_invalid():
+    request = with_field(signed_request(), "content-type", None)
+    assert refused(lambda: identified(request).prove(full=False)) == ("signature_invalid", 10)
+
+
+def test_an_invalid_signature_comes_with_the_base_as_evidence():
+    with pytest.raises(SignatureError) as caught:
+        identified(changed(signed_request(), method="PUT")).prove(full=False)
+    assert caught.value.signature_base.startswith('"@method": PUT\n')
+
+
+def test_a_lone_question_mark_the_server_hides_is_tried_both_ways():
+    request = signed_request("GET", "https://h/p?", (), b"")
+    seen = changed(request, url="https://h/p", query_unknown=True)
+    assert proven(seen).target.target_uri == "https://h/p?"
+    assert proven(changed(signed_request("GET", "https://h/p", (), b""), query_unknown=True)).target.query is None
+    assert refused(lambda: proven(changed(request, url="https://h/p"))) == ("signature_invalid", 10)
+    assert refused(lambda: proven(changed(seen, method="PUT"))) == ("signature_invalid", 10)
+
+
+# Step 11
+
+
+def test_other_content_is_not_what_was_signed():
+    assert refused(lambda: bound(body=b"other")) == ("signature_digest_mismatch", 11)
+
+
+def test_content_that_nobody_digested_is_not_what_was_signed():
+    assert refused(lambda: proven().bind(None, now=NOW)) == ("signature_digest_mismatch", 11)
+
+
+def test_a_digest_of_algorithms_nobody_knows_binds_nothing():
+    fields = [JSON_FIELD, ("content-digest", "md5=:AAAA:")]
+    request = hostile_request(Request("POST", URL, fields, BODY), covering(*FULL))
+    assert refused(lambda: bound(request)) == ("signature_digest_mismatch", 11)
+
+
+def test_without_a_covered_digest_there_is_nothing_to_bind():
+    request = signed_request("GET", URL, (), b"")
+    proof = proven(request)
+    assert not proof.covers_body
+    assert proof.running_digest() is None
+    assert proof.bind(None, now=NOW)
+
+
+@pytest.mark.parametrize("component", ['"content-digest";sf', '"content-digest";bs', '"content-digest";key="sha-256"'])
+def test_no_parameter_of_the_component_leaves_the_content_unbound(component):
+    fields = [JSON_FIELD, ("content-digest", content_digest(BODY, "base64"))]
+    claim = covering(*BARE, "content-type", component)
+    request = hostile_request(Request("POST", URL, fields, BODY), claim, encoding="base64url")
+    assert bound(request, profile=profiles.ADCP_3_1)
+    assert refused(lambda: bound(request, profile=profiles.ADCP_3_1, body=b"{}")) == ("signature_digest_mismatch", 11)
+
+
+def test_a_signature_that_ended_while_the_content_was_read_is_over():
+    proof = proven()
+    digest = proof.running_digest()
+    digest.update(BODY)
+    assert proof.bind(digest, now=NOW + 360)
+    assert refused(lambda: proof.bind(digest, now=NOW + 361)) == ("signature_window_invalid", 5)
+    assert refused(lambda: proof.bind(None, now=NOW + 361)) == ("signature_window_invalid", 5)
+
+
+# Steps 12 to 14
+
+
+def test_a_fresh_claim_is_accepted_and_everything_is_reported():
+    verified = bound().accept("fresh", Content((BODY,)))
+    assert (verified.keyid, verified.label, verified.tag) == ("buyer-ed25519", "sig1", "adcp/request-signing/v1")
+    assert (verified.algorithm, verified.created, verified.expires) == ("ed25519", NOW, NOW + 300)
+    assert verified.components == tuple(f'"{name}"' for name in FULL)
+    assert (verified.method, verified.target_uri, verified.authority) == ("POST", URL, "seller.example.com")
+    assert (
+        verified.signature_base
+        == signer().signed(Request("POST", URL, [JSON_FIELD], BODY), nonce=verified.nonce).signature_base
+    )
+
+
+def test_a_nonce_that_was_seen_is_a_replay():
+    assert refused(lambda: bound().accept("seen", Content((b'{"a":1,"a":2}',)))) == ("signature_replayed", 12)
+
+
+def test_a_full_store_is_rate_abuse():
+    assert refused(lambda: bound().accept("full", Content((b'{"a":1,"a":2}',)))) == ("signature_rate_abuse", 13)
+
+
+@pytest.mark.parametrize("answer", [None, True, False, "", "FRESH", b"fresh", 1, object()])
+def test_an_answer_that_is_no_claim_is_never_taken_for_fresh(answer):
+    assert refused(lambda: bound().accept(answer, Content((BODY,)))) == ("signature_store_unavailable", 13)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        [b'{"a":1,"a":2}'],
+        [b'{"a":1', b',"a":2}'],
+        [b'[{"x":{"a":1,"a":2}}]'],
+        [b'{"a":NaN}'],
+        [b"[" * 100_000],
+        [b"9" * 5000],
+        ['{"a":1,"a":2}'.encode("utf-16")],
+    ],
+)
+def test_json_that_two_parsers_could_read_differently_is_malformed(content):
+    body = b"".join(content)
+    request = signed_request(body=body)
+    assert refused(lambda: bound(request, body=body).accept("fresh", Content(content))) == ("body_malformed", 14)
+
+
+@pytest.mark.parametrize("body", [b"{", b"not json", b"\xff\xfe\xff", b'{"a":1}', b"[]"])
+def test_content_that_is_no_json_at_all_is_the_applications_to_refuse(body):
+    request = signed_request(body=body)
+    assert bound(request, body=body).accept("fresh", Content((body,)))
+
+
+def test_content_of_another_type_is_not_read_as_json():
+    body = b'{"a":1,"a":2}'
+    request = signed_request(fields=[("content-type", "text/plain")], body=body)
+    assert bound(request, body=body).accept("fresh", Content((body,)))
+
+
+# What must not be seen
+
+
+def test_no_detail_and_no_repr_holds_text_of_the_message():
+    secret = "s3cr3t"
+    headers = [("authorization", secret), ("content-type", f"text/{secret}")]
+    url = f"https://h/{secret}?{secret}"
+    proof = proven(signed_request("POST", url, headers, secret.encode()))
+    digest = proof.running_digest()
+    digest.update(secret.encode())
+    bound_ = proof.bind(digest, now=NOW)
+    verified = bound_.accept("fresh", Content())
+    for shown in (proof, proof.candidate, bound_, verified, digest):
+        assert secret not in f"{shown!r} {shown}"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"url": "https://h:s3cr3t/"},
+        {"url": "https://s3cr3t%/"},
+        {"url": "s3cr3t://h/"},
+        {"url": "https://xn--s3cr3t-\u00fc/"},
+        {"url": "https://h/%s3cr3t"},
+        {"headers": [*signed_request().headers, ("host", "s3cr3t s3cr3t")]},
+        {"headers": [*signed_request().headers, ("host", "s3cr3t")]},
+        {"headers": [*signed_request().headers, ("host", "h:s3cr3t")]},
+    ],
+)
+def test_the_detail_of_a_malformed_target_is_made_of_our_words_only(change):
+    with pytest.raises(SignatureError) as caught:
+        identified(changed(signed_request(), **change)).prove(full=False)
+    assert caught.value.detail
+    assert "s3cr3t" not in caught.value.detail + caught.value.explain()
+
+
+def test_the_profile_that_forbids_a_digest_binds_none():
+    profile = replace(profiles.ADCP_3_1, digest="forbidden")
+    added = signer(profile, key=KEY).sign(Request("POST", URL, [JSON_FIELD], BODY))
+    request = Request("POST", URL, [JSON_FIELD, *added], BODY)
+    assert not proven(request, profile=profile).covers_body

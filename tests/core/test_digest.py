@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import base64
+import hashlib
+
+import pytest
+
+from undersigned.digest import ContentDigest, content_digest
+from undersigned.fields import MalformedField
+
+SHA256 = base64.b64encode(hashlib.sha256(b"content").digest()).decode()
+SHA512 = base64.b64encode(hashlib.sha512(b"content").digest()).decode()
+
+
+def matches(value: str, *chunks: bytes) -> bool:
+    running = ContentDigest.parse(value, "base64").running()
+    for chunk in chunks:
+        running.update(chunk)
+    return running.matches()
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        f"sha-256=:{SHA256}:",
+        f"sha-512=:{SHA512}:",
+        f"sha-256=:{SHA256}:, sha-512=:{SHA512}:",
+        f"sha-256=:{SHA256}:, md5=:AAAA:",
+        f"sha-256=:{SHA256}:;p=1",
+    ],
+)
+def test_the_right_content_matches_however_it_is_chunked(value):
+    assert matches(value, b"content")
+    assert matches(value, b"", b"con", b"", b"tent")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        f"sha-256=:{SHA256}:, sha-512=:AAAA:",
+        f"sha-512=:{SHA512}:, sha-256=:AAAA:",
+        f"sha-256=:{SHA512}:",
+        "sha-256=::",
+        f"sha-256=:{SHA256[:-4]}:",
+    ],
+)
+def test_every_digest_of_a_known_algorithm_must_match(value):
+    assert not matches(value, b"content")
+
+
+def test_other_content_does_not_match():
+    assert not matches(f"sha-256=:{SHA256}:", b"contenT")
+    assert not matches(f"sha-256=:{SHA256}:")
+
+
+def test_a_digest_of_unknown_algorithms_alone_matches_nothing():
+    assert not matches("md5=:AAAA:", b"content")
+    assert not matches("md5=:AAAA:")
+
+
+@pytest.mark.parametrize("value", ["", "sha-256", "SHA-256=:AAAA:", "sha-256=:AAAA:, sha-256=:AAAA:", "sha-256=abc"])
+def test_what_is_no_content_digest_is_refused(value):
+    with pytest.raises(MalformedField):
+        ContentDigest.parse(value, "base64")
+
+
+def test_a_digest_is_made_of_sha_256_unless_told():
+    assert content_digest(b"content", "base64") == f"sha-256=:{SHA256}:"
+
+
+def test_a_digest_can_be_made_of_several_algorithms():
+    made = content_digest(b"content", "base64", algorithms=("sha-512", "sha-256"))
+    assert made == f"sha-512=:{SHA512}:, sha-256=:{SHA256}:"
+    assert matches(made, b"content")
+
+
+def test_a_digest_made_in_base64url_reads_back():
+    made = content_digest(b"content", "base64url", algorithms=("sha-256", "sha-512"))
+    assert "=:" in made
+    assert not made.endswith("=:")
+    running = ContentDigest.parse(made, "base64url").running()
+    running.update(b"content")
+    assert running.matches()

@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import get_args
+
+import pytest
+
+from undersigned import (
+    ConfigurationError,
+    MalformedSignature,
+    MalformedURL,
+    SignatureError,
+    SignatureRejected,
+    SigningError,
+    UndersignedError,
+    VerificationUnavailable,
+)
+from undersigned.errors import Reason, printable, signature_error
+
+UNAVAILABLE = {
+    "signature_jwks_unavailable",
+    "signature_revocation_stale",
+    "signature_store_unavailable",
+    "signature_server_unsupported",
+}
+MALFORMED = {"signature_header_malformed", "signature_params_incomplete", "target_uri_malformed", "body_malformed"}
+
+
+@pytest.mark.parametrize(
+    "error", [ConfigurationError, SigningError, MalformedURL, SignatureError, MalformedSignature, SignatureRejected]
+)
+def test_every_error_is_ours(error):
+    assert issubclass(error, UndersignedError)
+
+
+@pytest.mark.parametrize("error", [ConfigurationError, SigningError, MalformedURL])
+def test_an_error_about_an_argument_is_a_value_error(error):
+    assert issubclass(error, ValueError)
+
+
+@pytest.mark.parametrize("reason", get_args(Reason))
+def test_each_reason_is_sorted_by_who_must_act(reason):
+    error = signature_error(reason, "request_", step=1, detail="why")
+    expected = SignatureRejected
+    if reason in UNAVAILABLE:
+        expected = VerificationUnavailable
+    elif reason in MALFORMED:
+        expected = MalformedSignature
+    assert type(error) is expected
+    assert error.code == f"request_{reason}"
+
+
+def test_a_signature_error_says_its_code_and_nothing_else():
+    error = SignatureError("code", step=10, detail="detail", keyid="keyid", signature_base="base")
+    assert str(error) == "code"
+    assert repr(error) == "SignatureError('code')"
+
+
+def test_explain_shows_the_evidence_line_by_line():
+    error = SignatureError("code", step="9a", detail="detail", keyid="keyid", signature_base='"a": b\n"c": d')
+    assert error.explain() == 'code at step 9a: detail\nkeyid: keyid\nsignature base:\n  "a": b\n  "c": d'
+
+
+def test_explain_shows_what_was_received_where_that_was_refused():
+    error = SignatureError("code", step=10, detail="detail", received="Host a\r\nb", keyid="k")
+    assert error.explain() == "code at step 10: detail\nreceived: Host a\\r\\nb\nkeyid: k"
+
+
+def test_explain_leaves_out_what_is_not_known():
+    assert SignatureError("code", detail="detail").explain() == "code at step 0: detail"
+
+
+def test_explain_lets_no_control_character_into_a_log():
+    error = SignatureError("code", keyid="a\r\x1b[31m\ud800\u202e", signature_base="b\rc\x00\u2028d\nsecond")
+    assert error.explain().split("\n") == [
+        "code at step 0: ",
+        r"keyid: a\r\x1b[31m\ud800\u202e",
+        "signature base:",
+        r"  b\rc\x00\u2028d",
+        "  second",
+    ]
+
+
+def test_printable_leaves_printable_ascii_alone():
+    assert printable("plain text ~") == "plain text ~"
+
+
+def test_printable_cuts_and_says_how_long_the_text_was():
+    assert printable("x" * 20, limit=4) == "xxxx... (20 characters)"
+
+
+@pytest.mark.parametrize("revive", [copy.copy, copy.deepcopy, lambda error: pickle.loads(pickle.dumps(error))])  # noqa: S301 - our own bytes
+def test_an_error_survives_the_way_to_another_process(revive):
+    url = revive(MalformedURL("no host", rule="authority"))
+    assert (str(url), url.rule, url.code) == ("no host", "authority", "target_uri_malformed")
+    signature = revive(SignatureRejected("code", step=10, detail="d", keyid="k", signature_base="b"))
+    assert (signature.code, signature.step, signature.detail) == ("code", 10, "d")
+    assert (signature.keyid, signature.signature_base) == ("k", "b")

@@ -1,0 +1,176 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from undersigned import Request
+from undersigned.jsonrpc import JSONRPCOperation
+from undersigned.operation import Operation, UnresolvedOperation
+
+RESOLVER = JSONRPCOperation()
+JSON_FIELD = [("Content-Type", "application/json")]
+
+
+def post(body: object, *, method: str = "POST") -> Request:
+    content = body if isinstance(body, (str, bytes)) else json.dumps(body)
+    return Request(method, "https://seller.example.com/mcp", JSON_FIELD, content)
+
+
+def envelope(method: object = "tools/call", **members: object) -> dict[str, object]:
+    return {"jsonrpc": "2.0", "id": 1, "method": method, **members}
+
+
+def call(name: object = "create_media_buy", **members: object) -> dict[str, object]:
+    return envelope(params={"name": name, "arguments": {"plan_id": "plan_001"}, **members})
+
+
+def refused(body: object) -> str:
+    with pytest.raises(UnresolvedOperation) as caught:
+        RESOLVER.resolve(post(body))
+    assert caught.value.reason == "body_malformed"
+    return str(caught.value)
+
+
+def test_the_body_is_read_after_the_signature_is_judged():
+    assert RESOLVER.reads_body
+    assert not RESOLVER.comes_first
+
+
+def test_a_tools_call_names_the_operation():
+    operation = RESOLVER.resolve(post(call()))
+    assert operation == Operation("create_media_buy", "tools/call")
+    assert operation.content == call()
+
+
+@pytest.mark.parametrize(
+    "method", ["tasks/cancel", "CancelTask", "initialize", "SendMessage", "Tools/call", "tools/Call"]
+)
+def test_any_other_method_names_none_and_is_kept_as_it_is(method):
+    body = envelope(method, params={"name": "create_media_buy"})
+    assert RESOLVER.resolve(post(body)) == Operation(None, method)
+
+
+def test_a_method_needs_no_params_and_a_notification_no_id():
+    body = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    assert RESOLVER.resolve(post(body)) == Operation(None, "notifications/initialized")
+
+
+@pytest.mark.parametrize("answer", [{"result": {}}, {"error": {"code": -1, "message": "no"}}, {"result": None}])
+def test_a_clients_answer_to_the_servers_own_request_names_nothing(answer):
+    assert RESOLVER.resolve(post({"jsonrpc": "2.0", "id": 1, **answer})) == Operation()
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE", "OPTIONS"])
+def test_a_request_without_content_that_needs_none_names_nothing(method):
+    assert RESOLVER.resolve(post(b"", method=method)) == Operation()
+
+
+def test_content_counts_whatever_the_http_method():
+    assert RESOLVER.resolve(post(call(), method="GET")).name == "create_media_buy"
+
+
+def test_a_post_without_content_is_refused():
+    assert "not JSON" in refused(b"")
+
+
+def test_content_that_was_announced_and_not_read_is_refused():
+    with pytest.raises(UnresolvedOperation):
+        RESOLVER.resolve(Request("GET", "https://seller.example.com/mcp", has_body=True))
+
+
+@pytest.mark.parametrize("body", [[call()], [], "null", '"tools/call"', "7", "{", "{}x", b"\xff"])
+def test_what_is_not_one_json_object_is_refused(body):
+    refused(body)
+
+
+def test_a_batch_that_hides_an_operation_is_refused():
+    assert refused([call("get_products"), call("create_media_buy")]) == "the JSON-RPC envelope is not an object"
+
+
+@pytest.mark.parametrize("version", ["1.0", 2.0, None, "2.0 "])
+def test_another_version_of_json_rpc_is_refused(version):
+    assert "JSON-RPC 2.0" in refused({**call(), "jsonrpc": version})
+
+
+@pytest.mark.parametrize("method", [None, 7, "", ["tools/call"], {"tools/call": 1}, "tools/call\x00"])
+def test_an_envelope_without_a_method_is_refused(method):
+    assert refused(envelope(method)) == "the envelope has no method"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"jsonrpc": "2.0", "id": 1},
+        {"jsonrpc": "2.0", "id": 1, "params": {"name": "create_media_buy"}},
+        {"jsonrpc": "2.0", "id": 1, "result": {}, "params": {}},
+        {"jsonrpc": "2.0", "id": 1, "result": {}, "error": {}},
+    ],
+)
+def test_what_is_neither_request_nor_answer_is_refused(body):
+    assert refused(body) == "the envelope has no method"
+
+
+@pytest.mark.parametrize("member", ["result", "error"])
+def test_what_is_request_and_answer_at_once_is_refused(member):
+    assert refused({**call(), member: None}) == "the envelope is a request and a response"
+
+
+@pytest.mark.parametrize("key", ["Method", "METHOD", "Params", "param\u017f", "JSONRPC", "method\x00"])
+def test_an_envelope_member_in_another_spelling_is_refused(key):
+    refused({**envelope("tasks/get"), key: "tools/call"})
+
+
+@pytest.mark.parametrize("key", ["Name", "NAME", "Arguments"])
+def test_a_tools_call_member_in_another_spelling_is_refused(key):
+    refused(call("get_products", **{key: "create_media_buy"}))
+
+
+def test_a_second_reading_by_a_repeated_key_is_refused():
+    refused('{"jsonrpc":"2.0","method":"tasks/get","method":"tools/call","params":{"name":"create_media_buy"}}')
+    refused('{"jsonrpc":"2.0","method":"tools/call","params":{"name":"get_products","n\\u0061me":"create_media_buy"}}')
+
+
+@pytest.mark.parametrize("name", [None, 7, "", ["create_media_buy"], "create_media_buy\x00", "create\u200b_media_buy"])
+def test_a_tools_call_without_a_name_is_refused(name):
+    assert refused(call(name)) == "the tools/call has no name"
+
+
+@pytest.mark.parametrize("params", [None, [], ["create_media_buy"], "create_media_buy"])
+def test_a_tools_call_without_an_object_of_params_is_refused(params):
+    assert refused(envelope(params=params)) == "the tools/call is not an object"
+
+
+def test_a_tools_call_without_params_is_refused():
+    assert refused(envelope()) == "the tools/call is not an object"
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text() | st.sampled_from(["tools/call", "2.0", "create_media_buy"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["jsonrpc", "method", "params", "name", "id", "result", "error", "Name"]) | st.text(), inner
+        )
+    ),
+    max_leaves=12,
+)
+envelopes = st.fixed_dictionaries(
+    {"jsonrpc": st.just("2.0")},
+    optional={"method": st.just("tools/call") | values, "params": values, "result": values, "Method": values},
+)
+
+
+@settings(deadline=None)
+@given(st.one_of(st.binary(), values.map(json.dumps), envelopes.map(json.dumps)), st.sampled_from(["POST", "GET"]))
+def test_nothing_but_an_unresolved_operation_is_raised(body, method):
+    try:
+        operation = RESOLVER.resolve(post(body, method=method))
+    except UnresolvedOperation as unresolved:
+        message = str(unresolved)
+    else:
+        message = ""
+        assert (operation.name is not None) == (operation.method == "tools/call")
+    assert message.isprintable()

@@ -1,0 +1,229 @@
+from __future__ import annotations
+
+import base64
+
+import pytest
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519
+from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
+from tests.keys import EC_PRIVATE, EC_PUBLIC, OTHER_PRIVATE, OTHER_PUBLIC, PRIVATE, PUBLIC, b64url
+
+from undersigned import ConfigurationError, KeySet, SigningKey, VerificationKey
+
+PAIRS = pytest.mark.parametrize(("private", "public"), [(PRIVATE, PUBLIC), (EC_PRIVATE, EC_PUBLIC)])
+SIGNING = frozenset({"request-signing"})
+ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
+
+
+@PAIRS
+def test_what_a_private_key_signs_its_public_key_verifies(private, public):
+    signature = SigningKey.from_jwk(private).sign(b"base")
+    key = VerificationKey.from_jwk(public)
+    assert key.verifies(signature, b"base")
+    assert not key.verifies(signature, b"Base")
+    assert not key.verifies(signature, b"")
+    assert not VerificationKey.from_jwk(OTHER_PUBLIC).verifies(signature, b"base")
+
+
+@PAIRS
+def test_a_key_of_a_private_jwk_verifies_too(private, public):
+    signature = SigningKey.from_jwk(private).sign(b"base")
+    assert VerificationKey.from_jwk({**public, "d": private["d"]}).verifies(signature, b"base")
+
+
+@PAIRS
+@pytest.mark.parametrize("length", [0, 1, 31, 32, 63, 65, 72, 96, 128, 10_000])
+@pytest.mark.parametrize("octet", [0, 0xFF])
+def test_bytes_of_any_length_are_no_signature_and_raise_nothing(private, public, length, octet):
+    del private
+    assert not VerificationKey.from_jwk(public).verifies(bytes([octet]) * length, b"base")
+
+
+@PAIRS
+def test_every_bit_of_a_signature_counts(private, public):
+    signature = SigningKey.from_jwk(private).sign(b"base")
+    key = VerificationKey.from_jwk(public)
+    for bit in range(8 * len(signature)):
+        number = int.from_bytes(signature, "big") ^ (1 << bit)
+        assert not key.verifies(number.to_bytes(len(signature), "big"), b"base")
+
+
+@pytest.mark.parametrize("r", [0, 1, ORDER, ORDER + 1, 2**256 - 1])
+@pytest.mark.parametrize("s", [0, 1, ORDER, 2**256 - 1])
+def test_ecdsa_numbers_out_of_range_are_refused(r, s):
+    signature = r.to_bytes(32, "big") + s.to_bytes(32, "big")
+    assert not VerificationKey.from_jwk(EC_PUBLIC).verifies(signature, b"base")
+
+
+def test_ecdsa_signatures_are_r_and_s_and_not_der():
+    private = ec.derive_private_key(int.from_bytes(bytes([1]) * 32, "big"), ec.SECP256R1())
+    der = private.sign(b"base", ec.ECDSA(hashes.SHA256()))
+    r, s = decode_dss_signature(der)
+    key = VerificationKey.from_jwk(EC_PUBLIC)
+    assert not key.verifies(der, b"base")
+    assert key.verifies(r.to_bytes(32, "big") + s.to_bytes(32, "big"), b"base")
+    assert len(SigningKey.from_jwk(EC_PRIVATE).sign(b"base")) == 64
+
+
+def test_ed25519_is_deterministic_and_the_standards_own():
+    expected = ed25519.Ed25519PrivateKey.from_private_bytes(bytes([1]) * 32).sign(b"base")
+    assert SigningKey.from_jwk(PRIVATE).sign(b"base") == expected
+
+
+def test_a_key_knows_what_it_is_for():
+    key = VerificationKey.from_jwk(PUBLIC)
+    assert (key.keyid, key.algorithm, key.use, key.fault) == ("buyer-ed25519", "ed25519", "sig", "")
+    assert key.operations == {"verify"}
+    assert key.purposes == SIGNING
+    assert key.misuse("ed25519", SIGNING) == ""
+
+
+def test_the_newer_name_of_the_ed25519_algorithm_is_known():
+    assert VerificationKey.from_jwk({**PUBLIC, "alg": "Ed25519"}).algorithm == "ed25519"
+
+
+def test_a_purpose_may_be_one_of_several():
+    key = VerificationKey.from_jwk({**PUBLIC, "adcp_use": ["governance-signing", "request-signing", 1]})
+    assert key.misuse("ed25519", SIGNING) == ""
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ({"use": "enc"}, "the JWK's use is not sig"),
+        ({"use": None}, "the JWK's use is not sig"),
+        ({"use": ["sig"]}, "the JWK's use is not sig"),
+        ({"key_ops": ["sign"]}, "the JWK's key_ops does not name verify"),
+        ({"key_ops": []}, "the JWK's key_ops does not name verify"),
+        ({"key_ops": None}, "the JWK's key_ops does not name verify"),
+        ({"key_ops": {"verify": True}}, "the JWK's key_ops does not name verify"),
+        ({"key_ops": [["verify"]]}, "the JWK's key_ops does not name verify"),
+        ({"adcp_use": "governance-signing"}, "the JWK's adcp_use is not the profile's purpose"),
+        ({"adcp_use": None}, "the JWK's adcp_use is not the profile's purpose"),
+        ({"adcp_use": "request-signing "}, "the JWK's adcp_use is not the profile's purpose"),
+        ({"alg": "ES256"}, "kty, crv and alg must be OKP, Ed25519 and EdDSA, or EC, P-256 and ES256"),
+        ({"crv": "X25519"}, "kty, crv and alg must be OKP, Ed25519 and EdDSA, or EC, P-256 and ES256"),
+        ({"kty": "oct"}, "kty, crv and alg must be OKP, Ed25519 and EdDSA, or EC, P-256 and ES256"),
+        ({"alg": None}, "kty, crv and alg must be OKP, Ed25519 and EdDSA, or EC, P-256 and ES256"),
+        ({"alg": ["EdDSA"]}, "kty, crv and alg must be OKP, Ed25519 and EdDSA, or EC, P-256 and ES256"),
+        ({"alg": "none"}, "kty, crv and alg must be OKP, Ed25519 and EdDSA, or EC, P-256 and ES256"),
+        ({"x": None}, "x is absent or not a string"),
+        ({"x": 5}, "x is absent or not a string"),
+        ({"x": ""}, "x is not 32 bytes"),
+        ({"x": "AAAA"}, "x is not 32 bytes"),
+        ({"x": "A"}, "x is not Base64url"),
+        ({"x": "é" * 43}, "x is not Base64url"),
+        ({"x": "\ud800"}, "x is not Base64url"),
+        ({"x": "!" * 43}, "x is not Base64url"),
+        ({"x": f" {PUBLIC['x']}"}, "x is not Base64url"),
+    ],
+)
+def test_a_key_that_is_not_for_this_says_why_and_shows_no_member(change, fault):
+    key = VerificationKey.from_jwk({**PUBLIC, **change})
+    assert key.misuse("ed25519", SIGNING) == fault
+    assert str(PUBLIC["x"]) not in repr(key)
+
+
+def test_a_key_of_another_algorithm_is_misused():
+    assert VerificationKey.from_jwk(EC_PUBLIC).misuse("ed25519", SIGNING) == (
+        "the JWK's algorithm is not the signature's alg"
+    )
+
+
+def test_a_point_off_the_curve_is_no_key():
+    key = VerificationKey.from_jwk({**EC_PUBLIC, "y": b64url(bytes(31) + b"\1")})
+    assert key.fault == "x and y are not a point of P-256"
+    assert not key.verifies(SigningKey.from_jwk(EC_PRIVATE).sign(b"base"), b"base")
+
+
+@pytest.mark.parametrize("jwk", [{}, {**PUBLIC, "kid": None}, {**PUBLIC, "kid": 5}, [], None, "kid"])
+def test_a_key_without_a_name_is_refused(jwk):
+    with pytest.raises(ConfigurationError, match="kid"):
+        VerificationKey.from_jwk(jwk)
+
+
+@PAIRS
+def test_a_signing_key_shows_none_of_its_material(private, public):
+    del public
+    key = SigningKey.from_jwk(private)
+    raw = base64.urlsafe_b64decode(f"{private['d']}=")
+    for shown in (repr(key), str(key), f"{key}"):
+        assert str(private["d"]) not in shown
+        assert raw.hex() not in shown
+        assert "_signer" not in shown
+
+
+def test_a_name_does_not_make_two_keys_equal():
+    assert VerificationKey.from_jwk(PUBLIC) != VerificationKey.from_jwk({**PUBLIC, "x": OTHER_PUBLIC["x"]})
+    assert SigningKey.from_jwk(PRIVATE) != SigningKey.from_jwk({**OTHER_PRIVATE, "kid": PRIVATE["kid"]})
+
+
+@pytest.mark.parametrize(
+    ("jwk", "fault"),
+    [
+        ({**PRIVATE, "kid": None}, "kid of printable ASCII"),
+        ({**PRIVATE, "kid": ""}, "kid of printable ASCII"),
+        ({**PRIVATE, "kid": "é"}, "kid of printable ASCII"),
+        ({**PRIVATE, "kid": "a\n"}, "kid of printable ASCII"),
+        ({**PRIVATE, "kid": 7}, "kid of printable ASCII"),
+        ({**PRIVATE, "d": None}, "d is absent or not a string"),
+        (PUBLIC, "d is absent or not a string"),
+        (EC_PUBLIC, "d is absent or not a string"),
+        ({**PRIVATE, "d": "AAAA"}, "d is not 32 bytes"),
+        ({**PRIVATE, "d": "*"}, "d is not Base64url"),
+        ({**PRIVATE, "alg": "HS256"}, "kty, crv and alg must be"),
+        ({**PRIVATE, "x": OTHER_PUBLIC["x"]}, "the public members are not those of d"),
+        ({**PRIVATE, "x": 1}, "x is absent or not a string"),
+        ({**EC_PRIVATE, "y": EC_PUBLIC["x"]}, "the public members are not those of d"),
+        ({**EC_PRIVATE, "y": None}, "y is absent or not a string"),
+        ({**EC_PRIVATE, "d": b64url(bytes(32))}, "d is not a private key of P-256"),
+        ({**EC_PRIVATE, "d": b64url(ORDER.to_bytes(32, "big"))}, "d is not a private key of P-256"),
+        ([], "JSON object"),
+        (None, "JSON object"),
+        ("jwk", "JSON object"),
+    ],
+)
+def test_a_private_jwk_that_cannot_be_used_is_refused_without_its_values(jwk, fault):
+    with pytest.raises(ConfigurationError, match=fault) as caught:
+        SigningKey.from_jwk(jwk)
+    for private in (PRIVATE, EC_PRIVATE):
+        assert str(private["d"]) not in str(caught.value)
+        assert str(private["x"]) not in str(caught.value)
+
+
+@PAIRS
+def test_the_public_members_of_a_private_jwk_may_be_absent(private, public):
+    bare = {name: value for name, value in private.items() if name not in {"x", "y", "adcp_use"}}
+    key = SigningKey.from_jwk(bare)
+    assert key.purposes == frozenset()
+    assert VerificationKey.from_jwk(public).verifies(key.sign(b"base"), b"base")
+
+
+def test_a_key_set_finds_keys_by_name():
+    keys = KeySet.from_jwks({"keys": [PUBLIC, EC_PUBLIC, {"kty": "oct"}, {**OTHER_PUBLIC, "kid": 5}]})
+    assert sorted(keys.keys) == ["buyer-ed25519", "buyer-es256"]
+    assert keys.find("buyer-es256").algorithm == "ecdsa-p256-sha256"
+    assert keys.find("BUYER-ES256") is None
+    assert keys.find("") is None
+    assert keys.blocking is False
+
+
+def test_a_key_that_cannot_be_used_stays_in_the_set_with_its_fault():
+    keys = KeySet.from_jwks({"keys": [{"kid": "k"}]})
+    assert keys.find("k").fault
+
+
+@pytest.mark.parametrize("jwks", [{}, {"keys": None}, {"keys": {}}, [], None, "keys", {"keys": "ab"}])
+def test_what_is_no_jwk_set_is_refused(jwks):
+    with pytest.raises(ConfigurationError, match='a JWK set is a JSON object with a "keys" array'):
+        KeySet.from_jwks(jwks)
+
+
+def test_a_member_that_is_no_object_is_refused():
+    with pytest.raises(ConfigurationError, match="must be a JSON object"):
+        KeySet.from_jwks({"keys": ["key"]})
+
+
+def test_two_keys_of_one_name_are_refused():
+    with pytest.raises(ConfigurationError, match="two keys of the JWK set share the kid 'buyer-ed25519'"):
+        KeySet.from_jwks({"keys": [PUBLIC, PUBLIC]})

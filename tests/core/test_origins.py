@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import pytest
+
+from undersigned import ConfigurationError, MalformedURL
+from undersigned.origins import Origin, Origins
+
+
+@pytest.mark.parametrize(
+    ("text", "origin"),
+    [
+        ("https://seller.example.com", Origin("https", "seller.example.com")),
+        ("https://seller.example.com/", Origin("https", "seller.example.com")),
+        ("HTTPS://Seller.Example.com:443", Origin("https", "seller.example.com")),
+        ("http://seller.example.com:8080", Origin("http", "seller.example.com:8080")),
+        ("https://bücher.example", Origin("https", "xn--bcher-kva.example")),
+        ("https://[2001:DB8::1]:8443/api/", Origin("https", "[2001:db8::1]:8443", "/api")),
+        ("https://h/a/../%62//", Origin("https", "h", "/b")),
+    ],
+)
+def test_an_origin_is_read_in_canonical_form(text, origin):
+    assert Origin.parse(text) == origin
+
+
+def test_an_origin_writes_itself_as_a_url():
+    assert str(Origin.parse("https://h:8443/api/")) == "https://h:8443/api"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "seller.example.com",
+        "",
+        "https://",
+        "wss://h",
+        "https://u:p@h",
+        "https://@h",
+        "https://h?",
+        "https://h/?a=1",
+        "https://h#",
+        "https://h/#f",
+        "https://h/a b",
+        "*",
+        "https://*",
+        None,
+        b"https://h",
+        5,
+    ],
+)
+def test_what_is_no_origin_is_refused_where_it_is_configured(text):
+    with pytest.raises(ConfigurationError, match=r"^origins: "):
+        Origins([text])
+
+
+@pytest.mark.parametrize("origins", [[], (), "https://h", b"https://h", None, 5])
+def test_origins_are_a_list_with_something_in_it(origins):
+    with pytest.raises(ConfigurationError, match=r"^origins: "):
+        Origins(origins)
+
+
+@pytest.mark.parametrize(
+    "pair", [("https://h", "https://H:443"), ("https://h", "http://h"), ("https://h/a", "https://h/b")]
+)
+def test_one_authority_has_one_scheme_and_one_prefix(pair):
+    with pytest.raises(ConfigurationError, match="h stands twice"):
+        Origins(pair)
+
+
+@pytest.mark.parametrize("authority", ["h", "H", "h:443", "h:0443", "h.", "H.:443", "h:"])
+def test_every_spelling_of_an_authority_finds_its_origin(authority):
+    origins = Origins(["https://h/api", "http://other"])
+    assert origins.match(authority) == Origin("https", "h", "/api")
+
+
+@pytest.mark.parametrize("authority", ["evil", "h:80", "h:8443", "hh", "h.h", "other:443"])
+def test_another_authority_finds_none(authority):
+    assert Origins(["https://h", "http://other"]).match(authority) is None
+
+
+def test_the_default_port_is_the_one_of_the_origins_own_scheme():
+    origins = Origins(["https://a", "http://b"])
+    assert origins.match("a:443") == Origin("https", "a")
+    assert origins.match("b:80") == Origin("http", "b")
+    assert origins.match("a:80") is None
+    assert origins.match("b:443") is None
+
+
+@pytest.mark.parametrize(
+    "authority", ["", " ", "h/", "h?", "h#", "u@h", "h,h", "h:x", "h:99999", "[::1", "bücher.example", "\ud800", "h\n"]
+)
+def test_what_is_no_authority_is_malformed(authority):
+    with pytest.raises(MalformedURL):
+        Origins(["https://h", "http://other"]).match(authority)

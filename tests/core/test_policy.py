@@ -1,0 +1,254 @@
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from undersigned import ConfigurationError
+from undersigned.a2a import A2AOperation
+from undersigned.errors import signature_error
+from undersigned.jsonrpc import JSONRPCOperation
+from undersigned.operation import Operation, PathOperation, UnresolvedOperation
+from undersigned.policy import Policy
+
+OPERATIONS = ("required_for", "warn_for", "supported_for")
+METHODS = tuple(f"protocol_methods_{option}" for option in OPERATIONS)
+MCP = JSONRPCOperation()
+DEMANDS = ("required", "warn", "supported")
+
+
+def policy(**options) -> Policy:
+    return Policy(**{"resolver": MCP, **options})
+
+
+def refusal(**options) -> str:
+    with pytest.raises(ConfigurationError) as caught:
+        policy(**options)
+    return str(caught.value)
+
+
+def test_a_policy_demands_nothing_unless_told_and_reads_the_path():
+    default = Policy()
+    assert default.resolver == PathOperation()
+    assert default.demand(Operation("create_media_buy")) == "none"
+    assert hash(default) == hash(Policy())
+
+
+def test_a_policy_is_frozen_and_keeps_nothing_of_the_callers():
+    names = ["create_media_buy"]
+    made = Policy(required_for=names)
+    names.append("get_products")
+    assert made.required_for == {"create_media_buy"}
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        made.required_for = ()  # type: ignore[misc]
+
+
+def test_a_variant_is_validated_like_a_new_one():
+    with pytest.raises(ConfigurationError, match="warn_for"):
+        dataclasses.replace(Policy(), warn_for=["CancelTask"])
+
+
+@pytest.mark.parametrize("given", [["a_b"], ("a_b",), {"a_b"}, frozenset({"a_b"}), iter(["a_b"]), ["a_b", "a_b"]])
+def test_any_collection_of_names_is_a_list(given):
+    assert Policy(supported_for=given).supported_for == {"a_b"}
+
+
+@pytest.mark.parametrize("option", OPERATIONS + METHODS)
+@pytest.mark.parametrize("given", ["create_media_buy", b"create_media_buy", None, 7, {"create_media_buy": True}])
+def test_what_is_no_list_is_refused_by_the_options_name(option, given):
+    assert refusal(**{option: given}) == f"{option}: give a list of names, such as ['create_media_buy']"
+
+
+@pytest.mark.parametrize("option", OPERATIONS + METHODS)
+@pytest.mark.parametrize("name", ["", None, 7, b"create_media_buy", ["create_media_buy"]])
+def test_an_empty_name_or_none_at_all_is_refused_by_the_options_name(option, name):
+    assert refusal(**{option: [name]}).startswith(f"{option}: every name in the list")
+
+
+@pytest.mark.parametrize("option", OPERATIONS)
+@pytest.mark.parametrize("name", ["tasks/cancel", "CancelTask", "tools/call", "message/send", "SendMessage"])
+def test_a_method_among_the_operations_is_refused_and_sent_to_its_list(option, name):
+    message = refusal(**{option: ["create_media_buy", name]})
+    assert message.startswith(f"{option}: {name!r} is not an operation")
+    assert message.endswith(f"list methods in protocol_methods_{option}")
+
+
+@pytest.mark.parametrize("option", OPERATIONS)
+@pytest.mark.parametrize(
+    "name",
+    ["sendMessage", "Create_Media_Buy", " create_media_buy", "create_media_buy\n", "*", "/adcp/create_media_buy"],
+)
+def test_a_misspelled_operation_is_refused(option, name):
+    assert refusal(**{option: [name]}).startswith(f"{option}: {name!r} is not an operation")
+
+
+@pytest.mark.parametrize(
+    "name", ["create_media_buy", "tasks", "si_get_offering", "get-products", "v2.get_products", "a1"]
+)
+def test_an_operation_is_lower_case_words(name):
+    assert Policy(required_for=[name]).demand(Operation(name)) == "required"
+
+
+@pytest.mark.parametrize("option", METHODS)
+@pytest.mark.parametrize("name", ["create_media_buy", "tasks", "get-products"])
+def test_an_operation_among_the_methods_is_refused_and_sent_to_its_list(option, name):
+    message = refusal(**{option: [name]})
+    assert message.startswith(f"{option}: {name!r} is not a JSON-RPC method")
+    assert message.endswith(f"list operations in {option.removeprefix('protocol_methods_')}")
+
+
+@pytest.mark.parametrize("option", METHODS)
+def test_tools_call_is_no_method_to_list(option):
+    assert refusal(**{option: ["tools/call"]}).startswith(f"{option}: 'tools/call' calls an operation")
+
+
+@pytest.mark.parametrize("option", METHODS)
+@pytest.mark.parametrize(
+    "name",
+    ["sendMessage", "/tasks/cancel", "tasks//cancel", "tasks/cancel/", "Cancel_Task", "tasks/cancel ", "Tasks/x"],
+)
+def test_a_misspelled_method_is_refused(option, name):
+    assert refusal(**{option: [name]}).startswith(f"{option}: {name!r} is not a JSON-RPC method")
+
+
+@pytest.mark.parametrize("option", METHODS)
+def test_a_list_of_methods_that_the_resolver_never_finds_is_refused(option):
+    message = refusal(**{option: ["tasks/cancel"], "resolver": PathOperation()})
+    assert message.startswith(f"{option}: PathOperation finds no JSON-RPC method")
+    assert policy(**{option: ["tasks/cancel"], "resolver": A2AOperation()})
+
+
+class _Silent:
+    reads_body = True
+
+    def resolve(self, request):
+        raise NotImplementedError
+
+
+@pytest.mark.parametrize("resolver", [None, PathOperation, "path", _Silent(), print])
+def test_what_is_no_resolver_is_refused(resolver):
+    assert refusal(resolver=resolver).startswith("resolver: pass an operation resolver")
+
+
+class _Own:
+    reads_body = False
+    comes_first = False
+
+    def resolve(self, _request):
+        return Operation("own", "own/method")
+
+
+def test_a_resolver_of_ones_own_is_taken():
+    made = Policy(required_for=["own"], protocol_methods_warn_for=["own/method"], resolver=_Own())
+    assert made.demand(made.resolver.resolve(None)) == "required"
+
+
+def test_the_two_name_spaces_are_never_matched_across():
+    made = policy(required_for=["cancel"], protocol_methods_required_for=["tasks/cancel", "CancelTask"])
+    assert made.demand(Operation("tasks/cancel", "tools/call")) == "none"
+    assert made.demand(Operation("CancelTask", "tools/call")) == "none"
+    assert made.demand(Operation(None, "cancel")) == "none"
+    assert made.demand(Operation(None, "tasks/cancel")) == "required"
+    assert made.demand(Operation("cancel", "tools/call")) == "required"
+
+
+def test_names_are_matched_exactly():
+    made = policy(required_for=["create_media_buy"], protocol_methods_required_for=["tasks/cancel"])
+    for name in ["Create_Media_Buy", "create-media-buy", "create_media_buy ", "create_media_bu", None]:
+        assert made.demand(Operation(name)) == "none"
+    for method in ["Tasks/Cancel", "tasks/cancel/", "CancelTask", None]:
+        assert made.demand(Operation(None, method)) == "none"
+
+
+operation_names = st.sampled_from(["a_b", "c_d", "e_f", "g_h"])
+method_names = st.sampled_from(["tasks/cancel", "CancelTask", "tasks/get", "GetTask"])
+policies = st.builds(
+    Policy,
+    **{option: st.sets(operation_names) for option in OPERATIONS},
+    **{option: st.sets(method_names) for option in METHODS},
+    resolver=st.just(MCP),
+)
+operations = st.builds(
+    Operation, st.none() | operation_names | method_names, st.none() | method_names | operation_names
+)
+
+
+@settings(deadline=None)
+@given(made=policies, operation=operations)
+def test_the_strictest_list_of_either_name_space_counts(made, operation):
+    found = [
+        demand
+        for demand, names, methods in zip(DEMANDS, OPERATIONS, METHODS, strict=True)
+        if operation.name in getattr(made, names) or operation.method in getattr(made, methods)
+    ]
+    assert made.demand(operation) == (found or ["none"])[0]
+
+
+@settings(deadline=None)
+@given(made=policies, operation=operations, option=st.sampled_from(OPERATIONS), name=operation_names)
+def test_listing_one_more_name_never_weakens_a_demand_but_by_a_weaker_list(made, operation, option, name):
+    order = ("required", "warn", "supported", "none")
+    more = dataclasses.replace(made, **{option: getattr(made, option) | {name}})
+    assert order.index(more.demand(operation)) <= order.index(made.demand(operation))
+
+
+HOOK = {"push_notification_config": {"url": "https://b.example", "authentication": {"schemes": ["Bearer"]}}}
+
+
+def test_a_registration_of_webhook_credentials_must_be_signed_whatever_the_lists_say():
+    made = Policy()
+    operation = Operation("update_media_buy", None, HOOK)
+    assert made.must_be_signed(operation)
+    assert not made.must_be_signed(Operation("update_media_buy"))
+    for fallback in (False, True):
+        settlement = made.settle(operation, "unsigned", fallback=fallback, prefix="request_")
+        assert settlement.error is not None
+        assert settlement.error.code == "request_signature_required"
+    assert made.settle(operation, "verified", fallback=False, prefix="request_").outcome == "accept"
+
+
+def test_an_operation_is_settled_by_the_demand_of_its_lists():
+    made = Policy(required_for=["create_media_buy"], warn_for=["get_products"])
+    failed = signature_error("signature_invalid", "request_", step=10, detail="")
+    outcomes = [
+        made.settle(Operation(name), signature, fallback=fallback, prefix="request_").outcome
+        for name, signature, fallback in [
+            ("create_media_buy", "unsigned", False),
+            ("create_media_buy", "unsigned", True),
+            ("create_media_buy", failed, True),
+            ("get_products", "unsigned", False),
+            ("get_products", failed, True),
+            ("get_products", failed, False),
+            ("other", "unsigned", False),
+        ]
+    ]
+    assert outcomes == ["reject", "accept", "reject", "accept", "accept_with_warning", "reject", "accept"]
+
+
+UNRESOLVED = UnresolvedOperation("the skill is not a name")
+FAILED = signature_error("signature_header_malformed", "request_", step=1, detail="")
+
+
+@pytest.mark.parametrize("signature", ["unsigned", "verified"])
+@pytest.mark.parametrize("resolver", [PathOperation(), MCP, A2AOperation()])
+@pytest.mark.parametrize("fallback", [False, True])
+def test_an_operation_nobody_can_name_is_refused_signed_or_not(resolver, signature, fallback):
+    settlement = Policy(resolver=resolver).settle(UNRESOLVED, signature, fallback=fallback, prefix="request_")
+    assert settlement.outcome == "reject"
+    assert settlement.error is not None
+    assert (settlement.error.code, settlement.error.step) == ("request_body_malformed", 0)
+
+
+@pytest.mark.parametrize(
+    ("resolver", "code"),
+    [
+        (PathOperation(), "request_signature_header_malformed"),
+        (MCP, "request_signature_header_malformed"),
+        (A2AOperation(), "request_body_malformed"),
+    ],
+)
+def test_resolution_comes_first_only_where_the_resolver_says_so(resolver, code):
+    settlement = Policy(resolver=resolver).settle(UNRESOLVED, FAILED, fallback=True, prefix="request_")
+    assert (settlement.outcome, settlement.error and settlement.error.code) == ("reject", code)

@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError, replace
+
+import pytest
+
+from undersigned import ConfigurationError, profiles
+from undersigned.replay import Caps
+
+BARE = ("@method", "@target-uri", "@authority")
+ALL = (*BARE, "content-type", "content-digest")
+
+
+def test_the_published_profiles_are_the_published_facts():
+    v32, v31, webhook = profiles.ADCP_3_2, profiles.ADCP_3_1, profiles.ADCP_WEBHOOK
+    assert (v32.tag, v31.tag, webhook.tag) == (
+        "adcp/request-signing/v1",
+        "adcp/request-signing/v1",
+        "adcp/webhook-signing/v1",
+    )
+    assert (v32.encoding, v31.encoding, webhook.encoding) == ("base64", "base64url", "base64url")
+    assert (v32.caps, v31.caps, webhook.caps) == (Caps(1_000_000), Caps(1_000_000), Caps(100_000, 10_000_000))
+    assert (v32.prefix, v31.prefix, webhook.prefix) == ("request_", "request_", "webhook_")
+    assert v32.purposes == v31.purposes == {"request-signing"}
+    assert webhook.purposes == {"request-signing", "webhook-signing"}
+    for profile in (v32, v31, webhook):
+        assert profile.algorithms == {"ed25519", "ecdsa-p256-sha256"}
+        assert (profile.longest_validity, profile.clock_skew, profile.nonce_bytes) == (300, 60, 16)
+        assert profiles.BY_NAME[profile.name] is profile
+
+
+@pytest.mark.parametrize(
+    ("profile", "bodiless", "with_body"),
+    [
+        (profiles.ADCP_3_2, BARE, ALL),
+        (profiles.ADCP_3_1, BARE, ALL[:-1]),
+        (replace(profiles.ADCP_3_1, digest="required"), BARE, ALL),
+        (replace(profiles.ADCP_3_1, digest="forbidden"), BARE, ALL[:-1]),
+        (profiles.ADCP_WEBHOOK, ALL, ALL),
+    ],
+)
+def test_what_must_be_covered_depends_on_content_and_policy(profile, bodiless, with_body):
+    assert profile.required_components(has_body=False) == bodiless
+    assert profile.required_components(has_body=True) == with_body
+
+
+def test_a_profile_cannot_be_changed_in_place():
+    with pytest.raises(FrozenInstanceError):
+        profiles.ADCP_3_2.clock_skew = 600
+
+
+@pytest.mark.parametrize(
+    ("change", "option"),
+    [
+        ({"digest": "sometimes"}, "digest"),
+        ({"digest": None}, "digest"),
+        ({"digest": "forbidden", "required": ALL}, "digest"),
+        ({"digest": "forbidden", "required_with_body": ("content-digest",)}, "digest"),
+        ({"encoding": "base32"}, "encoding"),
+        ({"encoding": None}, "encoding"),
+        ({"digest_encodings": ()}, "digest_encodings"),
+        ({"digest_encodings": ("base32",)}, "digest_encodings"),
+        ({"digest_encodings": "base64"}, "digest_encodings"),
+        ({"label": "Sig 1"}, "label"),
+        ({"label": ""}, "label"),
+        ({"tag": "é"}, "tag"),
+        ({"tag": "a\n"}, "tag"),
+        ({"algorithms": frozenset({"rsa-pss-sha512"})}, "algorithms"),
+        ({"algorithms": frozenset()}, "algorithms"),
+        ({"longest_validity": 0}, "longest_validity"),
+        ({"longest_validity": float("nan")}, "longest_validity"),
+        ({"clock_skew": -1}, "clock_skew"),
+        ({"clock_skew": float("nan")}, "clock_skew"),
+    ],
+)
+def test_a_profile_that_could_not_be_obeyed_is_refused_where_it_is_made(change, option):
+    with pytest.raises(ConfigurationError, match=f"^{option}: "):
+        replace(profiles.ADCP_3_2, **change)
+
+
+def test_an_error_of_a_profile_carries_its_prefix_and_the_evidence():
+    error = profiles.ADCP_WEBHOOK.error("signature_invalid", step=10, detail="detail", keyid="k", signature_base="base")
+    assert (error.code, error.step, error.detail) == ("webhook_signature_invalid", 10, "detail")
+    assert (error.keyid, error.signature_base) == ("k", "base")

@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+import math
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from undersigned import ConfigurationError, MemoryReplayStore
+from undersigned.replay import Caps, UncheckedReplay
+
+CAPS = Caps(per_key=3, total=5)
+ROOMY = Caps(per_key=1_000_000)
+
+
+def claim(store, nonce: str, *, keyid: str = "k", now: float = 0, until: float = 360, caps: Caps = CAPS):
+    return store.claim(keyid, nonce, now=now, until=until, caps=caps)
+
+
+def test_a_nonce_is_fresh_once():
+    store = MemoryReplayStore()
+    assert claim(store, "n") == "fresh"
+    assert claim(store, "n") == "seen"
+    assert len(store) == 1
+
+
+def test_a_nonce_of_another_key_is_another_nonce():
+    store = MemoryReplayStore()
+    assert claim(store, "n", keyid="k") == "fresh"
+    assert claim(store, "n", keyid="l") == "fresh"
+
+
+def test_a_nonce_is_seen_whatever_end_it_is_claimed_with():
+    store = MemoryReplayStore()
+    assert claim(store, "n", until=100) == "fresh"
+    assert claim(store, "n", until=1000) == "seen"
+    assert claim(store, "n", until=10) == "seen"
+
+
+@pytest.mark.parametrize("until", [29.9, 30, 30.1, 60, 359, 360])
+def test_a_nonce_is_live_up_to_the_last_moment(until):
+    store = MemoryReplayStore()
+    assert claim(store, "n", until=until) == "fresh"
+    assert claim(store, "other", now=until, until=until + 300) == "fresh"
+    assert claim(store, "n", now=until, until=until + 300) == "seen"
+
+
+def test_a_nonce_is_forgotten_when_its_slot_has_ended():
+    store = MemoryReplayStore(slot=30)
+    assert claim(store, "n", until=100) == "fresh"
+    assert claim(store, "n", now=120, until=400) == "fresh"
+    assert len(store) == 1
+
+
+def test_the_cap_of_a_key_refuses_and_forgets_nothing():
+    store = MemoryReplayStore()
+    for nonce in "abc":
+        assert not store.full("k", now=0, caps=CAPS)
+        assert claim(store, nonce) == "fresh"
+    assert store.full("k", now=0, caps=CAPS)
+    assert claim(store, "d") == "full"
+    assert claim(store, "a") == "seen"
+    assert not store.full("l", now=0, caps=CAPS)
+    assert len(store) == 3
+
+
+def test_a_cap_is_free_again_when_nonces_have_ended():
+    store = MemoryReplayStore(slot=30)
+    for nonce in "abc":
+        claim(store, nonce, until=100)
+    assert store.full("k", now=119, caps=CAPS)
+    assert not store.full("k", now=120, caps=CAPS)
+    assert claim(store, "d", now=120, until=400) == "fresh"
+
+
+def test_the_cap_of_all_keys_together_refuses_every_key():
+    store = MemoryReplayStore(slot=30)
+    for keyid, nonce in [("k", "a"), ("k", "b"), ("l", "a"), ("l", "b"), ("m", "a")]:
+        assert claim(store, nonce, keyid=keyid, until=100) == "fresh"
+    assert store.full("new", now=0, caps=CAPS)
+    assert claim(store, "n", keyid="new") == "full"
+    assert claim(store, "n", keyid="new", now=120, until=400) == "fresh"
+    assert len(store) == 1
+
+
+def test_asking_whether_it_is_full_claims_nothing():
+    store = MemoryReplayStore()
+    assert not store.full("k", now=0, caps=Caps(1))
+    assert len(store) == 0
+    assert claim(store, "n", caps=Caps(1)) == "fresh"
+
+
+@pytest.mark.parametrize("back", [1, 31, 500, 5000])
+def test_a_clock_that_is_set_back_brings_no_nonce_to_life_again(back):
+    store = MemoryReplayStore(slot=30)
+    assert claim(store, "n", now=10_000, until=10_300) == "fresh"
+    assert claim(store, "m", now=10_400, until=10_700) == "fresh"
+    assert claim(store, "n", now=10_400 - back, until=10_300) == "seen"
+
+
+def test_after_a_clock_was_set_back_new_nonces_are_still_accepted():
+    store = MemoryReplayStore(slot=30)
+    claim(store, "n", now=10_000, until=10_010)
+    claim(store, "m", now=10_100, until=10_400)
+    assert claim(store, "o", now=10_000, until=10_360) == "fresh"
+
+
+def test_what_another_key_has_made_the_store_forget_counts_too():
+    store = MemoryReplayStore(slot=30)
+    tight = Caps(per_key=10, total=1)
+    assert claim(store, "n", keyid="k", now=0, until=100, caps=tight) == "fresh"
+    assert claim(store, "m", keyid="l", now=1000, until=1100, caps=tight) == "fresh"
+    assert claim(store, "n", keyid="k", now=50, until=100, caps=ROOMY) == "seen"
+
+
+@pytest.mark.parametrize("slot", [0, -30, math.nan, math.inf, -math.inf])
+def test_a_slot_without_a_width_is_refused(slot):
+    with pytest.raises(ConfigurationError, match="slot: give seconds greater than 0"):
+        MemoryReplayStore(slot=slot)
+
+
+def in_threads(work, count: int = 8) -> list[list[str]]:
+    """What `work` returns in `count` threads that start together."""
+    barrier = threading.Barrier(count)
+
+    def run(number: int) -> list[str]:
+        barrier.wait()
+        return work(number)
+
+    with ThreadPoolExecutor(count) as pool:
+        return list(pool.map(run, range(count)))
+
+
+def test_of_threads_that_claim_one_nonce_one_gets_it():
+    store = MemoryReplayStore()
+    answers = in_threads(lambda _: [claim(store, str(nonce), caps=ROOMY) for nonce in range(2000)])
+    for claims in zip(*answers, strict=True):
+        assert sorted(claims) == ["fresh", *["seen"] * 7]
+
+
+def test_threads_together_do_not_exceed_a_cap():
+    store = MemoryReplayStore()
+    caps = Caps(per_key=1000, total=2500)
+    answers = in_threads(
+        lambda number: [claim(store, f"{number}-{nonce}", keyid=f"k{nonce % 3}", caps=caps) for nonce in range(1500)]
+    )
+    fresh = sum(claims.count("fresh") for claims in answers)
+    assert fresh == len(store) == 2500
+
+
+def test_threads_whose_clocks_differ_forget_no_live_nonce():
+    store = MemoryReplayStore(slot=1)
+
+    def work(number: int) -> list[str]:
+        answers = []
+        for nonce in range(1000):
+            now = nonce / 10 + (number % 2) * 5
+            answers.append(claim(store, f"{nonce}", now=now, until=nonce / 10 + 5, caps=ROOMY))
+        return answers
+
+    for claims in zip(*in_threads(work), strict=True):
+        assert claims.count("fresh") <= 1
+
+
+def test_a_memory_store_does_not_block():
+    assert MemoryReplayStore().blocking is False
+
+
+def test_the_unchecked_store_accepts_everything():
+    store = UncheckedReplay()
+    assert store.blocking is False
+    assert claim(store, "n") == claim(store, "n") == "fresh"
+    assert not store.full("k", now=0, caps=Caps(0))

@@ -1,0 +1,181 @@
+from __future__ import annotations
+
+import pytest
+
+from undersigned import MalformedURL, canonicalize
+from undersigned.origins import Origin
+from undersigned.request_target import RequestTarget, application_path
+
+PLAIN = Origin("https", "h")
+PREFIXED = Origin("https", "h:8443", "/api")
+
+
+@pytest.mark.parametrize(
+    ("raw", "path", "query"),
+    [
+        (b"/", "/", None),
+        (b"/?", "/", ""),
+        (b"/a//b/../%2F%7e;v=1", "/a//b/../%2F%7e;v=1", None),
+        (b"/p?a=1?b=/&c=%20", "/p", "a=1?b=/&c=%20"),
+        (b"//evil.example/p", "//evil.example/p", None),
+        (b"/:@!$&'()*+,;=-._~", "/:@!$&'()*+,;=-._~", None),
+    ],
+)
+def test_origin_form_is_read_into_path_and_query(raw, path, query):
+    target = RequestTarget.parse(raw)
+    assert (target.path, target.query) == (path, query)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"",
+        b"*",
+        b"p",
+        b"?a",
+        b"https://h/p",
+        b"h:443",
+        b"/a#b",
+        b"/a?b#",
+        b"/a b",
+        b"/a\\b",
+        b"/\x00",
+        b"/a\n",
+        b"\n/a",
+        b"/\x7f",
+        b"/\xc3\xbc",
+        b"/%",
+        b"/%4",
+        b"/%zz",
+        b"/?%",
+        b"/?a[]=1",
+        b'/"',
+        b"/<",
+        b"/^",
+        b"/`",
+        b"/{",
+        b"/|",
+    ],
+)
+def test_every_other_form_and_character_is_refused(raw):
+    with pytest.raises(MalformedURL) as caught:
+        RequestTarget.parse(raw)
+    assert caught.value.rule == "request target"
+
+
+@pytest.mark.parametrize(
+    ("raw", "origin", "url"),
+    [
+        (b"/p", PLAIN, "https://h/p"),
+        (b"/p?", PLAIN, "https://h/p?"),
+        (b"//evil.example/p?q", PLAIN, "https://h//evil.example/p?q"),
+        (b"/p?q", PREFIXED, "https://h:8443/api/p?q"),
+    ],
+)
+def test_a_target_stands_behind_the_configured_origin(raw, origin, url):
+    assert RequestTarget.parse(raw).url(origin) == url
+
+
+@pytest.mark.parametrize(
+    ("script", "path", "query", "url"),
+    [
+        ("", "/p", "", "https://h/p"),
+        ("/app", "/p", "a=1", "https://h/app/p?a=1"),
+        ("/app", "", "", "https://h/app"),
+        ("", "/", "%20?", "https://h/?%20?"),
+    ],
+)
+def test_a_target_is_rebuilt_where_decoding_cannot_have_changed_it(script, path, query, url):
+    assert RequestTarget.reconstruct(script, path, query).url(PLAIN) == url
+
+
+@pytest.mark.parametrize(
+    ("script", "path", "query"),
+    [
+        ("", "", ""),
+        ("", "p", ""),
+        ("", "/a b", ""),
+        ("", "/a%2Fb", ""),
+        ("", "/ü", ""),
+        ("/;", "/p", ""),
+        ("", "/p", "a b"),
+        ("", "/p", "\xff"),
+        ("", "/p", "€"),
+        ("", "/p", "\ud800"),
+        ("", "/p\n", ""),
+        ("", "/\ud800", ""),
+    ],
+)
+def test_a_target_that_decoding_may_have_changed_is_not_rebuilt(script, path, query):
+    with pytest.raises(MalformedURL):
+        RequestTarget.reconstruct(script, path, query)
+
+
+@pytest.mark.parametrize(
+    ("raw", "decoded"),
+    [
+        (b"/a/b", b"/a/b"),
+        (b"/a%2Fb", b"/a/b"),
+        (b"/a%2Fb", b"/a%2Fb"),
+        (b"/%C3%BC", "/ü".encode()),
+        (b"/%FF", b"/\xff"),
+        (b"/%FF", "/\ufffd".encode()),
+        (b"//a///b", b"/a/b"),
+        (b"/a/./b/../c", b"/a/c"),
+        (b"/a/..", b"/"),
+        (b"/a/.", b"/a/"),
+        (b"/../../a", b"/a"),
+    ],
+)
+def test_the_decoded_path_a_server_gives_is_the_raw_one(raw, decoded):
+    assert RequestTarget.parse(raw).is_path(decoded)
+    assert RequestTarget.parse(raw).is_path(b"/other", decoded)
+
+
+@pytest.mark.parametrize(
+    ("raw", "decoded"),
+    [
+        (b"/a", b"/b"),
+        (b"/a", b"/A"),
+        (b"/a", b"/a/"),
+        (b"/a/", b"/a"),
+        (b"/a/../b", b"/a/b"),
+        (b"/a", b""),
+        (b"/", b""),
+    ],
+)
+def test_a_decoded_path_that_something_rewrote_is_not(raw, decoded):
+    assert not RequestTarget.parse(raw).is_path(decoded)
+
+
+def test_without_a_candidate_nothing_is_the_path():
+    assert not RequestTarget.parse(b"/").is_path()
+
+
+def test_dot_segments_are_levelled_in_linear_time():
+    deep = 300_000
+    raw = b"/a" * deep + b"/.." * deep + b"/b"
+    assert RequestTarget.parse(raw).is_path(b"/b")
+
+
+def test_a_long_target_is_refused_in_linear_time():
+    with pytest.raises(MalformedURL):
+        RequestTarget.parse(b"/" + b"%41a?" * 200_000 + b"#")
+
+
+@pytest.mark.parametrize(
+    ("url", "origin", "path"),
+    [
+        ("https://h/p", PLAIN, "/p"),
+        ("https://h:8443/api/p", PREFIXED, "/p"),
+        ("https://h:8443/api/", PREFIXED, "/"),
+    ],
+)
+def test_the_application_sees_its_path_without_the_prefix(url, origin, path):
+    assert application_path(canonicalize(url), origin) == path
+
+
+@pytest.mark.parametrize("path", ["/api", "/apix/p", "/x", "/api/../x", "/"])
+def test_a_path_outside_the_prefix_is_refused(path):
+    with pytest.raises(MalformedURL, match="outside the origin's prefix"):
+        application_path(canonicalize(f"https://h:8443{path}"), PREFIXED)

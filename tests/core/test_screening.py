@@ -1,0 +1,520 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from tests.keys import (
+    BARE,
+    BODY,
+    FULL,
+    JSON_FIELD,
+    NONCE,
+    NOW,
+    URL,
+    changed,
+    covering,
+    parameters,
+    signed_request,
+    unsigned_claim,
+    with_field,
+)
+
+from undersigned import MalformedSignature, Request, SignatureError, SignatureRejected, profiles
+from undersigned.screening import is_signed, screen
+
+MEGABYTE = 1024 * 1024
+DIGEST = "sha-256=:SNIVma8dgUBx/U1CBaYFQnsJep9S0/tXaNXlQQOdoxQ=:"
+
+
+def refusal(request: Request, profile=profiles.ADCP_3_2, *, now: float = NOW) -> SignatureError:
+    with pytest.raises(SignatureError) as caught:
+        screen(request, profile, now=now)
+    return caught.value
+
+
+def code(request: Request, profile=profiles.ADCP_3_2, *, now: float = NOW) -> tuple[str, object]:
+    error = refusal(request, profile, now=now)
+    return error.code.removeprefix(profile.prefix), error.step
+
+
+MALFORMED = ("signature_header_malformed", 1)
+
+
+def bodiless(**changes) -> Request:
+    return unsigned_claim(covering(*BARE, **changes))
+
+
+def with_content(*components: str, headers=(JSON_FIELD, ("Content-Digest", DIGEST)), **parts) -> Request:
+    return unsigned_claim(covering(*(components or FULL)), method="POST", headers=headers, body=BODY, **parts)
+
+
+def test_a_candidate_holds_what_was_read():
+    request = signed_request()
+    candidate = screen(request, profiles.ADCP_3_2, now=NOW)
+    assert candidate.request is request
+    assert (candidate.label, candidate.keyid, candidate.algorithm) == ("sig1", "buyer-ed25519", "ed25519")
+    assert (candidate.created, candidate.expires, candidate.nonce) == (NOW, NOW + 300, NONCE)
+    assert len(candidate.signature) == 64
+    assert set(candidate.digest.expected) == {"sha-256"}
+    assert candidate.until == NOW + 360
+    assert candidate.now == NOW
+
+
+# Steps 0 and 1
+
+
+@pytest.mark.parametrize(
+    "headers", [[], [("authorization", "Bearer x")], [("x-signature", "x")], [("signature-", "x")]]
+)
+def test_a_request_with_neither_field_is_not_signed(headers):
+    request = Request("GET", URL, headers)
+    assert not is_signed(request)
+    error = refusal(request)
+    assert (error.code, error.step) == ("request_signature_required", 0)
+    assert type(error) is SignatureRejected
+
+
+@pytest.mark.parametrize("name", ["Signature", "Signature-Input"])
+@pytest.mark.parametrize("value", ["", "sig1=()", "sig1=:AAAA:"])
+def test_one_field_without_the_other_is_malformed(name, value):
+    request = Request("GET", URL, [(name, value)])
+    assert is_signed(request)
+    assert code(request) == MALFORMED
+    assert type(refusal(request)) is MalformedSignature
+
+
+@pytest.mark.parametrize(
+    "header",
+    [("a b", "v"), ("", "v"), ("a\nb", "v"), ("é", "v"), ("a", "v\r\n w"), ("a", "v\nw"), ("a", "\0"), ("a:", "v")],
+)
+def test_a_field_that_no_http_message_can_carry_is_malformed(header):
+    assert code(changed(signed_request(), headers=[*signed_request().headers, header])) == MALFORMED
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "",
+        "sig1",
+        "sig1=",
+        "sig1=:AAAA:",
+        'sig1=("@method"',
+        "sig1=(method)",
+        'sig1=("@method"), sig1=("@method")',
+        'sig1=("@METHOD")',
+        'sig1=("@signature-params")',
+        'sig1=("@method" "@method")',
+        "sig1=();a=1;a=2",
+        "sig1=(), \xe9=()",
+        "sig1=(),",
+        "sig1=(), other",
+        "sig1=(), other=(x)",
+        "sig1=\ud800",
+    ],
+)
+def test_a_signature_input_that_cannot_be_read_is_malformed(value):
+    assert code(unsigned_claim(value)) == MALFORMED
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "",
+        "sig1",
+        "sig1=1",
+        "sig1=AAAA",
+        'sig1=":AAAA:"',
+        "sig1=:AAAA",
+        "sig1=:AAA:",
+        "sig1=:AA:",
+        "sig1=:-_-_:",
+        "sig1=:AB==:",
+        "sig2=:AAAA:",
+        "sig1=:AAAA:, sig1=:AAAA:",
+        "sig1=:AAAA:, other=1",
+        "sig1=:AAAA:, other=:-_-_:",
+        "SIG1=:AAAA:",
+        "sig1=(:AAAA:)",
+        "sig1=:\xe9:",
+    ],
+)
+def test_a_signature_that_cannot_be_read_is_malformed(value):
+    assert code(unsigned_claim(covering(*BARE), value)) == MALFORMED
+
+
+def test_the_two_profiles_do_not_read_each_others_base64():
+    padded, unpadded = "sig1=:++AA:, b=:AA==:", "sig1=:--AA:, b=:AA:"
+    claim = covering(*BARE)
+    assert screen(unsigned_claim(claim, padded), profiles.ADCP_3_2, now=NOW)
+    assert screen(unsigned_claim(claim, unpadded), profiles.ADCP_3_1, now=NOW)
+    assert code(unsigned_claim(claim, unpadded), profiles.ADCP_3_2) == MALFORMED
+    assert code(unsigned_claim(claim, padded), profiles.ADCP_3_1) == MALFORMED
+
+
+@pytest.mark.parametrize("name", ["created", "expires"])
+@pytest.mark.parametrize(
+    "raw", ['"1776520800"', "1776520800.0", "?1", "@1776520800", "tok", ":AAAA:", '%"1"', "1000000000000000", "1e9"]
+)
+def test_a_time_that_is_no_integer_is_malformed(name, raw):
+    assert code(bodiless(**{name: raw})) == MALFORMED
+
+
+@pytest.mark.parametrize("name", ["nonce", "keyid", "alg", "tag"])
+@pytest.mark.parametrize("raw", ["1", "1.5", "?1", "@1776520800", "tok", ":AAAA:", '%"text"', "(1)", '"a'])
+def test_a_text_that_is_no_string_is_malformed(name, raw):
+    assert code(bodiless(**{name: raw})) == MALFORMED
+
+
+@pytest.mark.parametrize(
+    "nonce",
+    ["", "A" * 21, "A" * 20, "A" * 25, "A" * 22 + "=", "A" * 23 + "+", "A" * 23 + "/", "A" * 22 + "==", " " * 22],
+)
+def test_a_nonce_that_is_short_or_not_unpadded_base64url_is_malformed(nonce):
+    assert code(bodiless(nonce=f'"{nonce}"')) == MALFORMED
+
+
+@pytest.mark.parametrize("nonce", ["A" * 22, "-" * 23, "_" * 24, "A" * 26, "A" * 4000])
+def test_a_nonce_of_sixteen_bytes_or_more_is_read(nonce):
+    assert screen(bodiless(nonce=f'"{nonce}"'), profiles.ADCP_3_2, now=NOW).nonce == nonce
+
+
+@pytest.mark.parametrize(
+    "types",
+    [
+        [("content-type", "application/json"), ("content-type", "application/json")],
+        [("content-type", "application/json, text/plain")],
+        [("content-type", "application/json,")],
+        [("content-type", ",")],
+        [("content-type", 'text/plain; a="b", text/html')],
+        [("content-type", 'text/plain; a="b\\", text/html')],
+        [("content-type", 'text/plain; a="b')],
+        [("content-type", "a"), ("content-type", "")],
+    ],
+)
+def test_a_covered_content_type_of_several_values_is_malformed(types):
+    request = with_content(headers=[*types, ("Content-Digest", DIGEST)])
+    assert code(request) == MALFORMED
+
+
+@pytest.mark.parametrize(
+    "value", ["application/json", 'text/plain; a="b, c"', 'text/plain; a="b\\", c"; d="e"', "", ";"]
+)
+def test_a_content_type_of_one_value_is_read(value):
+    request = with_content(headers=[("content-type", value), ("Content-Digest", DIGEST)])
+    assert screen(request, profiles.ADCP_3_2, now=NOW)
+
+
+@pytest.mark.parametrize("component", ['"content-type"', '"content-type";bs', '"content-type";sf'])
+def test_no_parameter_lets_a_covered_content_type_have_several_values(component):
+    types = [("content-type", "text/plain"), ("content-type", "application/json")]
+    assert code(unsigned_claim(covering(*BARE, component), headers=types)) == MALFORMED
+
+
+def test_a_content_type_that_is_not_covered_may_have_several_values():
+    types = [("content-type", "text/plain"), ("content-type", "application/json")]
+    assert screen(unsigned_claim(covering(*BARE), headers=types), profiles.ADCP_3_2, now=NOW)
+
+
+DIGESTS = [
+    "",
+    "sha-256",
+    "sha-256=1",
+    "SHA-256=:AAAA:",
+    "sha-256=:AAAA:, sha-256=:AAAA:",
+    "sha-256=:AAAA:, sha-512=:AA:",
+    "sha-256=:-_-_:",
+    "sha-256=:AB==:",
+    "é=:AAAA:",
+]
+
+
+@pytest.mark.parametrize("value", DIGESTS)
+@pytest.mark.parametrize(
+    "component", ['"content-digest"', '"content-digest";sf', '"content-digest";bs', '"content-digest";key="sha-256"']
+)
+def test_a_covered_content_digest_that_cannot_be_read_is_malformed(component, value):
+    request = unsigned_claim(covering(*BARE, component), headers=[("content-digest", value)])
+    assert code(request) == MALFORMED
+
+
+def test_a_covered_content_digest_that_is_absent_is_malformed():
+    assert code(unsigned_claim(covering(*BARE, "content-digest"))) == MALFORMED
+
+
+@pytest.mark.parametrize("value", DIGESTS)
+def test_a_content_digest_that_is_not_covered_is_not_read(value):
+    request = unsigned_claim(covering(*BARE), headers=[("content-digest", value)])
+    assert screen(request, profiles.ADCP_3_2, now=NOW).digest is None
+
+
+# The label
+
+
+def test_the_profiles_own_label_is_processed_wherever_it_stands():
+    claim = ", ".join([covering(*BARE, label="other"), covering(*BARE, keyid='"k"')])
+    assert screen(unsigned_claim(claim), profiles.ADCP_3_2, now=NOW).keyid == "k"
+
+
+def test_without_it_the_first_of_the_profiles_tag_is():
+    claim = ", ".join([covering(*BARE, label="a", tag='"x"'), covering(*BARE, label="b", keyid='"k"'), "c=()"])
+    candidate = screen(unsigned_claim(claim, "c=:AAAA:, b=:AAAA:"), profiles.ADCP_3_2, now=NOW)
+    assert (candidate.label, candidate.keyid) == ("b", "k")
+
+
+def test_without_that_the_first_is():
+    claim = ", ".join([covering(*BARE, label="a", tag='"x"'), "b=()"])
+    assert code(unsigned_claim(claim, "a=:AAAA:")) == ("signature_tag_invalid", 3)
+
+
+def test_a_label_of_the_profile_with_another_tag_is_not_passed_over():
+    claim = ", ".join([covering(*BARE, tag='"x"'), covering(*BARE, label="b")])
+    assert code(unsigned_claim(claim, "sig1=:AAAA:, b=:AAAA:")) == ("signature_tag_invalid", 3)
+
+
+def test_labels_that_are_not_processed_are_not_judged():
+    claim = f'{covering(*BARE)}, b=("@method" "x");created="x";nonce=1'
+    assert screen(unsigned_claim(claim), profiles.ADCP_3_2, now=NOW).label == "sig1"
+
+
+# Steps 2 to 5
+
+
+@pytest.mark.parametrize("name", ["created", "expires", "nonce", "keyid", "alg", "tag"])
+def test_a_parameter_that_is_absent_is_incomplete(name):
+    request = bodiless(**{name: None})
+    assert code(request) == ("signature_params_incomplete", 2)
+    assert type(refusal(request)) is MalformedSignature
+    assert name in refusal(request).detail
+
+
+@pytest.mark.parametrize("tag", ["adcp/webhook-signing/v1", "adcp/request-signing/v2", "ADCP/request-signing/v1", ""])
+def test_another_tag_is_invalid(tag):
+    assert code(bodiless(tag=f'"{tag}"')) == ("signature_tag_invalid", 3)
+
+
+@pytest.mark.parametrize("alg", ["hmac-sha256", "rsa-pss-sha512", "ecdsa-p384-sha384", "Ed25519", "EdDSA", "none", ""])
+def test_an_algorithm_the_profile_does_not_list_is_not_allowed(alg):
+    assert code(bodiless(alg=f'"{alg}"')) == ("signature_alg_not_allowed", 4)
+
+
+@pytest.mark.parametrize(
+    ("created", "expires"),
+    [
+        (NOW, NOW),
+        (NOW, NOW - 1),
+        (NOW, NOW + 301),
+        (NOW + 61, NOW + 62),
+        (NOW - 200, NOW - 61),
+        (0, 300),
+        (-1, 299),
+        (999_999_999_999_998, 999_999_999_999_999),
+        (-999_999_999_999_999, 999_999_999_999_999),
+    ],
+)
+def test_a_window_that_is_wrong_or_over_is_invalid(created, expires):
+    assert code(bodiless(created=created, expires=expires)) == ("signature_window_invalid", 5)
+
+
+@pytest.mark.parametrize(
+    ("created", "expires"),
+    [(NOW, NOW + 1), (NOW, NOW + 300), (NOW + 60, NOW + 360), (NOW - 360, NOW - 60), (NOW - 61, NOW - 60)],
+)
+def test_a_window_within_the_skew_holds(created, expires):
+    assert screen(bodiless(created=created, expires=expires), profiles.ADCP_3_2, now=NOW)
+
+
+def test_a_fraction_of_a_second_beyond_the_skew_is_beyond_it():
+    request = bodiless(created=NOW - 360, expires=NOW - 60)
+    assert code(request, now=NOW + 0.001) == ("signature_window_invalid", 5)
+    assert code(bodiless(created=NOW + 60, expires=NOW + 61), now=NOW - 0.001) == ("signature_window_invalid", 5)
+
+
+# Step 6
+
+
+@pytest.mark.parametrize("missing", BARE)
+def test_a_component_the_profile_requires_must_be_covered(missing):
+    listed = [component for component in BARE if component != missing]
+    assert code(unsigned_claim(covering(*listed))) == ("signature_components_incomplete", 6)
+
+
+@pytest.mark.parametrize("missing", FULL)
+def test_with_content_its_type_and_digest_must_be_covered_too(missing):
+    listed = [component for component in FULL if component != missing]
+    assert code(with_content(*listed)) == ("signature_components_incomplete", 6)
+
+
+def test_content_that_is_only_announced_counts():
+    request = unsigned_claim(covering(*BARE), method="POST", has_body=True)
+    assert code(request) == ("signature_components_incomplete", 6)
+
+
+@pytest.mark.parametrize(
+    "component",
+    ['"@method";req', '"@target-uri";x', '"@authority";req', '"content-type";bs', '"content-digest";sf'],
+)
+def test_a_component_with_parameters_is_not_the_one_required(component):
+    name = component.split('"')[1]
+    listed = [component if listed == name else listed for listed in FULL]
+    assert code(with_content(*listed)) == ("signature_components_incomplete", 6)
+
+
+@pytest.mark.parametrize(
+    "component", ['"content-digest"', '"content-digest";sf', '"content-digest";bs', '"content-digest";key="sha-256"']
+)
+def test_a_digest_where_policy_forbids_one_is_unexpected_however_it_is_covered(component):
+    forbidding = replace(profiles.ADCP_3_1, digest="forbidden")
+    request = with_content(*BARE, "content-type", component)
+    assert code(request, forbidding) == ("signature_components_unexpected", 6)
+
+
+@pytest.mark.parametrize("component", ['"content-digest";sf', '"content-digest";bs', '"content-digest";key="sha-256"'])
+def test_a_digest_covered_with_parameters_binds_the_content_all_the_same(component):
+    request = with_content(*BARE, "content-type", component)
+    assert screen(request, profiles.ADCP_3_1, now=NOW).digest is not None
+
+
+def test_a_webhook_covers_everything_even_without_content():
+    webhook = profiles.ADCP_WEBHOOK
+    request = unsigned_claim(covering(*BARE, tag=f'"{webhook.tag}"'))
+    assert code(request, webhook) == ("signature_components_incomplete", 6)
+
+
+# The order of the steps decides the code
+
+
+def test_the_first_step_that_does_not_hold_gives_the_code():
+    faults = [
+        (1, {"nonce": '"short"'}),
+        (2, {"keyid": None}),
+        (3, {"tag": '"other"'}),
+        (4, {"alg": '"rsa-pss-sha512"'}),
+        (5, {"expires": NOW}),
+    ]
+    for first in range(len(faults)):
+        changes = {name: raw for _, fault in faults[first:] for name, raw in fault.items()}
+        assert code(unsigned_claim(covering("@method", **changes)))[1] == faults[first][0]
+    assert code(unsigned_claim(covering("@method")))[1] == 6
+
+
+def test_the_digest_is_read_before_a_missing_parameter_is_noticed():
+    request = with_content(headers=[JSON_FIELD, ("content-digest", "SHA-256=:AAAA:")])
+    request = with_field(request, "signature-input", covering(*FULL, expires=None))
+    assert code(request) == MALFORMED
+
+
+# What else a candidate tells
+
+
+@pytest.mark.parametrize(
+    ("value", "json"),
+    [
+        ("application/json", True),
+        ("Application/JSON ; charset=utf-8", True),
+        ("application/problem+json", True),
+        ("application/vnd.a+b+json;v=1", True),
+        ("text/json", True),
+        ("application/jsonp", False),
+        ("application/x-ndjson", False),
+        ("text/plain", False),
+        ("text/plain;application/json", False),
+        ("json", False),
+        ("", False),
+    ],
+)
+def test_content_is_json_where_its_type_says_so(value, json):
+    request = with_content(headers=[("content-type", value), ("content-digest", DIGEST)])
+    assert screen(request, profiles.ADCP_3_2, now=NOW).is_json is json
+
+
+def test_no_content_is_no_json():
+    request = unsigned_claim(covering(*BARE), headers=[JSON_FIELD])
+    assert not screen(request, profiles.ADCP_3_2, now=NOW).is_json
+
+
+def test_content_without_a_type_is_no_json():
+    profile = replace(profiles.ADCP_3_1, required_with_body=())
+    request = unsigned_claim(covering(*BARE), body=BODY)
+    assert not screen(request, profile, now=NOW).is_json
+
+
+@pytest.mark.parametrize(
+    ("components", "unknown", "unseen"),
+    [
+        (BARE, True, True),
+        (BARE, False, False),
+        (("@method", '"@request-target"'), True, True),
+        (("@path",), True, False),
+    ],
+)
+def test_a_lone_question_mark_matters_where_the_target_is_covered(components, unknown, unseen):
+    profile = replace(profiles.ADCP_3_2, required=())
+    request = unsigned_claim(covering(*components), query_unknown=unknown)
+    assert screen(request, profile, now=NOW).covers_unseen_query is unseen
+
+
+# Hostile sizes: quadratic, each of these would outlast any test run
+
+
+QUOTES = '"' + '\\"' * (MEGABYTE // 2)
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        unsigned_claim(covering(*BARE), QUOTES),
+        unsigned_claim(QUOTES),
+        unsigned_claim(covering(*BARE), "sig1=:AAAA:;p=" + QUOTES),
+        with_content(headers=[("content-type", QUOTES), ("content-digest", DIGEST)]),
+        with_content(headers=[("content-type", "," + '"\\' * (MEGABYTE // 2)), ("content-digest", DIGEST)]),
+        with_content(headers=[JSON_FIELD, ("content-digest", QUOTES)]),
+        unsigned_claim(", ".join(f"l{number}=()" for number in range(40_000))),
+        unsigned_claim("sig1=()" + "".join(f";p{number}" for number in range(60_000))),
+        unsigned_claim(covering(*BARE), ", ".join(f"l{number}=:AAAA:" for number in range(30_000))),
+        unsigned_claim("sig1=(" + " ".join(f'"{number}"' for number in range(50_000)) + ")"),
+        unsigned_claim("(" * MEGABYTE),
+        unsigned_claim("sig1=(" + " " * MEGABYTE),
+        unsigned_claim("sig1=()" + " " * MEGABYTE + ","),
+        bodiless(nonce=f'"{"A" * MEGABYTE}="'),
+        Request("GET", URL, [("signature", ""), ("a" * MEGABYTE + " ", "v")]),
+        Request("GET", URL, [("signature", "sig1=:AAAA:"), *[("x", "y")] * 50_000, ("signature-input", "sig1=(,")]),
+        Request("GET", URL, [("signature", "sig1=:AAAA:")] * 20_000 + [("signature-input", "sig1=()")] * 20_000),
+    ],
+    ids=range(17),
+)
+def test_a_hostile_message_is_refused_in_linear_time(request_):
+    assert code(request_)[1] in {1, 2}
+
+
+def test_a_hostile_content_type_is_judged_in_linear_time():
+    for value in (
+        "a+" * (MEGABYTE // 2),
+        "application/" + "a+" * (MEGABYTE // 2),
+        "application/json" + " " * MEGABYTE + "x",
+    ):
+        request = with_content(headers=[("content-type", value), ("content-digest", DIGEST)])
+        assert not screen(request, profiles.ADCP_3_2, now=NOW).is_json
+
+
+def test_no_detail_holds_text_of_the_message():
+    secret = "s3cr3t"
+    for request in (
+        unsigned_claim(f"{secret}=("),
+        unsigned_claim(covering(*BARE), f"{secret}=1"),
+        unsigned_claim(covering(*BARE, f'"{secret}"', f'"{secret}"')),
+        unsigned_claim(f"{secret}=(), {secret}=()"),
+        bodiless(**{secret: '"a"', "tag": f'"{secret}"'}),
+        bodiless(alg=f'"{secret}"'),
+        bodiless(nonce=f'"{secret}"'),
+        with_content(headers=[("content-type", f"{secret}, {secret}"), ("content-digest", DIGEST)]),
+        with_content(headers=[JSON_FIELD, ("content-digest", f"{secret}=1")]),
+        Request("GET", URL, [("signature", "x"), (secret, f"{secret}\0")]),
+    ):
+        error = refusal(request)
+        assert secret not in f"{error} {error!r} {error.detail} {error.explain()}"
+
+
+def test_parameters_the_profile_does_not_know_are_kept_in_the_base():
+    claim = f"{covering(*BARE)};x-custom=tok;flag"
+    candidate = screen(unsigned_claim(claim), profiles.ADCP_3_2, now=NOW)
+    assert candidate.input.text.endswith(f"{parameters()};x-custom=tok;flag")

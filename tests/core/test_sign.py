@@ -1,0 +1,279 @@
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+from tests.keys import (
+    BODY,
+    EC_KEY,
+    EC_PRIVATE,
+    JSON_FIELD,
+    KEY,
+    NONCE,
+    NOW,
+    PRIVATE,
+    URL,
+    signed_request,
+    signer,
+    verifier,
+)
+
+from undersigned import ConfigurationError, MalformedURL, Request, Signer, SigningError, SigningKey, profiles
+
+POST = Request("POST", URL, [JSON_FIELD], BODY)
+GET = Request("GET", URL)
+DIGEST = "sha-256=:SNIVma8dgUBx/U1CBaYFQnsJep9S0/tXaNXlQQOdoxQ=:"
+
+
+def test_the_fields_to_add_are_the_digest_the_input_and_the_signature():
+    fields = signer().sign(POST, nonce=NONCE)
+    assert [name for name, _ in fields] == ["Content-Digest", "Signature-Input", "Signature"]
+    assert fields[0][1] == DIGEST
+    assert fields[1][1] == (
+        'sig1=("@method" "@target-uri" "@authority" "content-type" "content-digest")'
+        f';created={NOW};expires={NOW + 300};nonce="{NONCE}";keyid="buyer-ed25519";alg="ed25519"'
+        ';tag="adcp/request-signing/v1"'
+    )
+    assert re.fullmatch(r"sig1=:[A-Za-z0-9+/]{86}==:", fields[2][1])
+
+
+def test_what_was_signed_is_told_with_the_fields():
+    signed = signer().signed(Request("GET", "HTTPS://Seller.Example.com:443/./p#f"), nonce=NONCE)
+    assert signed.target_uri == "https://seller.example.com/p"
+    assert signed.signature_base.startswith('"@method": GET\n"@target-uri": https://seller.example.com/p\n')
+    assert signed.fields == tuple(signer().sign(Request("GET", signed.target_uri), nonce=NONCE))
+
+
+def test_signed_fields_show_neither_base_nor_target():
+    shown = repr(signer().signed(Request("GET", "https://h/?token=s3cr3t")))
+    assert "s3cr3t" not in shown
+
+
+def test_a_u_label_is_signed_as_its_a_label():
+    signed = signer().signed(Request("GET", "https://bücher.example/", [("host", "Bücher.example")]))
+    assert signed.target_uri == "https://xn--bcher-kva.example/"
+
+
+@pytest.mark.parametrize("key", [KEY, EC_KEY])
+@pytest.mark.parametrize("profile", [profiles.ADCP_3_2, profiles.ADCP_3_1, profiles.ADCP_WEBHOOK])
+def test_what_is_signed_verifies(key, profile):
+    assert verifier(profile).verify(signed_request(profile=profile, key=key)).algorithm == key.algorithm
+
+
+def test_a_key_that_names_no_purpose_signs_for_any():
+    key = SigningKey.from_jwk({name: value for name, value in PRIVATE.items() if name != "adcp_use"})
+    assert signer(key=key).sign(GET)
+
+
+def test_label_times_and_nonce_can_be_given():
+    fields = dict(signer().sign(GET, created=NOW + 5, expires=NOW + 6, nonce="A" * 22, label="mine"))
+    assert fields["Signature-Input"].startswith('mine=("@method"')
+    assert f';created={NOW + 5};expires={NOW + 6};nonce="{"A" * 22}";' in fields["Signature-Input"]
+    assert fields["Signature"].startswith("mine=:")
+
+
+def test_each_signature_has_a_nonce_of_its_own():
+    nonces = {re.search('nonce="([^"]*)"', dict(signer().sign(GET))["Signature-Input"])[1] for _ in range(50)}
+    assert len(nonces) == 50
+    assert {len(nonce) for nonce in nonces} == {22}
+
+
+def test_the_clock_is_cut_to_whole_seconds():
+    assert f";created={NOW};" in dict(signer(now=NOW + 0.9).sign(GET))["Signature-Input"]
+
+
+def test_the_wall_clock_is_the_default():
+    assert ";created=" in dict(Signer(KEY, profile=profiles.ADCP_3_2).sign(GET))["Signature-Input"]
+
+
+def test_more_fields_can_be_covered():
+    fields = [JSON_FIELD, ("Idempotency-Key", "k"), ("Idempotency-Key", "l")]
+    signed = signer(components=["idempotency-key", "content-type"]).signed(Request("POST", URL, fields, BODY))
+    assert '\n"idempotency-key": k, l\n' in signed.signature_base
+    request = Request("POST", URL, [*fields, *signed.fields], BODY)
+    assert '"idempotency-key"' in verifier().verify(request).components
+
+
+def test_a_second_signature_stands_beside_the_first():
+    first = signer().sign(GET, label="proxy")
+    both = [*first, *signer().sign(Request("GET", URL, first))]
+    assert verifier().verify(Request("GET", URL, both)).label == "sig1"
+
+
+@pytest.mark.parametrize("given", ["sig1=()", "a=(), sig1=()", "sig1 = ()", "a=() ,\tsig1=()"])
+def test_a_label_that_is_taken_is_refused(given):
+    with pytest.raises(SigningError, match="already has a signature of this label"):
+        signer().sign(Request("GET", URL, [("signature-input", given)]))
+
+
+# The digest
+
+
+def test_a_digest_that_is_there_and_right_is_kept():
+    request = Request("POST", URL, [JSON_FIELD, ("Content-Digest", DIGEST)], BODY)
+    fields = signer().sign(request)
+    assert [name for name, _ in fields] == ["Signature-Input", "Signature"]
+    assert verifier().verify(Request("POST", URL, [*request.headers, *fields], BODY))
+
+
+@pytest.mark.parametrize(
+    ("given", "fault"),
+    [
+        ("sha-256=:AAAA:", "is not the body's"),
+        ("md5=:AAAA:", "is not the body's"),
+        ("", "the field value is empty"),
+        ("sha-256=AAAA", "not a byte sequence"),
+        ("sha-256=:AA:", "not in the profile's Base64"),
+    ],
+)
+@pytest.mark.parametrize(
+    "making",
+    [signer(), signer(profiles.ADCP_3_1, components=["content-digest"])],
+    ids=["required", "chosen"],
+)
+def test_a_digest_that_is_there_and_wrong_is_refused(making, given, fault):
+    if given == "sha-256=:AA:" and making.profile is profiles.ADCP_3_1:
+        fault = "is not the body's"
+    with pytest.raises(SigningError, match=f"{fault}.*; leave it out to have it made"):
+        making.sign(Request("POST", URL, [JSON_FIELD, ("Content-Digest", given)], BODY))
+
+
+@pytest.mark.parametrize("body", [BODY, b""])
+def test_a_digest_that_is_only_chosen_is_made_too(body):
+    making = signer(profiles.ADCP_3_1, components=["content-digest"])
+    fields = making.sign(Request("POST", URL, [JSON_FIELD], body))
+    assert fields[0][0] == "Content-Digest"
+    request = Request("POST", URL, [JSON_FIELD, *fields], body)
+    assert '"content-digest"' in verifier(profiles.ADCP_3_1).verify(request).components
+
+
+def test_without_content_no_digest_is_made():
+    assert [name for name, _ in signer().sign(GET)] == ["Signature-Input", "Signature"]
+
+
+def test_a_webhook_without_content_has_a_digest_of_nothing():
+    request = Request("POST", URL, [JSON_FIELD])
+    fields = signer(profiles.ADCP_WEBHOOK).sign(request)
+    assert fields[0][1].startswith("sha-256=:47DEQpj8HBSa")
+    assert verifier(profiles.ADCP_WEBHOOK).verify(Request("POST", URL, [JSON_FIELD, *fields]))
+
+
+def test_the_algorithms_of_a_digest_can_be_chosen():
+    value = signer(digests=["sha-512", "sha-256"]).sign(POST)[0][1]
+    assert re.fullmatch("sha-512=:.{88}:, sha-256=:.{44}:", value)
+
+
+# What a receiver would refuse is not signed
+
+
+@pytest.mark.parametrize(
+    ("request_", "fault"),
+    [
+        (Request("post", URL), "the method is not an upper-case token"),
+        (Request("GE T", URL), "the method is not an upper-case token"),
+        (Request("GET", URL, [("a b", "v")]), "a name is not a token"),
+        (Request("GET", URL, [("a", "v\nw")]), "a name is not a token"),
+        (Request("GET", URL, [("host", "evil.example")]), "Host is not the URL's authority"),
+        (Request("GET", URL, [("host", "seller.example.com:80")]), "Host is not the URL's authority"),
+        (Request("GET", URL, [("host", "seller.example.com")] * 2), "more than one Host"),
+        (Request("GET", URL, [(":authority", "evil.example")]), "is not the URL's authority"),
+        (Request("POST", URL, [], BODY), "add exactly one to the request"),
+        (Request("POST", URL, [JSON_FIELD, JSON_FIELD], BODY), "add exactly one to the request"),
+        (Request("POST", URL, [("content-type", "a/b, c/d")], BODY), "Content-Type has several values"),
+        (Request("POST", URL, [("content-type", 'a/b;c="d')], BODY), "Content-Type has several values"),
+        (Request("POST", URL, [("content-type", "text/\xe9")], BODY), "not printable ASCII"),
+    ],
+)
+def test_a_request_that_would_be_refused_is_not_signed(request_, fault):
+    with pytest.raises(SigningError, match=fault):
+        signer().sign(request_)
+
+
+@pytest.mark.parametrize("url", ["", "/p", "ftp://h/", "https://h/ ", "https://h/%zz", "\ud800"])
+def test_a_url_without_a_canonical_form_is_not_signed(url):
+    with pytest.raises(MalformedURL):
+        signer().sign(Request("GET", url))
+
+
+def test_a_host_that_is_no_authority_is_not_signed():
+    with pytest.raises(MalformedURL):
+        signer().sign(Request("GET", URL, [("host", "a b")]))
+
+
+def test_a_field_that_is_not_there_is_not_covered():
+    with pytest.raises(SigningError, match=r"a covered component has no value in this request: .*x-none are covered"):
+        signer(components=["x-none"]).sign(GET)
+
+
+@pytest.mark.parametrize("label", ["", "Sig1", "1sig", "sig 1", "sig1,", "sïg", "sig1\n", "-"])
+def test_a_label_no_dictionary_can_have_is_refused(label):
+    with pytest.raises(SigningError, match=r"^label: "):
+        signer().sign(GET, label=label)
+
+
+@pytest.mark.parametrize(
+    "nonce", ["", "A" * 21, "A" * 25, "A" * 22 + "=", "A" * 22 + "+", "é" * 22, "A" * 22 + "\n", 'A"' * 20]
+)
+def test_a_nonce_the_receiver_would_refuse_is_not_signed(nonce):
+    with pytest.raises(SigningError, match=r"^nonce: "):
+        signer().sign(GET, nonce=nonce)
+    with pytest.raises(SigningError, match=r"^nonce: "):
+        signer(nonces=lambda: nonce).sign(GET)
+
+
+@pytest.mark.parametrize(
+    ("created", "expires"),
+    [
+        (NOW, NOW),
+        (NOW, NOW - 1),
+        (NOW, NOW + 301),
+        (10**15, None),
+        (10**15 - 1, None),
+        (-(10**15), None),
+        (1.5, None),
+        (True, None),
+        (NOW, NOW + 0.5),
+        ("1", None),
+    ],
+)
+def test_times_the_receiver_would_refuse_are_not_signed(created, expires):
+    with pytest.raises(SigningError, match=r"^(created|expires): "):
+        signer().sign(GET, created=created, expires=expires)
+
+
+# Construction
+
+
+@pytest.mark.parametrize(
+    ("options", "option"),
+    [
+        ({"key": PRIVATE}, "key"),
+        ({"key": None}, "key"),
+        ({"profile": "adcp-3.2"}, "profile"),
+        ({"profile": replace(profiles.ADCP_3_2, algorithms=frozenset({"ecdsa-p256-sha256"}))}, "key"),
+        ({"key": SigningKey.from_jwk({**PRIVATE, "adcp_use": "governance-signing"})}, "key"),
+        ({"components": "abc"}, "components"),
+        ({"components": ["X-A"]}, "components"),
+        ({"components": ["@query"]}, "components"),
+        ({"components": ["x a"]}, "components"),
+        ({"components": [""]}, "components"),
+        ({"components": [5]}, "components"),
+        ({"components": ["content-digest"], "profile": replace(profiles.ADCP_3_1, digest="forbidden")}, "components"),
+        ({"digests": ["md5"]}, "digests"),
+        ({"digests": []}, "digests"),
+        ({"digests": "sha-256"}, "digests"),
+        ({"clock": 5}, "clock"),
+        ({"nonces": "abc"}, "nonces"),
+    ],
+)
+def test_an_argument_that_is_not_what_it_must_be_is_refused_at_construction(options, option):
+    arguments = {"key": KEY, "profile": profiles.ADCP_3_2, **options}
+    with pytest.raises(ConfigurationError, match=f"^{option}: "):
+        Signer(arguments.pop("key"), **arguments)
+
+
+def test_a_signer_shows_nothing_of_its_key():
+    shown = repr(signer()) + repr(signer(key=EC_KEY))
+    assert str(PRIVATE["d"]) not in shown
+    assert str(EC_PRIVATE["d"]) not in shown

@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from undersigned.strict_json import AmbiguousJSON, loads
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["{}", "[]", "null", '{"a": [1, {"b": 2}], "c": {"a": 1}}', '"\\ud800"', "1e400", '{"a": 1, "A": 2}', "-0", " 1 "],
+)
+def test_unambiguous_json_reads_as_the_standard_library_reads_it(text):
+    assert loads(text) == json.loads(text)
+    assert loads(text.encode()) == json.loads(text)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le"])
+def test_another_unicode_encoding_hides_no_duplicate(encoding):
+    with pytest.raises(AmbiguousJSON):
+        loads('{"a": 1, "a": 2}'.encode(encoding))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a": 1, "a": 1}',
+        '{"a": 1, "b": 2, "a": 3}',
+        '[[[{"x": {"a": 1, "a": 2}}]]]',
+        '{"a": 1, "\\u0061": 2}',
+        '{"": 1, "": 2}',
+        '{"\\ud800": 1, "\\ud800": 2}',
+    ],
+)
+def test_a_repeated_key_is_refused_at_any_depth(text):
+    with pytest.raises(AmbiguousJSON, match="a JSON object repeats a key"):
+        loads(text)
+
+
+def test_at_most_four_of_the_repeated_keys_are_kept_as_evidence():
+    with pytest.raises(AmbiguousJSON) as caught:
+        loads("{" + ",".join(f'"{key}": 1, "{key}": 2' for key in "abcdef") + ', "single": 1}')
+    assert caught.value.duplicates == ("a", "b", "c", "d")
+
+
+@pytest.mark.parametrize("text", ["NaN", "Infinity", "-Infinity", '{"a": NaN}'])
+def test_constants_that_json_does_not_have_are_refused(text):
+    with pytest.raises(AmbiguousJSON, match="NaN and Infinity are not JSON"):
+        loads(text)
+
+
+def test_a_number_too_long_to_be_read_is_refused():
+    with pytest.raises(AmbiguousJSON, match="a number too long") as caught:
+        loads('{"a": ' + "9" * 5000 + "}")
+    assert caught.value.duplicates == ()
+
+
+@pytest.mark.parametrize("opening", ["[", '{"a":'])
+def test_nesting_too_deep_to_be_followed_is_refused(opening):
+    with pytest.raises(AmbiguousJSON, match="nested too deeply"):
+        loads(opening * 200_000)
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"{]", b"\xff", b'{"a": 1,}', b"a=1", b"\x00", b'"\xed\xa0"'])
+def test_what_is_no_json_is_a_plain_value_error(body):
+    with pytest.raises(ValueError) as caught:  # noqa: PT011 - the standard library's own words
+        loads(body)
+    assert not isinstance(caught.value, AmbiguousJSON)
+
+
+def test_the_message_quotes_nothing():
+    with pytest.raises(AmbiguousJSON) as caught:
+        loads('{"secret": 1, "secret": 2}')
+    assert "secret" not in str(caught.value)

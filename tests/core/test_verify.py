@@ -1,0 +1,385 @@
+from __future__ import annotations
+
+import asyncio
+import inspect
+from dataclasses import replace
+
+import pytest
+from tests.keys import BODY, JSON_FIELD, KEYS, NOW, URL, changed, signed_request, verifier
+
+from undersigned import (
+    AsyncVerifier,
+    ConfigurationError,
+    KeySet,
+    MemoryReplayStore,
+    Request,
+    RevocationList,
+    SignatureError,
+    SignatureRejected,
+    VerificationUnavailable,
+    Verifier,
+    profiles,
+)
+from undersigned.content import Content
+from undersigned.replay import Caps
+
+SECRET = "s3cr3t of the source"
+
+
+class SyncDriver:
+    """The sync driver, spoken to as both are spoken to here."""
+
+    make = Verifier
+
+    @staticmethod
+    def run(result):
+        return result
+
+
+class AsyncDriver:
+    """The async driver over sources that answer at once."""
+
+    make = AsyncVerifier
+
+    @staticmethod
+    def run(result):
+        return asyncio.run(result)
+
+
+DRIVERS = pytest.mark.parametrize("driver", [SyncDriver, AsyncDriver])
+
+
+def made(driver, *, profile=profiles.ADCP_3_2, clock=lambda: NOW, **sources):
+    return driver.make(profile, **{"keys": KEYS, "replay": MemoryReplayStore(), "clock": clock, **sources})
+
+
+class Broken:
+    """A source that cannot be asked."""
+
+    blocking = False
+
+    def find(self, _keyid):
+        raise OSError(SECRET)
+
+    def full(self, _keyid, **_options):
+        raise OSError(SECRET)
+
+    def claim(self, _keyid, _nonce, **_options):
+        raise OSError(SECRET)
+
+
+class BrokenAtTheClaim(Broken):
+    def full(self, _keyid, **_options):
+        return False
+
+
+class Awaitable:
+    """A source whose answers have to be awaited, wrapped around one that answers at once."""
+
+    def __init__(self, source):
+        self._source = source
+
+    async def find(self, keyid):
+        await asyncio.sleep(0)
+        return self._source.find(keyid)
+
+    async def full(self, keyid, **options):
+        await asyncio.sleep(0)
+        return self._source.full(keyid, **options)
+
+    async def claim(self, keyid, nonce, **options):
+        await asyncio.sleep(0)
+        return self._source.claim(keyid, nonce, **options)
+
+
+class Recording(MemoryReplayStore):
+    """A store that remembers how it was asked."""
+
+    def __init__(self):
+        super().__init__()
+        self.asked = []
+
+    def full(self, keyid, **options):
+        self.asked.append(("full", keyid, options))
+        return super().full(keyid, **options)
+
+    def claim(self, keyid, nonce, **options):
+        self.asked.append(("claim", keyid, nonce, options))
+        return super().claim(keyid, nonce, **options)
+
+
+@DRIVERS
+def test_a_signed_request_is_verified_once(driver):
+    judge = made(driver)
+    verified = driver.run(judge.verify(signed_request()))
+    assert (verified.keyid, verified.target_uri) == ("buyer-ed25519", URL)
+    with pytest.raises(SignatureRejected, match=r"^request_signature_replayed$"):
+        driver.run(judge.verify(signed_request()))
+
+
+@DRIVERS
+def test_a_bodiless_request_is_verified(driver):
+    assert driver.run(made(driver).verify(signed_request("GET", URL, (), b"")))
+
+
+@DRIVERS
+def test_a_changed_body_is_refused_and_spends_no_nonce(driver):
+    judge = made(driver)
+    with pytest.raises(SignatureRejected, match=r"^request_signature_digest_mismatch$"):
+        driver.run(judge.verify(changed(signed_request(), body=b"{}")))
+    assert driver.run(judge.verify(signed_request()))
+
+
+@DRIVERS
+def test_a_signed_bad_body_spends_its_nonce(driver):
+    judge = made(driver)
+    request = signed_request(body=b'{"a":1,"a":2}')
+    codes = []
+    for _ in range(2):
+        with pytest.raises(SignatureError) as caught:
+            driver.run(judge.verify(request))
+        codes.append(caught.value.code)
+    assert codes == ["request_body_malformed", "request_signature_replayed"]
+
+
+@DRIVERS
+def test_who_has_no_key_writes_nothing_to_the_store(driver):
+    store = MemoryReplayStore()
+    judge = made(driver, replay=store)
+    for request in (
+        changed(signed_request(), method="PUT"),
+        changed(signed_request(), url="https://h/"),
+        changed(signed_request(), body=b""),
+        changed(signed_request(), headers=[*signed_request().headers, ("host", "h")]),
+    ):
+        with pytest.raises(SignatureError):
+            driver.run(judge.verify(request))
+    assert len(store) == 0
+
+
+@DRIVERS
+def test_the_store_is_asked_for_the_life_of_the_signature(driver):
+    store = Recording()
+    caps = Caps(per_key=7, total=8)
+    times = iter([NOW, NOW + 2])
+    judge = made(driver, profile=replace(profiles.ADCP_3_2, caps=caps), replay=store, clock=lambda: next(times))
+    verified = driver.run(judge.verify(signed_request()))
+    assert store.asked == [
+        ("full", "buyer-ed25519", {"now": NOW, "caps": caps}),
+        ("claim", "buyer-ed25519", verified.nonce, {"now": NOW + 2, "until": NOW + 360.0, "caps": caps}),
+    ]
+
+
+@DRIVERS
+def test_a_store_at_its_cap_refuses_before_the_signature_is_looked_at(driver):
+    store = MemoryReplayStore()
+    caps = Caps(per_key=1)
+    store.claim("buyer-ed25519", "other", now=NOW, until=NOW + 360, caps=caps)
+    judge = made(driver, profile=replace(profiles.ADCP_3_2, caps=caps), replay=store)
+    with pytest.raises(SignatureRejected) as caught:
+        driver.run(judge.verify(changed(signed_request(), method="PUT")))
+    assert (caught.value.code, caught.value.step) == ("request_signature_rate_abuse", "9a")
+
+
+@DRIVERS
+def test_a_cap_reached_between_the_two_questions_refuses_at_the_claim(driver):
+    class Filling(MemoryReplayStore):
+        def full(self, _keyid, **_options):
+            return False
+
+    store = Filling()
+    store.claim("buyer-ed25519", "other", now=NOW, until=NOW + 360, caps=Caps(1))
+    judge = made(driver, profile=replace(profiles.ADCP_3_2, caps=Caps(per_key=1)), replay=store)
+    with pytest.raises(SignatureRejected) as caught:
+        driver.run(judge.verify(signed_request()))
+    assert (caught.value.code, caught.value.step) == ("request_signature_rate_abuse", 13)
+
+
+@DRIVERS
+def test_a_body_held_back_until_the_nonce_is_forgotten_does_not_replay(driver):
+    # The headers pass while the nonce is live; the rest of the body comes when a store may have dropped it.
+    time = [float(NOW)]
+    judge = made(driver, clock=lambda: time[0])
+    held = signed_request()
+    assert driver.run(judge.verify(held))
+    time[0] = NOW + 359
+    proven = driver.run(judge.authenticate(held))
+    digest = proven.running_digest()
+    digest.update(BODY)
+    time[0] = NOW + 1000
+    later = {"created": NOW + 1000, "nonce": "A" * 22}
+    assert driver.run(judge.verify(signed_request(**later)))
+    with pytest.raises(SignatureRejected, match=r"^request_signature_window_invalid$"):
+        driver.run(judge.complete(proven, Content((BODY,)), digest=digest))
+    time[0] = NOW + 359
+    with pytest.raises(SignatureRejected, match=r"^request_signature_replayed$"):
+        driver.run(judge.complete(proven, Content((BODY,)), digest=digest))
+
+
+@DRIVERS
+@pytest.mark.parametrize(
+    ("source", "code", "step"),
+    [
+        ({"keys": Broken()}, "request_signature_jwks_unavailable", 7),
+        ({"replay": Broken()}, "request_signature_store_unavailable", "9a"),
+        ({"replay": BrokenAtTheClaim()}, "request_signature_store_unavailable", 12),
+    ],
+)
+def test_a_source_that_is_down_is_not_the_senders_fault(driver, source, code, step):
+    with pytest.raises(VerificationUnavailable) as caught:
+        driver.run(made(driver, **source).verify(signed_request()))
+    error = caught.value
+    assert (error.code, error.step) == (code, step)
+    assert isinstance(error.__cause__, OSError)
+    assert SECRET not in f"{error} {error!r} {error.detail} {error.explain()}"
+
+
+@DRIVERS
+def test_a_source_that_is_down_is_not_asked_about_what_is_refused_anyway(driver):
+    judge = made(driver, keys=Broken(), replay=Broken())
+    with pytest.raises(SignatureRejected, match=r"^request_signature_required$"):
+        driver.run(judge.verify(Request("GET", URL)))
+
+
+@DRIVERS
+def test_a_store_that_answers_nonsense_is_down(driver):
+    class Nonsense(MemoryReplayStore):
+        def claim(self, _keyid, _nonce, **_options):
+            return None
+
+    with pytest.raises(VerificationUnavailable) as caught:
+        driver.run(made(driver, replay=Nonsense()).verify(signed_request()))
+    assert (caught.value.code, caught.value.step) == ("request_signature_store_unavailable", 13)
+
+
+@DRIVERS
+def test_revocations_count(driver):
+    listed = RevocationList(revoked=frozenset({"buyer-ed25519"}), updated=NOW - 10, next_update=NOW + 10)
+    with pytest.raises(SignatureRejected, match=r"^request_signature_key_revoked$"):
+        driver.run(made(driver, revocations=listed).verify(signed_request()))
+
+
+def test_sources_may_be_awaited():
+    judge = made(AsyncDriver, keys=Awaitable(KEYS), replay=Awaitable(MemoryReplayStore()))
+    assert asyncio.run(judge.verify(signed_request())).keyid == "buyer-ed25519"
+    with pytest.raises(SignatureRejected, match=r"^request_signature_replayed$"):
+        asyncio.run(judge.verify(signed_request()))
+
+
+@pytest.mark.parametrize("source", [{"keys": Awaitable(Broken())}, {"replay": Awaitable(BrokenAtTheClaim())}])
+def test_an_awaited_source_that_is_down_is_not_the_senders_fault(source):
+    with pytest.raises(VerificationUnavailable):
+        asyncio.run(made(AsyncDriver, **source).verify(signed_request()))
+
+
+def test_a_cancelled_verification_stays_cancelled():
+    class Hanging:
+        async def find(self, _keyid):
+            await asyncio.Event().wait()
+
+    async def cancelled():
+        task = asyncio.create_task(made(AsyncDriver, keys=Hanging()).verify(signed_request()))
+        await asyncio.sleep(0)
+        task.cancel()
+        await task
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(cancelled())
+
+
+@DRIVERS
+@pytest.mark.parametrize(
+    ("change", "option"),
+    [
+        ({"profile": "adcp-3.2"}, "profile"),
+        ({"profile": None}, "profile"),
+        ({"keys": {"keys": []}}, "keys"),
+        ({"keys": None}, "keys"),
+        ({"replay": None}, "replay"),
+        ({"replay": {}}, "replay"),
+        ({"replay": KEYS}, "replay"),
+        ({"clock": 5}, "clock"),
+        ({"clock": None}, "clock"),
+        ({"revocations": {"buyer-ed25519"}}, "revocations"),
+        ({"revocations": ["buyer-ed25519"]}, "revocations"),
+    ],
+)
+def test_an_argument_that_is_not_what_it_must_be_is_refused_at_construction(driver, change, option):
+    with pytest.raises(ConfigurationError, match=f"^{option}: "):
+        made(driver, **change)
+
+
+@pytest.mark.parametrize(
+    ("source", "option"), [({"keys": Awaitable(KEYS)}, "keys"), ({"replay": Awaitable(MemoryReplayStore())}, "replay")]
+)
+def test_a_source_to_be_awaited_is_refused_by_the_verifier_that_awaits_nothing(source, option):
+    with pytest.raises(ConfigurationError, match=f"^{option}: .*AsyncVerifier"):
+        made(SyncDriver, **source)
+
+
+@pytest.mark.parametrize(("keys", "replay"), [(False, False), (True, False), (False, True)])
+def test_a_verifier_blocks_where_one_of_its_sources_does(keys, replay):
+    class Store(MemoryReplayStore):
+        blocking = replay
+
+    class Keys:
+        blocking = keys
+
+        def find(self, keyid):
+            return KEYS.find(keyid)
+
+    assert verifier(keys=Keys(), replay=Store()).blocking is (keys or replay)
+
+
+def test_a_source_that_does_not_say_whether_it_blocks_is_taken_to_block():
+    class Keys:
+        def find(self, keyid):
+            return KEYS.find(keyid)
+
+    judge = verifier(keys=Keys())
+    assert judge.blocking is True
+    assert judge.verify(signed_request())
+
+
+def test_both_verifiers_take_the_same_arguments():
+    def names(kind):
+        return list(inspect.signature(kind).parameters)
+
+    assert names(Verifier) == names(AsyncVerifier)
+    for method in ("verify", "authenticate", "complete"):
+        assert names(getattr(Verifier, method)) == names(getattr(AsyncVerifier, method))
+
+
+def test_a_verifier_shows_none_of_its_keys():
+    assert "buyer" not in repr(verifier())
+    assert verifier().profile is profiles.ADCP_3_2
+
+
+def test_the_wall_clock_is_the_default():
+    judge = Verifier(profiles.ADCP_3_2, keys=KEYS, replay=MemoryReplayStore())
+    with pytest.raises(SignatureRejected, match=r"^request_signature_window_invalid$"):
+        judge.verify(signed_request())
+
+
+def test_a_key_set_that_knows_nobody_knows_nobody():
+    with pytest.raises(SignatureRejected, match=r"^request_signature_key_unknown$"):
+        verifier(keys=KeySet.from_jwks({"keys": []})).verify(signed_request())
+
+
+@pytest.mark.parametrize("profile", [profiles.ADCP_3_2, profiles.ADCP_3_1, profiles.ADCP_WEBHOOK])
+def test_each_profile_verifies_what_is_signed_by_it_and_nothing_else(profile):
+    request = signed_request(profile=profile)
+    for judged_by in (profiles.ADCP_3_2, profiles.ADCP_3_1, profiles.ADCP_WEBHOOK):
+        if judged_by is profile:
+            assert verifier(judged_by).verify(request)
+        else:
+            with pytest.raises(SignatureError) as caught:
+                verifier(judged_by).verify(request)
+            assert caught.value.code.startswith(judged_by.prefix)
+
+
+def test_content_type_and_body_are_what_was_signed():
+    for change in ({"headers": [("content-type", "text/plain"), *signed_request().headers[1:]]}, {"body": BODY + b" "}):
+        with pytest.raises(SignatureRejected):
+            verifier().verify(changed(signed_request(), **change))
+    assert JSON_FIELD[0].lower() == signed_request().headers[0][0]

@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from undersigned import Request
+from undersigned.a2a import A2AOperation
+from undersigned.jsonrpc import JSONRPCOperation
+from undersigned.operation import Operation, PathOperation
+from undersigned.policy import Policy
+from undersigned.webhook_registration import names_webhook, registers_authentication
+
+ORIGIN = "https://seller.example.com"
+CONFIG = {"url": "https://buyer.example.com/hook", "authentication": {"schemes": ["Bearer"], "credentials": "c" * 32}}
+PLAIN = {"url": "https://buyer.example.com/hook"}
+
+
+def registers(content: object, *, itself: bool = False) -> bool:
+    return registers_authentication(content, itself=itself)
+
+
+def must_be_signed(operation: Operation) -> bool:
+    return Policy().must_be_signed(operation)
+
+
+def read(resolver, target: str, body: object) -> Operation:
+    return resolver.resolve(Request("POST", ORIGIN + target, [("Content-Type", "application/json")], json.dumps(body)))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"push_notification_config": CONFIG},
+        {"pushNotificationConfig": CONFIG},
+        {"taskPushNotificationConfig": CONFIG},
+        {"task_push_notification_config": CONFIG},
+        {"accounts": [{"notification_configs": [PLAIN, CONFIG]}]},
+        {"reporting_webhook": CONFIG},
+        {"artifactWebhook": CONFIG},
+        {"a": [[{"b": {"push_notification_config": CONFIG}}]]},
+        {"push_notification_config": [[CONFIG]]},
+        {"push_notification_config": {"config": CONFIG}},
+        [{"push_notification_config": CONFIG}],
+    ],
+)
+def test_a_webhook_with_an_authentication_of_its_own_is_found_wherever_it_stands(content):
+    assert registers(content)
+
+
+@pytest.mark.parametrize("key", ["Push_Notification_Config", "PUSHNOTIFICATIONCONFIG", "pu\u017fh-notification.config"])
+def test_the_name_of_the_config_is_found_in_any_spelling(key):
+    assert registers({key: CONFIG})
+
+
+@pytest.mark.parametrize("key", ["authentication", "Authentication", "AUTHENTICATION", "authentication_"])
+@pytest.mark.parametrize("value", [{}, {"schemes": []}, [], "", "Bearer", 0, False])
+def test_an_authentication_of_any_content_but_null_counts(key, value):
+    assert registers({"push_notification_config": {**PLAIN, key: value}})
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        None,
+        "push_notification_config",
+        {"push_notification_config": PLAIN},
+        {"push_notification_config": {**PLAIN, "authentication": None}},
+        {"push_notification_config": None},
+        {"push_notification_config": ["authentication"]},
+        {"authentication": CONFIG["authentication"]},
+        {"governance_agents": [{"url": "https://g.example", "authentication": CONFIG["authentication"]}]},
+        {"authentication": {"push_notification_config": PLAIN}},
+    ],
+)
+def test_no_authentication_or_one_of_something_else_does_not_count(content):
+    assert not registers(content)
+
+
+def test_plain_http_is_read_from_the_body():
+    assert must_be_signed(read(PathOperation(), "/adcp/update_media_buy", {"push_notification_config": CONFIG}))
+
+
+def test_json_rpc_is_read_from_the_arguments():
+    params = {"name": "update_media_buy", "arguments": {"push_notification_config": CONFIG}}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    assert must_be_signed(read(JSONRPCOperation(), "/mcp", body))
+
+
+@pytest.mark.parametrize("place", ["input", "configuration", "metadata"])
+def test_a2a_is_read_from_the_skills_input_and_the_protocols_own_configuration(place):
+    config = {"pushNotificationConfig": CONFIG}
+    data = {"skill": "update_media_buy", "input": config if place == "input" else {}}
+    params = {"message": {"parts": [{"data": data}]}, **({place: config} if place != "input" else {})}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": params}
+    assert must_be_signed(read(A2AOperation(), "/a2a", body))
+
+
+@pytest.mark.parametrize("config", [CONFIG, PLAIN])
+@pytest.mark.parametrize(
+    ("method", "wrapped"),
+    [
+        ("CreateTaskPushNotificationConfig", lambda config: {"taskId": "7", **config}),
+        ("CreateTaskPushNotificationConfig", lambda config: {"taskId": "7", "config": config}),
+        ("tasks/pushNotificationConfig/set", lambda config: {"taskId": "7", "pushNotificationConfig": config}),
+    ],
+)
+def test_a_method_that_is_a_registration_counts_by_its_params(method, wrapped, config):
+    body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": wrapped(config)}
+    assert must_be_signed(read(A2AOperation(), "/a2a", body)) == (config is CONFIG)
+
+
+def test_http_json_registers_by_its_path():
+    assert must_be_signed(read(A2AOperation(), "/v1/tasks/7/pushNotificationConfigs", {**CONFIG, "id": "c"}))
+    assert not must_be_signed(read(A2AOperation(), "/v1/tasks/7/pushNotificationConfigs", PLAIN))
+    assert not must_be_signed(read(A2AOperation(), "/v1/tasks/7:cancel", CONFIG))
+
+
+@pytest.mark.parametrize("target", ["/v1/webhooks", "/v1/webhooks/7/", "/tasks/7/pushNotificationConfigs", "/web_hook"])
+def test_plain_http_registers_by_its_path(target):
+    assert must_be_signed(read(PathOperation(), target, CONFIG))
+    assert not must_be_signed(read(PathOperation(), target, PLAIN))
+
+
+@pytest.mark.parametrize("target", ["/", "/v1/hooks", "/webhooks/v1/update_media_buy"])
+def test_another_path_registers_nothing_by_itself(target):
+    assert not must_be_signed(read(PathOperation(), target, CONFIG))
+
+
+def test_an_operation_that_is_a_registration_counts_by_its_content():
+    assert must_be_signed(Operation("register_webhook", "tools/call", {"params": {"arguments": CONFIG}}))
+    assert not must_be_signed(Operation("register_webhook", "tools/call", {"params": {"arguments": PLAIN}}))
+    assert not must_be_signed(Operation("update_media_buy", "tools/call", {"params": {"arguments": CONFIG}}))
+
+
+def test_a_resolver_of_ones_own_may_say_so():
+    assert must_be_signed(Operation(content=CONFIG, registers_webhook=True))
+    assert not must_be_signed(Operation(content=CONFIG))
+
+
+@pytest.mark.parametrize("name", ["notifications/initialized", "push_notification", "hook", "notify", ""])
+def test_a_name_of_something_near_is_not_one_of_a_webhook(name):
+    assert not names_webhook(name)
+
+
+def test_content_nested_deeper_than_calls_may_be_is_searched():
+    content: object = {"push_notification_config": CONFIG}
+    for _ in range(100_000):
+        content = [content]
+    try:
+        assert registers(content)
+    finally:
+        while isinstance(content, list):
+            content = content.pop()
+
+
+values = st.recursive(
+    st.none() | st.text(max_size=3) | st.booleans(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@settings(deadline=None)
+@given(around=values, data=st.data())
+def test_nothing_around_a_registration_hides_it(around, data):
+    key = data.draw(st.sampled_from(["push_notification_config", "pushNotificationConfig", "notification_configs"]))
+    content: object = {key: data.draw(st.sampled_from([CONFIG, [CONFIG], {"x": CONFIG}]))}
+    for _ in range(data.draw(st.integers(0, 3))):
+        content = [around, content] if data.draw(st.booleans()) else {"a": around, "b": content, "c": around}
+    assert registers(content)

@@ -1,0 +1,484 @@
+"""A policy through both middlewares: what must be signed, who else may vouch, and what the application is told."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import logging
+
+import pytest
+from tests.middleware.conftest import HOST, ORIGIN
+
+from undersigned import (
+    A2AOperation,
+    ConfigurationError,
+    Decision,
+    JSONRPCOperation,
+    Policy,
+    Request,
+    Signer,
+    asgi,
+    profiles,
+    wsgi,
+)
+
+JSON = [("Content-Type", "application/json")]
+BUY = "/adcp/create_media_buy"
+BODY = b'{"plan_id":"plan_001"}'
+REGISTERS = b'{"push_notification_config":{"url":"https://b.example/w","authentication":{"schemes":["Bearer"]}}}'
+
+
+class Side:
+    """One of the two middlewares around an application that tells what it sees."""
+
+    def __init__(self, party, **options) -> None:
+        self.party = party
+        self.calls: list[dict] = []
+        self.decisions: list[Decision] = []
+        self.reads = 0
+        options.setdefault("on_decision", self.decisions.append)
+        self.app = self.made(verifier=party.verifier(), origins=[ORIGIN], **options)
+
+    def request(self, method, target, fields, body=b"", *, host=HOST) -> tuple[int, str | None]:
+        """Send one request; return the status and the code of a refusal."""
+        raise NotImplementedError
+
+    def signed(self, method, target, body=b"", *, fields=JSON, url=None, **options):
+        signed = self.party.fields(method, url or f"{ORIGIN}{target}", fields if body else (), body, **options)
+        return self.request(method, target, signed, body)
+
+    def unsigned(self, method, target, body=b"", *, fields=JSON, **options):
+        return self.request(method, target, fields if body else (), body, **options)
+
+
+class OverASGI(Side):
+    """The ASGI middleware."""
+
+    name = "asgi"
+
+    def made(self, **options):
+        return asgi.SignatureMiddleware(self.application, **options)
+
+    async def application(self, scope, receive, send) -> None:
+        body, more = b"", True
+        while more:
+            message = await receive()
+            body += message.get("body", b"")
+            more = message.get("more_body", False)
+        state = scope["state"]
+        self.calls.append({"path": scope["path"], "body": body, **state})
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    def request(self, method, target, fields, body=b"", *, host=HOST):
+        path, _, query = target.partition("?")
+        lines = [("host", host), *fields, *([("content-length", str(len(body)))] if body else [])]
+        scope = {
+            "type": "http",
+            "http_version": "1.1",
+            "method": method,
+            "scheme": "http",
+            "path": path,
+            "raw_path": path.encode(),
+            "query_string": query.encode(),
+            "headers": [(name.lower().encode(), value.encode()) for name, value in lines],
+        }
+        sent: list[dict] = []
+
+        async def receive():
+            self.reads += 1
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        async def send(message):
+            sent.append(message)
+
+        asyncio.run(self.app(scope, receive, send))
+        content = b"".join(message.get("body", b"") for message in sent)
+        return sent[0]["status"], json.loads(content)["error"] if content else None
+
+
+class OverWSGI(Side):
+    """The WSGI middleware."""
+
+    name = "wsgi"
+
+    def made(self, **options):
+        return wsgi.SignatureMiddleware(self.application, **options)
+
+    def application(self, environ, start_response):
+        self.calls.append(
+            {
+                "path": environ["PATH_INFO"],
+                "body": environ["wsgi.input"].read(),
+                "signature": environ["undersigned.signature"],
+                "operation": environ["undersigned.operation"],
+            }
+        )
+        start_response("200 OK", [])
+        return []
+
+    def request(self, method, target, fields, body=b"", *, host=HOST):
+        path, _, query = target.partition("?")
+        side = self
+
+        class Input(io.BytesIO):
+            def read(self, *size):
+                side.reads += 1
+                return super().read(*size)
+
+        environ = {
+            "REQUEST_METHOD": method,
+            "SCRIPT_NAME": "",
+            "PATH_INFO": path,
+            "QUERY_STRING": query,
+            "RAW_URI": target,
+            "SERVER_PROTOCOL": "HTTP/1.1",
+            "HTTP_HOST": host,
+            "wsgi.url_scheme": "http",
+            "wsgi.input": Input(body),
+        }
+        for name, value in fields:
+            key = name.upper().replace("-", "_")
+            environ[key if key == "CONTENT_TYPE" else f"HTTP_{key}"] = value
+        if body:
+            environ["CONTENT_LENGTH"] = str(len(body))
+        answered = []
+        content = b"".join(self.app(environ, lambda status, _fields: answered.append(int(status.split()[0]))))
+        return answered[0], json.loads(content)["error"] if content else None
+
+
+@pytest.fixture(params=[OverASGI, OverWSGI], ids=["asgi", "wsgi"])
+def side(request, party):
+    return lambda **options: request.param(party, **options)
+
+
+def test_a_required_operation_must_be_signed(side):
+    gate = side(policy=Policy(required_for=["create_media_buy"]))
+    assert gate.unsigned("POST", BUY, BODY) == (401, "request_signature_required")
+    assert gate.reads == 0
+    assert gate.signed("POST", BUY, BODY) == (200, None)
+    assert gate.unsigned("GET", "/adcp/get_products") == (200, None)
+    assert [call["signature"] and call["signature"].keyid for call in gate.calls] == ["buyer-2026", None]
+
+
+def test_an_operation_in_no_list_goes_on_unsigned_but_not_badly_signed(side):
+    gate = side(policy=Policy(required_for=["create_media_buy"]))
+    assert gate.signed("POST", "/adcp/get_products", BODY, url=f"{ORIGIN}/p") == (401, "request_signature_invalid")
+    assert gate.calls == []
+
+
+def test_the_operation_and_the_content_reach_the_application_as_they_were_judged(side):
+    gate = side(policy=Policy(required_for=["create_media_buy"]))
+    gate.signed("POST", "/adcp/./create_media_buy", BODY)
+    gate.unsigned("POST", "/adcp/./get_products", BODY)
+    signed, unsigned = gate.calls
+    assert signed["signature"].operation.name == "create_media_buy"
+    assert signed["signature"].operation is signed["operation"]
+    assert signed["signature"].json() == {"plan_id": "plan_001"}
+    assert signed["signature"].json() is signed["operation"].content
+    assert (unsigned["operation"].name, unsigned["path"]) == ("get_products", "/adcp/get_products")
+    assert signed["body"] == unsigned["body"] == BODY
+
+
+@pytest.mark.parametrize(
+    "target", ["/adcp/create_media_buy/", "/adcp/x/../create_media_buy", "/adcp%2Fcreate_media_buy"]
+)
+def test_another_spelling_of_a_required_operation_is_the_same_operation(side, target):
+    gate = side(policy=Policy(required_for=["create_media_buy"]))
+    assert gate.unsigned("POST", target, BODY) == (401, "request_signature_required")
+
+
+def test_another_credential_stands_in_for_a_missing_signature(side):
+    asked = []
+    gate = side(policy=Policy(required_for=["create_media_buy"]), fallback=lambda given: asked.append(given) or True)
+    assert gate.unsigned("GET", "/adcp/get_products") == (200, None)
+    assert asked == []
+    assert gate.unsigned("POST", BUY, BODY) == (200, None)
+    assert len(asked) == 1
+    assert gate.calls[-1]["signature"] is None
+
+
+def test_a_credential_that_is_not_accepted_changes_nothing(side):
+    gate = side(policy=Policy(required_for=["create_media_buy"]), fallback=lambda _given: False)
+    assert gate.unsigned("POST", BUY, BODY) == (401, "request_signature_required")
+
+
+def test_no_credential_stands_in_for_a_failing_signature_that_is_required(side):
+    gate = side(policy=Policy(required_for=["create_media_buy"]), fallback=lambda _given: True)
+    assert gate.signed("POST", BUY, BODY, url=f"{ORIGIN}/p") == (401, "request_signature_invalid")
+
+
+def test_a_failing_signature_is_recorded_and_forgiven_where_a_warning_is_all(side, caplog):
+    gate = side(policy=Policy(warn_for=["create_media_buy"]), fallback=lambda _given: True)
+    with caplog.at_level(logging.WARNING, "undersigned"):
+        assert gate.signed("POST", BUY, BODY, url=f"{ORIGIN}/p") == (200, None)
+    assert gate.calls[0]["signature"] is None
+    assert gate.calls[0]["body"] == BODY
+    assert "request_signature_invalid" in caplog.text
+    assert gate.decisions[0].outcome == "warned"
+
+
+def test_a_failing_signature_is_refused_where_no_other_credential_is_valid(side):
+    gate = side(policy=Policy(warn_for=["create_media_buy"]), fallback=lambda _given: False)
+    assert gate.signed("POST", BUY, BODY, url=f"{ORIGIN}/p") == (401, "request_signature_invalid")
+    gate = side(policy=Policy(warn_for=["create_media_buy"]))
+    assert gate.signed("POST", BUY, BODY, url=f"{ORIGIN}/p") == (401, "request_signature_invalid")
+
+
+def test_a_broken_header_pair_is_refused_whatever_else_is_valid(side):
+    gate = side(policy=Policy(warn_for=["create_media_buy"]), fallback=lambda _given: True)
+    fields = [*JSON, ("Signature", "sig1=:AAAA:")]
+    assert gate.request("POST", BUY, fields, BODY) == (401, "request_signature_header_malformed")
+    assert gate.reads == 0
+
+
+def test_a_webhook_registration_with_its_own_credentials_must_be_signed(side):
+    gate = side(policy=Policy(), fallback=lambda _given: True)
+    assert gate.unsigned("POST", "/adcp/update_media_buy", REGISTERS) == (401, "request_signature_required")
+    assert gate.unsigned("POST", "/adcp/update_media_buy", REGISTERS, fields=[("Content-Type", "text/plain")]) == (
+        401,
+        "request_signature_required",
+    )
+    assert gate.signed("POST", "/adcp/update_media_buy", REGISTERS) == (200, None)
+
+
+def test_the_content_of_an_unsigned_request_is_read_under_the_same_cap(side):
+    gate = side(policy=Policy(), max_body=10)
+    assert gate.unsigned("POST", "/adcp/get_products", BODY) == (413, "content_too_large")
+
+
+def test_ambiguous_content_is_refused_before_any_list_is_asked(side):
+    gate = side(policy=Policy())
+    assert gate.unsigned("POST", "/adcp/get_products", b'{"a":1,"a":2}') == (401, "request_body_malformed")
+
+
+def call_of(name: str) -> bytes:
+    return json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name}}).encode()
+
+
+def test_an_operation_over_json_rpc_stands_in_the_verified_content(side):
+    policy = Policy(
+        required_for=["create_media_buy"],
+        protocol_methods_required_for=["tasks/cancel"],
+        resolver=JSONRPCOperation(),
+    )
+    gate = side(policy=policy)
+    assert gate.unsigned("POST", "/mcp", call_of("create_media_buy")) == (401, "request_signature_required")
+    assert gate.unsigned("POST", "/mcp", call_of("get_products")) == (200, None)
+    assert gate.unsigned("POST", "/mcp", b'{"jsonrpc":"2.0","id":1,"method":"tasks/cancel"}') == (
+        401,
+        "request_signature_required",
+    )
+    assert gate.signed("POST", "/mcp", call_of("create_media_buy")) == (200, None)
+    assert gate.calls[-1]["signature"].operation.name == "create_media_buy"
+
+
+def message_of(*skills: str) -> bytes:
+    parts = [{"data": {"skill": skill, "input": {}}} for skill in skills]
+    message = {"messageId": "m", "role": "ROLE_USER", "parts": parts}
+    return json.dumps({"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": message}}).encode()
+
+
+def test_an_operation_over_a2a_is_resolved_before_the_signature_fields_are_judged(side):
+    gate = side(policy=Policy(required_for=["create_media_buy"], resolver=A2AOperation()))
+    fields = [*JSON, ("Signature", "sig1=:AAAA:")]
+    two = message_of("get_products", "create_media_buy")
+    assert gate.request("POST", "/a2a", fields, two) == (401, "request_body_malformed")
+    one = message_of("get_products")
+    assert gate.request("POST", "/a2a", fields, one) == (401, "request_signature_header_malformed")
+    assert gate.signed("POST", "/a2a", two) == (401, "request_body_malformed")
+    assert gate.signed("POST", "/a2a", message_of("create_media_buy")) == (200, None)
+    assert gate.signed("POST", "/a2a", one, url=f"{ORIGIN}/p") == (401, "request_signature_invalid")
+    assert gate.unsigned("POST", "/a2a", message_of("create_media_buy")) == (401, "request_signature_required")
+
+
+def test_content_no_digest_covers_is_read_where_the_operation_stands_in_it(party):
+    profile = profiles.ADCP_3_1
+    signer = Signer(party.signer._key, profile=profile)
+    gate = OverASGI(party)
+    gate.app = asgi.SignatureMiddleware(
+        gate.application,
+        verifier=party.verifier(profile=profile),
+        origins=[ORIGIN],
+        policy=Policy(required_for=["create_media_buy"], resolver=JSONRPCOperation()),
+    )
+    body = call_of("create_media_buy")
+    signed = signer.sign(Request("POST", f"{ORIGIN}/mcp", JSON, body))
+    assert gate.request("POST", "/mcp", [*JSON, *signed], body) == (200, None)
+    assert gate.calls[0]["operation"].name == "create_media_buy"
+
+
+def test_every_judged_request_makes_a_decision(side):
+    gate = side(policy=Policy(required_for=["create_media_buy"]))
+    gate.signed("POST", BUY, BODY)
+    gate.unsigned("POST", BUY, BODY)
+    gate.unsigned("GET", "/adcp/get_products")
+    gate.signed("POST", BUY, BODY, url=f"{ORIGIN}/p")
+    gate.unsigned("POST", BUY, BODY, host="evil.example")
+    told = [(d.outcome, d.code, d.step, d.keyid, d.tag, d.origin) for d in gate.decisions]
+    tag = profiles.ADCP_3_2.tag
+    assert told == [
+        ("verified", None, None, "buyer-2026", tag, ORIGIN),
+        ("refused", "request_signature_required", 0, None, None, ORIGIN),
+        ("unsigned", None, None, None, None, ORIGIN),
+        ("refused", "request_signature_invalid", 10, "buyer-2026", tag, ORIGIN),
+        ("refused", "request_target_uri_malformed", 10, None, None, None),
+    ]
+    assert all(decision.seconds > 0 for decision in gate.decisions)
+    assert 0 <= gate.decisions[0].skew < 60
+    assert 0 <= gate.decisions[3].skew < 60
+
+
+def test_a_source_that_is_down_makes_an_unavailable_decision(side):
+    class Down:
+        blocking = False
+
+        def find(self, _keyid):
+            raise ConnectionError
+
+    gate = side()
+    gate.app._verifier._keys = Down()
+    assert gate.signed("GET", "/p") == (503, "request_signature_jwks_unavailable")
+    assert gate.decisions[0].outcome == "unavailable"
+
+
+def test_a_decision_that_nobody_can_take_decides_nothing(side, caplog):
+    def broken(_decision):
+        raise RuntimeError("metrics are down")
+
+    gate = side(on_decision=broken)
+    assert gate.signed("GET", "/p") == (200, None)
+    assert "on_decision raised" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"policy": ["create_media_buy"]}, "policy"),
+        ({"policy": Policy(), "mode": "optional"}, "mode"),
+        ({"fallback": lambda _given: True}, "fallback"),
+        ({"policy": Policy(), "fallback": True}, "fallback"),
+        ({"on_decision": "log"}, "on_decision"),
+    ],
+)
+def test_a_wrong_option_is_refused_at_construction_by_name(side, options, named):
+    with pytest.raises(ConfigurationError, match=named):
+        side(**options)
+
+
+def test_an_awaitable_answer_of_the_other_authenticator_is_awaited(party):
+    async def known(_scope) -> bool:
+        await asyncio.sleep(0)
+        return True
+
+    gate = OverASGI(party, policy=Policy(required_for=["create_media_buy"]), fallback=known)
+    assert gate.unsigned("POST", BUY, BODY) == (200, None)
+
+
+def test_an_unsigned_body_never_follows_a_request_judged_to_have_none(party):
+    gate = OverASGI(party, policy=Policy(), http2_server="hypercorn")
+
+    async def application(scope, receive, _send):
+        gate.calls.append({"message": await receive(), **scope["state"]})
+
+    gate.app.app = application
+    scope = {
+        "type": "http",
+        "http_version": "2",
+        "method": "POST",
+        "path": "/adcp/get_products",
+        "raw_path": b"/adcp/get_products",
+        "query_string": b"",
+        "headers": [(b"host", HOST.encode())],
+    }
+
+    async def receive():
+        return {"type": "http.request", "body": REGISTERS}
+
+    asyncio.run(gate.app(scope, receive, None))
+    assert gate.calls[0]["message"] == {"type": "http.disconnect"}
+
+
+HOSTILE = [
+    "\x1b[31m",
+    "\x7f",
+    "\x85",
+    "\u202e",
+    "\u2028",
+    "\u200b",
+    "\ufeff",
+]
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_no_byte_of_a_message_reaches_the_log_uncleaned(party, caplog, hostile):
+    told: list[Decision] = []
+    app = asgi.SignatureMiddleware(None, verifier=party.verifier(), origins=[ORIGIN], on_decision=told.append)
+    raw = hostile.encode("utf-8").decode("latin-1")
+    signed = dict(party.fields("GET", f"{ORIGIN}/p"))
+    attempts = [
+        {"path": f"/p{hostile}", "raw_path": f"/p{hostile}".encode()},
+        {"query_string": hostile.encode()},
+        {"method": f"GET{hostile}"},
+        {"host": f"{HOST}{raw}"},
+        {"signature-input": signed["Signature-Input"].replace("buyer-2026", f"k{raw}")},
+        {"signature-input": signed["Signature-Input"].replace("@authority", f"@x{raw}")},
+        {"signature": f"{signed['Signature']}{raw}"},
+        {"http_version": f"9{hostile}"},
+    ]
+    with caplog.at_level(logging.DEBUG, "undersigned"):
+        for attempt in attempts:
+            fields = {name.lower(): value for name, value in {"Host": HOST, **signed}.items()}
+            fields.update({name: value for name, value in attempt.items() if name in fields})
+            scope = {
+                "type": "http",
+                "http_version": "1.1",
+                "method": "GET",
+                "path": "/p",
+                "raw_path": b"/p",
+                "query_string": b"",
+                **{name: value for name, value in attempt.items() if name not in fields},
+                "headers": [(name.encode(), value.encode("latin-1")) for name, value in fields.items()],
+            }
+            sent = []
+
+            async def send(message, sent=sent):
+                sent.append(message)
+
+            asyncio.run(app(scope, None, send))
+            assert sent[0]["status"] in {401, 503}
+    records = [record for record in caplog.records if record.name == "undersigned"]
+    assert len(records) == len(attempts)
+    for record in records:
+        extras = [str(value) for name, value in vars(record).items() if name.startswith("signature_")]
+        for text in [*record.getMessage().split("\n"), *extras]:
+            assert text.isascii()
+            assert text.isprintable()
+    assert all(decision.keyid is None or decision.keyid.isprintable() for decision in told)
+
+
+def test_a_refused_body_is_logged_by_its_size_and_a_few_cut_names_and_never_itself(side, caplog):
+    long, folded = "n" * 100, "a\u202eb"
+    members = [(name, "hidden-value") for name in (long, folded, "c", "d", "e", "f") for _ in range(2)]
+    body = ("{" + ",".join(f"{json.dumps(name)}:{json.dumps(value)}" for name, value in members) + "}").encode()
+    gate = side()
+    with caplog.at_level(logging.DEBUG, "undersigned"):
+        assert gate.signed("POST", BUY, body) == (401, "request_body_malformed")
+    assert f"{len(body)} bytes" in caplog.text
+    assert "keyid: buyer-2026" in caplog.text
+    assert "nonce" in caplog.text
+    assert f"repeated keys: {'n' * 32}, a, c, d" in caplog.text
+    assert "n" * 33 not in caplog.text
+    assert "hidden-value" not in caplog.text
+
+
+def test_a_covered_credential_is_withheld_from_the_log(party, caplog):
+    signer = Signer(party.signer._key, profile=profiles.ADCP_3_2, components=["authorization"])
+    gate = OverASGI(party)
+    fields = [("Authorization", "Bearer hidden-token")]
+    signed = signer.sign(Request("GET", f"{ORIGIN}/p", fields))
+    with caplog.at_level(logging.DEBUG, "undersigned"):
+        assert gate.request("GET", "/q", [*fields, *signed]) == (401, "request_signature_invalid")
+    assert '"authorization": (withheld)' in caplog.text
+    assert "hidden-token" not in caplog.text

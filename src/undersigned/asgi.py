@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from inspect import isawaitable
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from . import wire
 from .asgi_body import Disconnected, bodiless, read_content, replayed
@@ -40,7 +40,6 @@ Send: TypeAlias = Callable[[Message], Awaitable[None]]
 ASGIApp: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 Fallback: TypeAlias = Callable[[Scope], bool | Awaitable[bool]]
-Answer = TypeVar("Answer")
 
 DEFAULT_BODY_TIMEOUT = 30.0
 
@@ -72,7 +71,7 @@ class SignatureMiddleware:
         ConfigurationError: an option is not what it must be.
     """
 
-    def __init__(  # noqa: PLR0913 - the options of the deployment, each by its name
+    def __init__(
         self,
         app: ASGIApp,
         *,
@@ -171,24 +170,23 @@ class SignatureMiddleware:
         verifier = self._verifier
         match question:
             case Authenticate(asked):
-                if isinstance(verifier, AsyncVerifier):
-                    return await verifier.authenticate(asked)
                 return await self._asked(lambda: verifier.authenticate(asked))
             case ReadContent(digest):
                 if scope["type"] == "websocket":
                     return Content()
                 return await read_content(request, receive, digest, cap=self._max_body, seconds=self._body_timeout)
             case Complete(proven, content, digest):
-                if isinstance(verifier, AsyncVerifier):
-                    return await verifier.complete(proven, content, digest=digest)
                 return await self._asked(lambda: verifier.complete(proven, content, digest=digest))
             case AskFallback():
                 accepted = cast("Fallback", self._fallback)(scope)
                 return await accepted if isawaitable(accepted) else accepted
 
-    async def _asked(self, call: Callable[[], Answer]) -> Answer:
-        """Ask a `Verifier`: on the event loop, or in a thread where its sources block."""
-        if not cast("Verifier", self._verifier).blocking:
+    async def _asked(self, call: Callable[[], object]) -> object:
+        """Ask the verifier: on the event loop, or in a thread where a `Verifier`'s sources block."""
+        verifier = self._verifier
+        if isinstance(verifier, AsyncVerifier):
+            return await cast("Awaitable[object]", call())
+        if not verifier.blocking:
             return call()
         import asyncio  # noqa: PLC0415 - as in asgi_body
 

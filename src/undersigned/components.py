@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .request import Request
     from .url import CanonicalURL
 
+_METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Z-]+")
 _FIELD_VALUE = re.compile(r"[\t\x20-\x7e]*")
 
@@ -107,10 +108,16 @@ class ComponentValues:
     """The component values of one request with its canonical target; the time of all of them is linear in its length.
 
     Without slots, so that the resolver, which reads every field, is made once and only where it is needed.
+
+    Attributes:
+        request: the request.
+        target: its canonical target.
+        content_digest: the value of a Content-Digest that is about to be added to it.
     """
 
     request: Request
     target: CanonicalURL
+    content_digest: str | None = None
 
     def value(self, component: Component) -> str:
         """Return the value of `component` (RFC 9421 section 2).
@@ -132,11 +139,14 @@ class ComponentValues:
             return self.target.authority
         if name == "@method":
             method = self.request.method
-            return method if _TOKEN.fullmatch(method) else None
+            return method if method in _METHODS or _TOKEN.fullmatch(method) else None
         if name.startswith("@") or name == "set-cookie":
             return None
-        value = self.request.field(name)
-        return value if value is not None and _FIELD_VALUE.fullmatch(value) else None
+        value = self.content_digest if name == "content-digest" and self.content_digest else self.request.field(name)
+        if value is None:
+            return None
+        # Printable ASCII, as nearly every value is, is known at once; a tab takes the longer look.
+        return value if (value.isascii() and value.isprintable()) or _FIELD_VALUE.fullmatch(value) else None
 
     def _resolved(self, component: Component) -> str:
         if _TOKEN.fullmatch(self.request.method) is None:

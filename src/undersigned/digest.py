@@ -11,15 +11,14 @@ from .fields import parse_byte_sequences, serialize_byte_sequence
 from .plain_fields import plain_byte_sequences
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from .fields import Encoding
 
 DigestAlgorithm = Literal["sha-256", "sha-512"]
 """The algorithms RFC 9530 section 7.2 calls active."""
 
-_ALGORITHMS: Mapping[str, str] = {"sha-256": "sha256", "sha-512": "sha512"}
-
+_ALGORITHMS: Mapping[str, Callable[..., hashlib._Hash]] = {"sha-256": hashlib.sha256, "sha-512": hashlib.sha512}
 
 DIGEST_ALGORITHMS: frozenset[str] = frozenset(_ALGORITHMS)
 """Their names, as `DigestAlgorithm` spells them."""
@@ -57,7 +56,7 @@ class RunningDigest:
 
     def __init__(self, declared: ContentDigest) -> None:
         self._declared = declared
-        self._hashes = {name: hashlib.new(_ALGORITHMS[name]) for name in declared.expected}
+        self._hashes = {name: _ALGORITHMS[name]() for name in declared.expected}
 
     def update(self, chunk: bytes) -> None:
         """Feed the next chunk."""
@@ -75,6 +74,5 @@ class RunningDigest:
 def content_digest(body: bytes, encoding: Encoding, *, algorithms: Iterable[DigestAlgorithm] = ("sha-256",)) -> str:
     """Return the Content-Digest field value of `body` (RFC 9530 section 2)."""
     return ", ".join(
-        f"{name}={serialize_byte_sequence(hashlib.new(_ALGORITHMS[name], body).digest(), encoding)}"
-        for name in algorithms
+        f"{name}={serialize_byte_sequence(_ALGORITHMS[name](body).digest(), encoding)}" for name in algorithms
     )

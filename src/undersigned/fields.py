@@ -111,13 +111,13 @@ def parse_byte_sequences(value: str, *encodings: Encoding) -> dict[str, bytes]:
 
 def is_list(value: str) -> bool:
     """Return whether a comma outside of quotes parts `value` (RFC 9110 section 5.6), or its quotes do not close."""
-    return _ONE_VALUE.fullmatch(value) is None
+    return ("," in value or '"' in value) and _ONE_VALUE.fullmatch(value) is None
 
 
 def serialize_byte_sequence(value: bytes, encoding: Encoding) -> str:
     """Return `value` as a byte sequence in `encoding`, colons included."""
     if encoding == "base64":
-        return http_sf.ser(value)
+        return f":{base64.b64encode(value).decode('ascii')}:"
     return f":{base64.urlsafe_b64encode(value).rstrip(b'=').decode('ascii')}:"
 
 

@@ -15,13 +15,15 @@ if TYPE_CHECKING:
 _JSON = re.compile(
     r"[ \t]*(?:application|text)/(?:[!#$%&'*+.^_`|~0-9a-z-]+\+)?json[ \t]*(?:;.*)?", re.IGNORECASE | re.DOTALL
 )
+_PLAIN = ["application/json"]
 _CHARSET = re.compile(r"charset", re.IGNORECASE)
 _UTF_8 = re.compile(r";[ \t]*charset=(?:utf-?8|us-ascii|\"utf-?8\"|\"us-ascii\")[ \t]*(?=;|\Z)", re.IGNORECASE)
 
 
 def says_json(request: Request) -> bool:
     """Return whether any Content-Type of the request, or any part of a listed one, is a JSON type."""
-    return any(_JSON.fullmatch(part) for line in request.lines("content-type") for part in line.split(","))
+    lines = request.lines("content-type")
+    return lines == _PLAIN or any(_JSON.fullmatch(part) for line in lines for part in line.split(","))
 
 
 def strict_json(request: Request) -> JSONValue:

@@ -8,11 +8,11 @@ by `undersigned.fields`; what is plain reads the same there.
 from __future__ import annotations
 
 import re
-from base64 import b64decode, urlsafe_b64decode
+from binascii import a2b_base64, b2a_base64
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from .fields import Component, SignatureInput
+from .fields import KEY, Component, SignatureInput
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,20 +21,18 @@ if TYPE_CHECKING:
 
 _LABEL = r"(?P<label>[a-z*][a-z0-9_.*-]*+)"
 _NAME = r'"[!#-@\[\]-~]++"'
+_NAMES = rf"\((?P<components>{_NAME}(?: {_NAME})*+)\)"
 _TEXT = r"[ !#-\[\]-~]*+"
-_PARAMETER = rf';(?:[a-z*][a-z0-9_.*-]*+)=(?:0|[1-9][0-9]{{0,14}}+|"{_TEXT}")'
-_SIGNATURE_INPUT = re.compile(
-    rf"{_LABEL}=(?P<text>\((?P<components>{_NAME}(?: {_NAME})*+)\)(?P<parameters>(?:{_PARAMETER})++))"
+_WHOLE = r"(?:0|[1-9][0-9]{0,14}+)"
+_IN_ORDER = re.compile(
+    rf"{_LABEL}=(?P<text>{_NAMES};created=(?P<created>{_WHOLE});expires=(?P<expires>{_WHOLE})"
+    rf';nonce="(?P<nonce>{_TEXT})";keyid="(?P<keyid>{_TEXT})";alg="(?P<alg>{_TEXT})";tag="(?P<tag>{_TEXT})")'
 )
+"""The parameters in the order a signer writes them (`undersigned.profile.PARAMETERS`): one look instead of two."""
+_PARAMETER = rf';(?:[a-z*][a-z0-9_.*-]*+)=(?:{_WHOLE}|"{_TEXT}")'
+_ANY_ORDER = re.compile(rf"{_LABEL}=(?P<text>{_NAMES}(?P<parameters>(?:{_PARAMETER})++))")
 _PARAMETERS = re.compile(rf';([a-z*][a-z0-9_.*-]*)=(?:([0-9]+)|"({_TEXT})")')
-_PADDED = r"(?:[A-Za-z0-9+/]{4})*+(?:[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?"
-_UNPADDED_URL = r"(?:[A-Za-z0-9_-]{4})*+(?:[A-Za-z0-9_-][AQgw]|[A-Za-z0-9_-]{2}[AEIMQUYcgkosw048])?"
-_BYTES: Mapping[Encoding, re.Pattern[str]] = MappingProxyType(
-    {
-        "base64": re.compile(rf"{_LABEL}=:(?P<bytes>{_PADDED}):"),
-        "base64url": re.compile(rf"{_LABEL}=:(?P<bytes>{_UNPADDED_URL}):"),
-    }
-)
+_FROM_URL = str.maketrans("-_", "+/")
 _KNOWN: Mapping[str, Component] = MappingProxyType(
     {
         f'"{name}"': Component(name, f'"{name}"', bare=True)
@@ -45,25 +43,64 @@ _KNOWN: Mapping[str, Component] = MappingProxyType(
 
 def plain_signature_input(value: str) -> dict[str, SignatureInput] | None:
     """Return what `parse_signature_input` returns for a plain value, and None for any other."""
-    match = _SIGNATURE_INPUT.fullmatch(value)
+    match = _IN_ORDER.fullmatch(value)
     if match is None:
+        return _plain_in_any_order(value)
+    label, text, names, created, expires, nonce, keyid, alg, tag = match.groups()
+    components = _components(names)
+    if components is None:
         return None
-    label, text, names, tail = match.group("label", "text", "components", "parameters")
-    items = names.split(" ")
-    found = _PARAMETERS.findall(tail)
-    parameters: dict[str, Parameter] = {name: int(number) if number else string for name, number, string in found}
-    if len(parameters) != len(found) or len(set(items)) != len(items) or '"@signature-params"' in items:
-        return None
-    components = tuple([_KNOWN.get(item) or Component(item[1:-1], item, bare=True) for item in items])
+    parameters: dict[str, Parameter] = {
+        "created": int(created),
+        "expires": int(expires),
+        "nonce": nonce,
+        "keyid": keyid,
+        "alg": alg,
+        "tag": tag,
+    }
     return {label: SignatureInput(components, parameters, text)}
 
 
 def plain_byte_sequences(value: str, *encodings: Encoding) -> dict[str, bytes] | None:
     """Return what `parse_byte_sequences` returns for a plain value of one member, and None for any other."""
+    label, _, text = value.partition("=:")
+    if text[-1:] != ":" or KEY.fullmatch(label) is None:
+        return None
     for encoding in encodings:
-        match = _BYTES[encoding].fullmatch(value)
-        if match is not None:
-            text = match["bytes"]
-            decoded = b64decode(text) if encoding == "base64" else urlsafe_b64decode(text + "=" * (-len(text) % 4))
-            return {match["label"]: decoded}
+        decoded = _decoded(text[:-1], encoding)
+        if decoded is not None:
+            return {label: decoded}
     return None
+
+
+def _plain_in_any_order(value: str) -> dict[str, SignatureInput] | None:
+    match = _ANY_ORDER.fullmatch(value)
+    if match is None:
+        return None
+    label, text, names, tail = match.groups()
+    components, found = _components(names), _PARAMETERS.findall(tail)
+    parameters: dict[str, Parameter] = {name: int(number) if number else string for name, number, string in found}
+    if components is None or len(parameters) != len(found):
+        return None
+    return {label: SignatureInput(components, parameters, text)}
+
+
+def _components(names: str) -> tuple[Component, ...] | None:
+    """Return the components of an inner list; None for one that a second look must refuse."""
+    items = names.split(" ")
+    if len(set(items)) != len(items) or '"@signature-params"' in items:
+        return None
+    return tuple([_KNOWN.get(item) or Component(item[1:-1], item, bare=True) for item in items])
+
+
+def _decoded(text: str, encoding: Encoding) -> bytes | None:
+    """Return the bytes, or None where `text` is not their one spelling in `encoding`."""
+    if encoding == "base64url":
+        if "+" in text or "/" in text or "=" in text:
+            return None
+        text = text.translate(_FROM_URL) + "=" * (-len(text) % 4)
+    try:
+        decoded = a2b_base64(text, strict_mode=True)
+    except ValueError:
+        return None
+    return decoded if b2a_base64(decoded, newline=False).decode("ascii") == text else None

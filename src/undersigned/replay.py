@@ -83,7 +83,7 @@ class MemoryReplayStore:
         ConfigurationError: `slot` is no width.
     """
 
-    __slots__ = ("_counts", "_dropped", "_keys", "_lock", "_slot", "_total")
+    __slots__ = ("_counts", "_dropped", "_keys", "_lock", "_slot", "_swept", "_total")
 
     def __init__(self, *, slot: float = 30.0) -> None:
         if not 0 < slot < math.inf:
@@ -93,6 +93,7 @@ class MemoryReplayStore:
         self._keys: dict[str, dict[int, set[str]]] = {}
         self._counts: dict[str, int] = {}
         self._total = 0
+        self._swept: dict[str, int] = {}
         self._dropped = -math.inf
 
     @property
@@ -125,7 +126,7 @@ class MemoryReplayStore:
 
     def _seen(self, slots: dict[int, set[str]], nonce: str, now: float) -> bool:
         first = int(now // self._slot)
-        return any(nonce in nonces for slot, nonces in slots.items() if slot >= first)
+        return any(nonce in nonces and slot >= first for slot, nonces in slots.items())
 
     def _is_full(self, keyid: str, now: float, caps: Caps) -> bool:
         """Drop ended slots, of this key or where the total needs it of all, and compare with the caps."""
@@ -143,13 +144,16 @@ class MemoryReplayStore:
         if slots is None:
             return
         first = int(now // self._slot)
+        if self._swept.get(keyid) == first:
+            return
+        self._swept[keyid] = first
         for slot in [slot for slot in slots if slot < first]:
             ended = len(slots.pop(slot))
             self._dropped = max(self._dropped, slot)
             self._counts[keyid] -= ended
             self._total -= ended
         if not slots:
-            del self._keys[keyid], self._counts[keyid]
+            del self._keys[keyid], self._counts[keyid], self._swept[keyid]
 
 
 class UncheckedReplay:

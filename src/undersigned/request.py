@@ -13,8 +13,26 @@ from .content import Content
 Headers = Mapping[str, str] | Iterable[tuple[str, str]]
 """Header fields: a mapping, or (name, value) pairs whose order and repetition are kept."""
 
-_NAMES = re.compile(r"(?::?[!#$%&'*+.^_`|~0-9a-z-]+\n)*")
-_FORBIDDEN = re.compile(r"[\r\0]")
+_NAME = re.compile(r":?[!#$%&'*+.^_`|~0-9a-z-]+")
+_USUAL: frozenset[str] = frozenset(
+    {
+        "accept",
+        "accept-encoding",
+        "accept-language",
+        "authorization",
+        "connection",
+        "content-digest",
+        "content-length",
+        "content-type",
+        "cookie",
+        "host",
+        "signature",
+        "signature-input",
+        "transfer-encoding",
+        "user-agent",
+    }
+)
+_FORBIDDEN = re.compile(r"[\r\n\0]")
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -85,21 +103,25 @@ class Request:
         """Return the values of the field `name` (lower case), a line each, in their order."""
         return list(self._lines.get(name, ()))
 
+    def has(self, name: str) -> bool:
+        """Return whether the request has a field `name` (lower case)."""
+        return name in self._lines
+
     def field(self, name: str) -> str | None:
         """Return the combined value of the field `name` (lower case), or None (RFC 9421 section 2.1)."""
         values = self._lines.get(name)
-        return None if values is None else ", ".join(values)
+        if values is None:
+            return None
+        return values[0] if len(values) == 1 else ", ".join(values)
 
     def fields_are_sound(self) -> bool:
         """Return whether every field name is a token and no value holds CR, LF or NUL (RFC 9110 section 5.5)."""
-        names = "".join([f"{name}\n" for name in self._lines])
-        values = "".join([f"{value}\n" for _, value in self.headers])
-        return (
-            _NAMES.fullmatch(names) is not None
-            and names.count("\n") == len(self._lines)
-            and _FORBIDDEN.search(values) is None
-            and values.count("\n") == len(self.headers)
-        )
+        unusual = [name for name in self._lines if name not in _USUAL]
+        if unusual and not all(map(_NAME.fullmatch, unusual)):
+            return False
+        values = "".join([value for _, value in self.headers])
+        # Printable ASCII, as nearly every value is, holds none of them; a tab or another octet takes the longer look.
+        return (values.isascii() and values.isprintable()) or _FORBIDDEN.search(values) is None
 
 
 def _fields(headers: Headers) -> tuple[tuple[str, str], ...]:

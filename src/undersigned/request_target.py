@@ -23,6 +23,7 @@ _ORIGIN_FORM = re.compile(
     rf"(?P<path>/(?:[{_CHARACTERS}]|%[0-9A-Fa-f]{{2}})*)(?:\?(?P<query>(?:[{_CHARACTERS}?]|%[0-9A-Fa-f]{{2}})*))?"
 )
 _PLAIN = re.compile(r"[A-Za-z0-9._~/-]*")
+_ENCODED_SLASH = re.compile(r"%(2[Ff])")
 _SLASHES = re.compile(rb"/+")
 
 
@@ -78,7 +79,12 @@ class RequestTarget:
         # ASGI servers decode as UTF-8 with replacement, so that is what an undecodable octet is compared as.
         lossy = decoded.decode("utf-8", "replace").encode()
         own = {decoded, lossy, self.path.encode("ascii")}
-        return any(candidate in own or _level(candidate) == _level(decoded) for candidate in candidates)
+        if any(candidate in own for candidate in candidates):
+            return True
+        # Apache and cheroot leave an encoded slash as it is, and decode the rest.
+        kept = unquote_to_bytes(_ENCODED_SLASH.sub(r"%25\1", self.path))
+        levelled = {_level(decoded), _level(kept)}
+        return any(_level(candidate) in levelled for candidate in candidates)
 
 
 def application_path(target: CanonicalURL, origin: Origin) -> str:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from .digest import ContentDigest
 from .fields import MalformedField, is_list, parse_byte_sequences, parse_signature_input
+from .json_content import says_json
 from .plain_fields import plain_byte_sequences, plain_signature_input
 from .profile import PARAMETERS
 
@@ -19,12 +18,10 @@ if TYPE_CHECKING:
     from .profile import Profile
     from .request import Request
 
-_JSON = re.compile(r"[ \t]*(?:application|text)/(?:[!#$%&'*+.^_`|~0-9a-z-]+\+)?json[ \t]*(?:;.*)?", re.IGNORECASE)
 _QUERY_COMPONENTS = frozenset({"@target-uri", "@request-target"})
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """Steps 0 to 6 hold: the message carries a signature of the profile's shape, by a key not yet looked for.
 
     Attributes:
@@ -65,7 +62,7 @@ class Candidate:
     @property
     def is_json(self) -> bool:
         """Whether the content says it is JSON."""
-        return self.request.has_body and _JSON.fullmatch(self.request.field("content-type") or "") is not None
+        return self.request.has_body and says_json(self.request)
 
     def error(
         self,
@@ -90,7 +87,7 @@ class Candidate:
 
 def is_signed(request: Request) -> bool:
     """Return whether the message carries any of the two signature fields."""
-    return any(name in {"signature", "signature-input"} for name, _ in request.headers)
+    return request.has("signature") or request.has("signature-input")
 
 
 def screen(request: Request, profile: Profile, *, now: float) -> Candidate:

@@ -23,14 +23,13 @@ from .fields import (
 )
 from .keys import SigningKey
 from .profile import Profile
-from .request import Request
 from .url import canonicalize, canonicalize_authority
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from .digest import DigestAlgorithm
-    from .fields import Parameter
+    from .request import Request
     from .url import CanonicalURL
 
 _LARGEST_INTEGER = 999_999_999_999_999
@@ -67,7 +66,7 @@ class Signer:
         ConfigurationError: the key is for another purpose, or an argument is not what it must be.
     """
 
-    __slots__ = ("_clock", "_components", "_digests", "_key", "_nonces", "profile")
+    __slots__ = ("_clock", "_constant", "_covered", "_digests", "_key", "_nonces", "profile")
 
     def __init__(
         self,
@@ -95,7 +94,12 @@ class Signer:
             raise ConfigurationError(f"{option}: pass a function without arguments")
         self._key = key
         self.profile = profile
-        self._components = tuple(components)
+        self._covered = {
+            has_body: _Covered.of((*profile.required_components(has_body=has_body), *components))
+            for has_body in (True, False)
+        }
+        constant = {"keyid": key.keyid, "alg": key.algorithm, "tag": profile.tag}
+        self._constant = serialize_signature_input((), constant).removeprefix("()")
         self._digests = tuple(digests)
         self._clock = clock
         self._nonces = nonces
@@ -139,12 +143,11 @@ class Signer:
             raise SigningError("label: use lower-case letters, digits and _ - . * (RFC 8941 section 3.1.2)")
         target = canonicalize(request.url)
         self._check(request, target, label)
-        required = self.profile.required_components(has_body=request.has_body)
-        covered = tuple(dict.fromkeys((*required, *self._components)))
-        added = self._digest_field(request) if "content-digest" in covered else ()
-        parameters = serialize_signature_input(covered, self._parameters(created, expires, nonce))
-        complete = Request(request.method, target.target_uri, (*request.headers, *added), request.body)
-        base = self._base(complete, target, covered, parameters)
+        covered = self._covered[request.has_body]
+        digest = self._digest(request) if "content-digest" in covered.names else None
+        parameters = f"{covered.text}{self._parameters(created, expires, nonce)}{self._constant}"
+        base = self._base(ComponentValues(request, target, digest), covered, parameters)
+        added = () if digest is None else (("Content-Digest", digest),)
         signature = serialize_byte_sequence(self._key.sign(base.encode("ascii")), self.profile.encoding)
         fields = (*added, ("Signature-Input", f"{label}={parameters}"), ("Signature", f"{label}={signature}"))
         return SignedFields(fields, target.target_uri, base)
@@ -157,13 +160,16 @@ class Signer:
             values = request.lines(field_name)
             if len(values) > 1:
                 raise SigningError(f"headers: more than one {name}; a receiver refuses such a request")
-            if values and canonicalize_authority(values[0], target.scheme) != target.authority:
+            if not values or values[0] == target.authority:
+                continue
+            if canonicalize_authority(values[0], target.scheme) != target.authority:
                 raise SigningError(f"headers: {name} is not the URL's authority; sign for the authority that is sent")
         given = request.field("signature-input")
         if given is not None and re.search(rf"(?:^|,)[ \t]*{re.escape(label)}[ \t]*=", given):
             raise SigningError("headers: the request already has a signature of this label; pass another label")
 
-    def _parameters(self, created: int | None, expires: int | None, nonce: str | None) -> dict[str, Parameter]:
+    def _parameters(self, created: int | None, expires: int | None, nonce: str | None) -> str:
+        """Return the parameters that differ from request to request: integers and a nonce without escapes."""
         created = int(self._clock()) if created is None else created
         if not _is_whole(created) or abs(created) > _LARGEST_INTEGER - self.profile.longest_validity:
             raise SigningError("created: must be whole seconds since the epoch (RFC 8941 section 3.3.1: of 15 digits)")
@@ -175,21 +181,13 @@ class Signer:
         nonce = self._nonces() if nonce is None else nonce
         if not self.profile.accepts_nonce(nonce):
             raise SigningError(f"nonce: must be unpadded Base64url of at least {self.profile.nonce_bytes} bytes")
-        return {
-            "created": created,
-            "expires": expires,
-            "nonce": nonce,
-            "keyid": self._key.keyid,
-            "alg": self._key.algorithm,
-            "tag": self.profile.tag,
-        }
+        return f';created={created};expires={expires};nonce="{nonce}"'
 
-    def _digest_field(self, request: Request) -> tuple[tuple[str, str], ...]:
-        """Return the Content-Digest field to add; one the request already has must be right."""
+    def _digest(self, request: Request) -> str | None:
+        """Return the Content-Digest to add, or None for the one the request already has, which must be right."""
         given = request.field("content-digest")
         if given is None:
-            value = content_digest(request.body, self.profile.digest_encodings[0], algorithms=self._digests)
-            return (("Content-Digest", value),)
+            return content_digest(request.body, self.profile.digest_encodings[0], algorithms=self._digests)
         try:
             running = ContentDigest.parse(given, *self.profile.digest_encodings).running()
         except MalformedField as malformed:
@@ -197,21 +195,40 @@ class Signer:
         running.update(request.body)
         if not running.matches():
             raise SigningError("headers: Content-Digest is not the body's; leave it out to have it made")
-        return ()
+        return None
 
-    def _base(self, request: Request, target: CanonicalURL, covered: Sequence[str], parameters: str) -> str:
-        values = ComponentValues(request, target)
-        components = [Component(name, f'"{name}"', bare=True) for name in covered]
-        if "content-type" in covered:
-            types = request.lines("content-type")
+    def _base(self, values: ComponentValues, covered: _Covered, parameters: str) -> str:
+        if "content-type" in covered.names:
+            types = values.request.lines("content-type")
             if len(types) != 1:
                 raise SigningError("headers: the profile covers Content-Type; add exactly one to the request")
             if is_list(types[0]):
                 raise SigningError("headers: Content-Type has several values; a receiver refuses such a request")
         try:
-            return signature_base(values, components, parameters)
+            return signature_base(values, covered.components, parameters)
         except UnresolvableComponent as unresolvable:
-            raise SigningError(f"{unresolvable}: {', '.join(covered)} are covered") from None
+            raise SigningError(f"{unresolvable}: {', '.join(covered.names)} are covered") from None
+
+
+@dataclass(frozen=True, slots=True)
+class _Covered:
+    """The components a signer covers, worked out once for requests with content and once for those without.
+
+    Attributes:
+        names: their names.
+        components: the components.
+        text: the inner list of them, as `@signature-params` begins.
+    """
+
+    names: tuple[str, ...]
+    components: tuple[Component, ...]
+    text: str
+
+    @classmethod
+    def of(cls, names: Iterable[str]) -> _Covered:
+        unique = tuple(dict.fromkeys(names))
+        components = tuple(Component(name, f'"{name}"', bare=True) for name in unique)
+        return cls(unique, components, serialize_signature_input(unique, {}))
 
 
 def _is_whole(seconds: object) -> bool:

@@ -34,7 +34,7 @@ def loads(text: bytes | str) -> JSONValue:
         ValueError: not JSON at all (`json.JSONDecodeError`, `UnicodeDecodeError`).
     """
     try:
-        value: JSONValue = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse_constant)
+        value: JSONValue = _DECODER.decode(text if isinstance(text, str) else _decoded(text))
     except (json.JSONDecodeError, UnicodeDecodeError, AmbiguousJSON):
         raise
     except RecursionError:
@@ -54,3 +54,11 @@ def _unique(pairs: list[tuple[str, JSONValue]]) -> dict[str, JSONValue]:
 
 def _refuse_constant(_name: str) -> JSONValue:
     raise AmbiguousJSON("NaN and Infinity are not JSON")
+
+
+def _decoded(text: bytes) -> str:
+    """Return `text` as the standard library decodes JSON, a byte order mark of UTF-8 left away."""
+    return text.decode(json.detect_encoding(text), "surrogatepass")
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse_constant)

@@ -16,7 +16,15 @@ from .screening import is_signed
 from .url import canonicalize
 from .verify import Verifier
 from .wsgi_body import put_back, read_content
-from .wsgi_environ import BodyFraming, field_lines, request_target, shown_target, verified_environ
+from .wsgi_environ import (
+    BodyFraming,
+    field_lines,
+    query_unknown,
+    request_target,
+    shown_names,
+    shown_target,
+    verified_environ,
+)
 from .wsgi_server import NOTICES, check_server, detected_server
 
 if TYPE_CHECKING:
@@ -187,13 +195,15 @@ class SignatureMiddleware:
         profile = self._verifier.profile
         if not wire.compares_authority(environ.get("SERVER_PROTOCOL", ""), self._http2_server):
             raise wire.http2_refused(profile, environ.get("SERVER_PROTOCOL", ""), server)
+        wire.check_names(shown_names(environ), profile)
         wire.check_framing(fields, profile)
         method = environ["REQUEST_METHOD"]
         wire.check_method(method)
         hosts = [value for name, value in fields if name == "host"]
         origin, _ = wire.matched_origin(self._origins, hosts, several=False)
         target = request_target(environ, profile, reconstruct=self._reconstruct, server=server)
-        return origin, Request(method, target.url(origin), fields, has_body=framing.has_body)
+        unknown = query_unknown(environ, target)
+        return origin, Request(method, target.url(origin), fields, has_body=framing.has_body, query_unknown=unknown)
 
 
 def _answer(start_response: StartResponse, refusal: Refusal) -> Iterable[bytes]:

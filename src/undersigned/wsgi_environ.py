@@ -49,7 +49,7 @@ class BodyFraming:
     def of(cls, environ: dict[str, Any]) -> BodyFraming:
         """Read the framing of a request."""
         declared = environ.get("CONTENT_LENGTH") or ""
-        terminated = environ.get("wsgi.input_terminated") is True
+        terminated = environ.get("wsgi.input_terminated") is True or "asgi.scope" in environ
         if environ.get("HTTP_TRANSFER_ENCODING"):
             return cls(has_body=True, length=None, is_readable=terminated and not declared)
         if not declared:
@@ -88,6 +88,17 @@ def shown_target(environ: dict[str, Any]) -> str:
     return " or ".join(dict.fromkeys(str(environ[key]) for key in _RAW_KEYS if environ.get(key)))
 
 
+def query_unknown(environ: dict[str, Any], target: RequestTarget) -> bool:
+    """Return whether a lone `?` would be invisible: without a raw key it is."""
+    return target.query is None and not any(environ.get(key) for key in _RAW_KEYS)
+
+
+def shown_names(environ: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return the field lines with their names as spelled, where an ASGI server under WSGI shows them, else none."""
+    headers = environ["asgi.scope"]["headers"] if "asgi.scope" in environ else ()
+    return [(name.decode("latin-1"), "") for name, _ in headers]
+
+
 def verified_environ(environ: dict[str, Any], target: CanonicalURL, origin: Origin) -> dict[str, Any]:
     """Return the environ for the application: a copy with the canonical target that was verified.
 
@@ -105,6 +116,10 @@ def verified_environ(environ: dict[str, Any], target: CanonicalURL, origin: Orig
         path_info = decoded[len(script_name) :]
     new = {**environ, "PATH_INFO": path_info, "QUERY_STRING": query[1:], "wsgi.url_scheme": origin.scheme}
     new.update({key: path + query for key in _RAW_KEYS if environ.get(key)})
+    if "asgi.scope" in environ:
+        scope = environ["asgi.scope"]
+        headers = list(scope["headers"])
+        new["asgi.scope"] = asgi_scope.verified_scope(scope, headers, target, origin, server_adds_root_path=False)
     return new
 
 

@@ -230,6 +230,12 @@ def test_a_fresh_claim_is_accepted_and_everything_is_reported():
     )
 
 
+def test_the_verified_content_is_read_as_json_once():
+    verified = bound().accept("fresh", Content((BODY,)))
+    assert verified.json() == {"plan_id": "plan_001"}
+    assert verified.json() is verified.json()
+
+
 def test_a_nonce_that_was_seen_is_a_replay():
     assert refused(lambda: bound().accept("seen", Content((b'{"a":1,"a":2}',)))) == ("signature_replayed", 12)
 

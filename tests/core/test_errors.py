@@ -97,3 +97,18 @@ def test_an_error_survives_the_way_to_another_process(revive):
     signature = revive(SignatureRejected("code", step=10, detail="d", keyid="k", signature_base="b"))
     assert (signature.code, signature.step, signature.detail) == ("code", 10, "d")
     assert (signature.keyid, signature.signature_base) == ("k", "b")
+
+
+@pytest.mark.parametrize("name", ["authorization", "proxy-authorization", "cookie", "x-api-key", "x-auth-token"])
+def test_explain_withholds_the_value_of_a_credential_that_was_covered(name):
+    error = SignatureError("code", signature_base=f'"@method": GET\n"{name}": s3cr3t\n"{name}";bs: s3cr3t')
+    assert error.explain().split("\n")[2:] == [
+        '  "@method": GET',
+        f'  "{name}": (withheld)',
+        f'  "{name}";bs: (withheld)',
+    ]
+
+
+def test_explain_shows_the_parameters_whatever_they_are_called():
+    error = SignatureError("code", signature_base='"@signature-params": ("cookie");keyid="token"')
+    assert error.explain().endswith('\n  "@signature-params": ("cookie");keyid="token"')

@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from tests.properties.strategies import (
+    PRINTABLE,
+    TOKEN,
+    any_text,
+    bare_items,
+    component_names,
+    methods,
+    parameter_sets,
+    thorough,
+    urls,
+)
+
+from undersigned import MalformedURL, Request, canonicalize
+from undersigned.components import CanonicalResolver, ComponentValues, UnresolvableComponent, received_target
+from undersigned.fields import Component
+
+tokens = st.text(TOKEN, min_size=1, max_size=8)
+field_lists = st.lists(
+    st.tuples(st.sampled_from(["a", "b", "A", "set-cookie"]) | tokens, any_text | st.text(PRINTABLE))
+)
+
+
+@thorough
+@given(methods, urls(), field_lists, component_names | tokens | st.sampled_from(["a", "b", "set-cookie", "@scheme"]))
+def test_the_short_way_gives_what_the_resolver_gives(method, url, fields, name):
+    request, target = Request(method, url, fields), canonicalize(url)
+    component = Component(name, f'"{name}"', bare=True)
+    plain = ComponentValues(request, target)._plain(name)
+    if plain is not None:
+        assert plain == CanonicalResolver(request, target).resolve(component.item())
+        assert plain == ComponentValues(request, target).value(component)
+
+
+@thorough
+@given(methods, urls(), field_lists)
+def test_every_derived_value_comes_from_the_canonical_target(method, url, fields):
+    target = canonicalize(url)
+    values = ComponentValues(Request(method, url, fields), target)
+    canonical = ComponentValues(Request(method, target.target_uri), target)
+    for name in ("@method", "@target-uri", "@authority", "@scheme", "@request-target", "@path", "@query"):
+        component = Component(name, f'"{name}"', bare=True)
+        assert values.value(component) == canonical.value(component)
+
+
+@thorough
+@given(any_text, urls(), st.lists(st.tuples(any_text, any_text)), component_names, parameter_sets)
+def test_a_value_is_printable_ascii_or_refused(method, url, fields, name, parameters):
+    import http_sf  # noqa: PLC0415 - only the text of one component
+
+    component = Component(name, http_sf.ser((name, parameters)), not parameters)
+    try:
+        value = ComponentValues(Request(method, url, fields), canonicalize(url)).value(component)
+    except UnresolvableComponent:
+        return
+    assert value.isascii()
+    assert value.replace("\t", " ").isprintable()
+
+
+@thorough
+@given(urls(), st.lists(st.tuples(st.sampled_from(["host", ":authority", "x"]), any_text), max_size=3))
+def test_an_authority_agrees_or_is_refused(url, fields):
+    try:
+        target = received_target(Request("GET", url, fields))
+    except MalformedURL:
+        return
+    assert target == canonicalize(url)
+    assert sum(name == "host" for name, _ in fields) <= 1
+
+
+@thorough
+@given(urls(), st.sampled_from(["host", ":authority"]))
+def test_the_authority_of_the_url_itself_agrees(url, name):
+    target = canonicalize(url)
+    assert received_target(Request("GET", url, [(name, target.authority)])) == target
+    assume(target.port is None)
+    port = {"https": 443, "http": 80}[target.scheme]
+    assert received_target(Request("GET", url, [(name, f"{target.authority.upper()}:{port}")])) == target
+
+
+@thorough
+@given(urls(), bare_items)
+def test_a_query_parameter_stands_in_the_base_once_however_it_could_be_named(url, name):
+    import http_sf  # noqa: PLC0415 - only the text of one component
+
+    values = ComponentValues(Request("GET", url), canonicalize(url))
+    component = Component("@query-param", http_sf.ser(("@query-param", {"name": name})), bare=False)
+    try:
+        values.value(component)
+    except UnresolvableComponent:
+        return
+    assert name.isascii()
+    assert " " not in name

@@ -1,0 +1,230 @@
+"""What was signed is what is verified, and nothing else is."""
+
+from __future__ import annotations
+
+import contextlib
+
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from tests.keys import (
+    BARE,
+    EC_KEY,
+    FULL,
+    JSON_FIELD,
+    KEY,
+    NOW,
+    b64url,
+    changed,
+    covering,
+    hostile_request,
+    signed_request,
+    signer,
+    verifier,
+    with_field,
+)
+from tests.properties.strategies import (
+    PRINTABLE,
+    any_text,
+    bodies,
+    component_names,
+    fields,
+    inner_lists,
+    media_types,
+    methods,
+    nonces,
+    parameter_sets,
+    thorough,
+    urls,
+)
+
+from undersigned import MalformedURL, Request, SignatureError, VerifiedSignature, canonicalize, profiles
+from undersigned.components import UnresolvableComponent
+from undersigned.digest import content_digest
+from undersigned.screening import screen
+
+all_profiles = st.sampled_from([profiles.ADCP_3_2, profiles.ADCP_3_1, profiles.ADCP_WEBHOOK])
+signing_keys = st.sampled_from([KEY, EC_KEY])
+
+
+@st.composite
+def signed_requests(draw, profile=all_profiles):
+    """A request signed by one of the profiles, some of its own fields covered, and the profile."""
+    chosen = draw(profile)
+    given_fields = [*draw(fields), ("Content-Type", draw(media_types))]
+    covered = draw(st.lists(st.sampled_from([name for name, _ in given_fields[:-1]] or ["content-type"]), unique=True))
+    unsigned = Request(draw(methods), draw(urls()), given_fields, draw(bodies))
+    added = signer(chosen, key=draw(signing_keys), components=["content-digest", "content-type", *covered]).sign(
+        unsigned,
+        nonce=b64url(draw(nonces)),
+        created=NOW - draw(st.integers(0, 360)),
+        label=draw(st.sampled_from(["sig1", "other"])),
+    )
+    return Request(unsigned.method, unsigned.url, [*given_fields, *added], unsigned.body), chosen
+
+
+@thorough
+@given(signed_requests())
+def test_what_is_signed_verifies(drawn):
+    request, profile = drawn
+    verified = verifier(profile).verify(request)
+    target = canonicalize(request.url)
+    assert (verified.method, verified.target_uri, verified.authority) == (
+        request.method,
+        target.target_uri,
+        target.authority,
+    )
+
+
+def replaced(text: str, position: int, char: str) -> str:
+    position %= max(len(text), 1)
+    return text[:position] + char + text[position + 1 :]
+
+
+@thorough
+@given(signed_requests(), st.data())
+def test_no_byte_of_what_is_covered_can_be_changed(drawn, data):
+    request, profile = drawn
+    position, char = data.draw(st.integers(0, 2000)), data.draw(st.sampled_from(PRINTABLE))
+    part = data.draw(st.sampled_from(["method", "url", "body", *dict.fromkeys(name for name, _ in request.headers)]))
+    covered = screen(request, profile, now=NOW).input.components
+    if part == "body":
+        octet = data.draw(st.binary(min_size=1, max_size=1))
+        place = position % (len(request.body) + 1)
+        body = request.body[:place] + octet + request.body[place + data.draw(st.integers(0, 1)) :]
+        assume(body != request.body)
+        other = changed(request, body=body)
+    elif part == "method":
+        other = changed(request, method=replaced(request.method, position, char))
+        assume(other.method != request.method)
+    elif part == "url":
+        other = changed(request, url=replaced(request.url, position, char))
+        with contextlib.suppress(MalformedURL):
+            assume(canonicalize(other.url) != canonicalize(request.url))
+    else:
+        assume(part in {"signature", "signature-input"} or part in {component.name for component in covered})
+        place = data.draw(st.sampled_from([at for at, (name, _) in enumerate(request.headers) if name == part]))
+        headers = list(request.headers)
+        headers[place] = (part, replaced(headers[place][1], position, char))
+        other = changed(request, headers=headers)
+        assume(other.field(part) != request.field(part))
+    try:
+        verified = verifier(profile).verify(other)
+    except SignatureError:
+        return
+    raise AssertionError((part, verified))
+
+
+@thorough
+@given(signed_requests(), st.data())
+def test_no_line_of_what_is_covered_can_be_added_or_removed(drawn, data):
+    request, profile = drawn
+    covered = [component.name for component in screen(request, profile, now=NOW).input.components]
+    names = [name for name in covered if not name.startswith("@")] + ["signature", "signature-input", "host"]
+    name = data.draw(st.sampled_from(names))
+    if data.draw(st.booleans()) and name != "host":
+        other = with_field(request, name, None)
+    else:
+        other = changed(request, headers=[*request.headers, (name, data.draw(st.text(PRINTABLE, max_size=5)))])
+    try:
+        verified = verifier(profile).verify(other)
+    except SignatureError:
+        return
+    # A Host that names the URL's authority in other words is the one line that adds nothing.
+    assert name == "host"
+    assert verified.authority == canonicalize(request.url).authority
+
+
+# Any request at all
+
+
+def outcome(request: Request, profile) -> VerifiedSignature | SignatureError:
+    try:
+        return verifier(profile).verify(request)
+    except SignatureError as error:
+        refusal = error
+    assert refusal.code.startswith(profile.prefix)
+    assert refusal.explain().isascii()
+    return refusal
+
+
+hostile_fields = st.lists(
+    st.tuples(
+        st.sampled_from(["Signature", "Signature-Input", "Content-Type", "Content-Digest", "Host", ":authority"])
+        | any_text,
+        any_text,
+    ),
+    max_size=6,
+)
+
+
+@thorough
+@given(any_text, any_text, hostile_fields, bodies, all_profiles)
+def test_any_request_is_judged_and_none_accepted(method, url, headers, body, profile):
+    assert isinstance(outcome(Request(method, url, headers, body), profile), SignatureError)
+
+
+@thorough
+@given(signed_requests(), st.data())
+def test_a_signed_request_with_hostile_text_in_it_is_refused_or_is_what_was_signed(drawn, data):
+    request, profile = drawn
+    before = screen(request, profile, now=NOW)
+    base = verifier(profile).verify(request).signature_base
+    headers = list(request.headers)
+    for _ in range(data.draw(st.integers(1, 3))):
+        place = data.draw(st.integers(0, len(headers) - 1))
+        name, value = headers[place]
+        start, end = sorted([data.draw(st.integers(0, len(value))), data.draw(st.integers(0, len(value)))])
+        headers[place] = (name, value[:start] + data.draw(any_text) + value[end:])
+    headers += data.draw(hostile_fields)
+    result = outcome(changed(request, headers=headers), profile)
+    if isinstance(result, VerifiedSignature):
+        assert result.signature_base == base
+        assert result.nonce == before.nonce
+
+
+@thorough
+@given(
+    st.lists(st.tuples(component_names, parameter_sets), max_size=4),
+    parameter_sets,
+    hostile_fields,
+    bodies,
+    st.sampled_from([profiles.ADCP_3_2, profiles.ADCP_3_1]),
+    urls(),
+)
+def test_whatever_a_key_holder_signs_is_judged_without_another_error(components, extra, headers, body, profile, url):
+    import http_sf  # noqa: PLC0415 - only to write what a client could write
+
+    listed = [f'"{name}"' for name in FULL] + [http_sf.ser(item) for item in components]
+    claim = covering(*listed) + http_sf.ser((1, extra))[1:]
+    given_fields = [JSON_FIELD, ("content-digest", content_digest(body, profile.digest_encodings[-1])), *headers]
+    try:
+        request = hostile_request(Request("POST", url, given_fields, body), claim, encoding=profile.encoding)
+    except (UnresolvableComponent, ValueError):
+        request = Request("POST", url, [*given_fields, ("signature-input", claim), ("signature", "sig1=:AAAA:")], body)
+    result = outcome(request, profile)
+    if isinstance(result, VerifiedSignature):
+        assert result.components[:5] == tuple(f'"{name}"' for name in FULL)
+
+
+@thorough
+@given(inner_lists, all_profiles)
+def test_any_signature_input_that_can_be_written_is_judged(inner_list, profile):
+    import http_sf  # noqa: PLC0415 - the same
+
+    value = http_sf.ser({"sig1": inner_list})
+    request = Request("GET", "https://h/", [("signature-input", value), ("signature", "sig1=:AAAA:")])
+    assert isinstance(outcome(request, profile), SignatureError)
+
+
+@thorough
+@given(st.binary(max_size=100))
+def test_any_bytes_are_no_signature(signature):
+    import base64  # noqa: PLC0415 - the spelling of one field
+
+    field = f"sig1=:{base64.b64encode(signature).decode()}:"
+    request = with_field(signed_request("GET", "https://h/", (), b""), "signature", field)
+    for claim in (
+        request,
+        with_field(request, "signature-input", covering(*BARE, keyid='"buyer-es256"', alg='"ecdsa-p256-sha256"')),
+    ):
+        assert outcome(claim, profiles.ADCP_3_2).code == "request_signature_invalid"

@@ -11,7 +11,8 @@ import pytest
 from flask import Flask
 from tests.serving import uvicorn_server, waitress_server
 
-from undersigned import KeySet, MemoryReplayStore, Request, Signer, SigningKey, Verifier, profiles
+from undersigned import KeySet, MemoryReplayStore, Operation, Request, Signer, SigningKey, Verifier, profiles
+from undersigned.asgi import SignatureMiddleware
 
 README = pathlib.Path(__file__).parent.parent / "README.md"
 SECTION = re.compile(r"^## (?P<title>.+?)$(?P<text>.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
@@ -144,3 +145,14 @@ def test_the_literal_request_verifies():
 def test_the_two_commands_are_the_first_thing_said():
     commands = re.findall(r"```sh\n(.*?)\n```", README.read_text())
     assert commands == ["pip install -e '.[demo]' && undersigned demo", "pip install -e '.[test]' && pytest"]
+
+
+def test_the_policy_page_shows_a_policy_that_judges():
+    page = (README.parent / "docs" / "policy.md").read_text()
+    source = re.search(r"```python\n(.*?)\n```", page, re.DOTALL)
+    assert source
+    verifier = Verifier(profiles.ADCP_3_2, keys=KeySet({}), replay=MemoryReplayStore())
+    names = run(source[1], {"app": None, "verifier": verifier})
+    assert names["policy"].demand(Operation("create_media_buy")) == "required"
+    assert names["policy"].demand(Operation("sync_creatives")) == "warn"
+    assert isinstance(names["app"], SignatureMiddleware)

@@ -95,7 +95,7 @@ def query_unknown(environ: dict[str, Any], target: RequestTarget) -> bool:
 
 def shown_names(environ: dict[str, Any]) -> list[tuple[str, str]]:
     """Return the field lines with their names as spelled, where an ASGI server under WSGI shows them, else none."""
-    headers = environ["asgi.scope"]["headers"] if "asgi.scope" in environ else ()
+    headers = environ.get("asgi.scope", {}).get("headers", ())
     return [(name.decode("latin-1"), "") for name, _ in headers]
 
 

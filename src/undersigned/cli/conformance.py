@@ -1,0 +1,70 @@
+"""`undersigned conformance`: a directory of vectors, run through the library."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+from undersigned.cli.lines import write_object
+from undersigned.cli.report import Report, SetGrades
+from undersigned.conformance import find, grade
+from undersigned.errors import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from undersigned.conformance import Corpus, Grade
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Write one JSON object and nothing else.")
+@click.argument("directory", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path))
+def conformance(*, directory: Path, as_json: bool) -> None:
+    """Run the vectors in DIR.
+
+    DIR holds request-signing or webhook-signing, or directories that do. Every request vector is judged by the gate of
+    the middlewares, its outcome, code and signature base compared to the byte, and every accepted one signed again.
+
+    Exit 1 if one vector fails, 2 if DIR holds none. With --json write
+
+    \b
+    {"passed", "failed", "sets": [..], "not_run": [..], "failures": [..]}
+    """  # noqa: D301 - the escape is how click is told to keep the lines
+    try:
+        corpus = find(directory)
+    except OSError as failure:
+        raise click.BadParameter(f"a directory cannot be listed: {failure.strerror}", param_hint="DIR") from None
+    if not len(corpus):
+        name = click.format_filename(directory)
+        raise click.BadParameter(
+            f"{name} holds no vectors: give the directory that holds request-signing or webhook-signing, or the one "
+            "above it",
+            param_hint="DIR",
+        )
+    report = Report(list(_graded(corpus, Console(stderr=True))), corpus.set_aside)
+    if as_json:
+        write_object(report.json())
+    else:
+        report.show(Console(highlight=False))
+    click.get_current_context().exit(int(report.failed > 0))
+
+
+def _graded(corpus: Corpus, console: Console) -> Iterator[SetGrades]:
+    """Run the sets one after the other, and say on standard error how far that is."""
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task("", total=len(corpus))
+        for vectors in corpus.sets:
+            name = printable(vectors.name)
+            progress.update(task, description=name)
+            grades: list[Grade] = []
+            for vector in vectors.vectors:
+                grades.append(grade(vector))
+                progress.advance(task)
+            if not console.is_terminal:
+                click.echo(f"{name}: {len(grades)} run", err=True)
+            yield SetGrades(vectors.name, grades)

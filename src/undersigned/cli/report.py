@@ -1,0 +1,146 @@
+"""The report of a conformance run: a table of the sets, then what differs, first difference marked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from undersigned.cli.columns import NARROWEST, lines
+from undersigned.errors import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rich.console import Console
+
+    from undersigned.cli.lines import Answer
+    from undersigned.conformance import Difference, Grade, SetAside
+
+_HEADERS = ("set", "passed", "failed", "total")
+
+
+@dataclass(frozen=True, slots=True)
+class SetGrades:
+    """What became of the vectors of one set.
+
+    Attributes:
+        name: the set's.
+        grades: one a vector, in their order.
+    """
+
+    name: str
+    grades: Sequence[Grade]
+
+    @property
+    def passed(self) -> int:
+        """How many passed."""
+        return sum(grade.passed for grade in self.grades)
+
+    @property
+    def failed(self) -> int:
+        """How many did not."""
+        return len(self.grades) - self.passed
+
+    @property
+    def cells(self) -> tuple[str, str, str, str]:
+        """The row of a table: name, passed, failed, total."""
+        return printable(self.name), str(self.passed), str(self.failed), str(len(self.grades))
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What became of a corpus.
+
+    Attributes:
+        sets: what became of its sets.
+        set_aside: what was not run.
+    """
+
+    sets: Sequence[SetGrades]
+    set_aside: Sequence[SetAside]
+
+    @property
+    def failed(self) -> int:
+        """How many vectors did not pass."""
+        return sum(grades.failed for grades in self.sets)
+
+    @property
+    def summary(self) -> str:
+        """The last line."""
+        return f"{sum(grades.passed for grades in self.sets)} passed, {self.failed} failed"
+
+    def show(self, console: Console) -> None:
+        """Print the table, what was not run, the differences and the summary; without a terminal, as plain text."""
+        console.print(self._table(plain=not console.is_terminal))
+        if self.set_aside:
+            console.print("\nnot run, and counted nowhere:")
+        for aside in self.set_aside:
+            _print(console, f"  {printable(aside.name)}: {aside.count} {aside.reason}")
+        for name, vector, difference in self._differences():
+            _print(console, f"\nFAILED {printable(name)}: {printable(vector)}: {difference.what}", "bold red")
+            _show_difference(console, difference)
+        console.print()
+        console.print(self.summary)
+
+    def json(self) -> Answer:
+        """Return the same as one object."""
+        return {
+            "passed": sum(grades.passed for grades in self.sets),
+            "failed": self.failed,
+            "sets": [dict(zip(_JSON, _numbers(grades), strict=True)) for grades in self.sets],
+            "not_run": [
+                {"set": aside.name, "vectors": aside.count, "reason": aside.reason} for aside in self.set_aside
+            ],
+            "failures": [
+                {
+                    "set": name,
+                    "vector": vector,
+                    "what": difference.what,
+                    "expected": difference.expected,
+                    "found": difference.found,
+                    "first_differing_byte": difference.byte,
+                    "note": difference.note,
+                }
+                for name, vector, difference in self._differences()
+            ],
+        }
+
+    def _table(self, *, plain: bool) -> Table:
+        table = Table(box=None if plain else box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+        for header in _HEADERS:
+            table.add_column(header, justify="left" if header == "set" else "right", overflow="fold")
+        for grades in self.sets:
+            table.add_row(*grades.cells, style="red" if grades.failed else "")
+        return table
+
+    def _differences(self) -> Iterator[tuple[str, str, Difference]]:
+        for grades in self.sets:
+            for grade in grades.grades:
+                if grade.difference is not None:
+                    yield grades.name, grade.name, grade.difference
+
+
+_JSON = ("name", "passed", "failed", "total")
+
+
+def _numbers(grades: SetGrades) -> tuple[str, int, int, int]:
+    return grades.name, grades.passed, grades.failed, len(grades.grades)
+
+
+def _show_difference(console: Console, difference: Difference) -> None:
+    width = max(NARROWEST, (console.width - len("    ")) // 2)
+    for line, is_mark in lines(difference, width=width):
+        _print(console, f"  {line}", "bold red" if is_mark else "")
+    if difference.expected:
+        _print(console, f"  first differing byte: {difference.byte}")
+    if difference.note:
+        _print(console, f"  {printable(difference.note)}")
+
+
+def _print(console: Console, line: str, style: str = "") -> None:
+    # A wrapped line would break the columns; what is too long goes on as a terminal takes it.
+    console.print(Text(line, style), soft_wrap=True)

@@ -1,0 +1,125 @@
+"""Body integrity: facts about a request, each made real, signed and changed, and judged by the gate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, cast
+
+from undersigned import profiles
+from undersigned.conformance.difference import Difference
+from undersigned.conformance.document import Document, MalformedVector
+from undersigned.conformance.judgement import judge
+from undersigned.conformance.tampering import KEYS, METHOD, NOW, OPERATION, Facts
+from undersigned.errors import VerificationUnavailable
+from undersigned.jsonrpc import JSONRPCOperation
+from undersigned.operation import PathOperation
+from undersigned.policy import Policy
+from undersigned.replay import MemoryReplayStore
+from undersigned.verify import Verifier
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from undersigned.conformance.judgement import Judgement
+    from undersigned.profile import DigestPolicy, Profile
+    from undersigned.request import Request
+
+_LISTS = frozenset({"required_for", "warn_for", "supported_for"})
+_METHODS = "protocol_methods_"
+_PROFILES = {"3.1": profiles.ADCP_3_1, "3.2": profiles.ADCP_3_2}
+
+
+@dataclass(frozen=True, slots=True)
+class BodyIntegrityFact:
+    """One case. Its request is signed with a key of our own, which is fixed, public and trusted by nobody else.
+
+    Ours beside the published members: the `mode` `none`, where no list names the operation, and `registers_webhook`,
+    where the content registers a webhook with credentials of its own.
+    """
+
+    name: str
+    document: Document
+
+    def differences(self) -> Iterator[Difference | None]:
+        """Compare the action, the code, what says who the caller is, and whether it is a verified signer."""
+        expected = self.document.document("expected")
+        judgement = self.judgement()
+        wanted, note = expected.text("action"), ""
+        action, code = _action(judgement, unauthenticated=wanted == "reject_unauthenticated"), "none"
+        if judgement.error is not None:
+            note = f"refused at step {judgement.error.step}: {judgement.error.detail}"
+            code = judgement.error.code
+        yield Difference.between("action", wanted, action, note=note)
+        if "error_code" in expected:
+            yield Difference.between("code", expected.text("error_code"), code, note=note)
+        if "authentication_source" in expected:
+            yield Difference.between("authentication source", expected.text("authentication_source"), judgement.source)
+        identity = str(judgement.signature is not None).lower()
+        yield Difference.between(
+            "verified signer identity", str(expected.flag("verified_signer_identity")).lower(), identity
+        )
+
+    def judgement(self) -> Judgement:
+        """Return what becomes of the request that the facts describe."""
+        fallback = self.document.flag("fallback_auth_valid")
+        return judge(self.verifier(), self.request(), policy=self.policy, fallback=fallback)
+
+    def verifier(self) -> Verifier:
+        """Return a verifier that knows the key."""
+        return Verifier(self.profile, keys=KEYS, replay=MemoryReplayStore(), clock=lambda: NOW)
+
+    @property
+    def profile(self) -> Profile:
+        """The endpoint's profile: its configuration, whatever the body says of itself."""
+        version = self.document.text("endpoint_profile")
+        if version not in _PROFILES:
+            raise MalformedVector("endpoint_profile is not 3.1 or 3.2")
+        profile = _PROFILES[version]
+        # A profile refuses any other policy than its three.
+        digest = cast("DigestPolicy", self.document.text("legacy_digest_policy", profile.digest))
+        return replace(profile, digest=digest)
+
+    @property
+    def policy(self) -> Policy:
+        """The endpoint's policy: one list that names the operation, or the method."""
+        mode = self.document.text("mode")
+        if mode != "none" and mode.removeprefix(_METHODS) not in _LISTS:
+            raise MalformedVector("mode is none of the policy's lists")
+        return Policy(
+            required_for=[OPERATION] if mode == "required_for" else (),
+            warn_for=[OPERATION] if mode == "warn_for" else (),
+            supported_for=[OPERATION] if mode == "supported_for" else (),
+            protocol_methods_required_for=[METHOD] if mode == f"{_METHODS}required_for" else (),
+            protocol_methods_warn_for=[METHOD] if mode == f"{_METHODS}warn_for" else (),
+            protocol_methods_supported_for=[METHOD] if mode == f"{_METHODS}supported_for" else (),
+            resolver=JSONRPCOperation() if self._rpc else PathOperation(),
+        )
+
+    @property
+    def _rpc(self) -> bool:
+        return self.document.text("mode").startswith(_METHODS)
+
+    def request(self) -> Request:
+        """Return the request that the facts describe."""
+        case = self.document
+        facts = Facts(
+            profile=self.profile,
+            rpc=self._rpc,
+            has_body=case.flag("has_body"),
+            version=case.text("request_body_adcp_version", ""),
+            registers_webhook=case.flag("registers_webhook", default=False),
+            signed=case.flag("signature_present"),
+            paired=case.text("signature_header_state", "") != "malformed_pair",
+            covers_digest=case.flag("covers_content_digest", default=True),
+            digest_matches=case.flag("digest_matches_body", default=True),
+            signature_valid=case.flag("cryptographic_signature_valid", default=True),
+        )
+        return facts.request()
+
+
+def _action(judgement: Judgement, *, unauthenticated: bool) -> str:
+    """Return what was done with a request; a refusal that blames the caller may be told as unauthenticated."""
+    if judgement.judged is not None:
+        return "accept" if judgement.judged.warning is None else "accept_with_warning"
+    ours = isinstance(judgement.error, VerificationUnavailable)
+    return "reject_unauthenticated" if unauthenticated and not ours else "reject"

@@ -1,0 +1,121 @@
+"""Documents: JSON objects of a vectors directory, read member by member, so that any file may stand there."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from undersigned.errors import UndersignedError
+from undersigned.strict_json import AmbiguousJSON, loads
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from undersigned.strict_json import JSONValue
+
+MOST = 999_999_999_999_999
+"""The largest integer a document may hold (RFC 8941 section 3.3.1), so that sums of times stay numbers."""
+
+
+class MalformedVector(UndersignedError, ValueError):
+    """A file, or a member of one, that is not in the vectors' format. The message names it, in our words only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A JSON object. Every method raises `MalformedVector` where a member is absent or of another type."""
+
+    members: Mapping[str, JSONValue]
+
+    @classmethod
+    def parse(cls, data: bytes) -> Document:
+        """Return the document that `data` holds.
+
+        Raises:
+            MalformedVector: it is not one JSON object, or one that two parsers could read differently.
+        """
+        try:
+            value = loads(data)
+        except AmbiguousJSON as ambiguous:
+            raise MalformedVector(f"the file is not one every parser reads alike: {ambiguous}") from None
+        except json.JSONDecodeError as undecodable:
+            raise MalformedVector(f"the file is not JSON from character {undecodable.pos + 1} on") from None
+        except UnicodeDecodeError:
+            raise MalformedVector("the file is not JSON: it is not UTF-8") from None
+        if not isinstance(value, dict):
+            raise MalformedVector("the file is not a JSON object")
+        return cls(value)
+
+    def __contains__(self, name: object) -> bool:
+        """Return whether there is a member `name` that is not null."""
+        return isinstance(name, str) and self.members.get(name) is not None
+
+    def text(self, name: str, default: str | None = None) -> str:
+        """Return the string `name`, or `default` where that is given and the member is absent."""
+        value = self.members.get(name)
+        if value is None and default is not None:
+            return default
+        if isinstance(value, str):
+            return value
+        raise MalformedVector(f"{name} is not a string")
+
+    def integer(self, name: str, default: int | None = None) -> int:
+        """Return the whole number `name` of at most 15 digits, or `default` where that is given and it is absent."""
+        value = self.members.get(name)
+        if value is None and default is not None:
+            return default
+        if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST:
+            return value
+        raise MalformedVector(f"{name} is not a whole number from 0 to {MOST}")
+
+    def flag(self, name: str, *, default: bool | None = None) -> bool:
+        """Return the boolean `name`, or `default` where that is given and the member is absent."""
+        value = self.members.get(name)
+        if value is None and default is not None:
+            return default
+        if isinstance(value, bool):
+            return value
+        raise MalformedVector(f"{name} is not true or false")
+
+    def texts(self, name: str) -> list[str]:
+        """Return the list of strings `name`."""
+        value = self.members.get(name)
+        texts = [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+        if not isinstance(value, list) or len(texts) != len(value):
+            raise MalformedVector(f"{name} is not a list of strings")
+        return texts
+
+    def document(self, name: str) -> Document:
+        """Return the object `name`."""
+        value = self.members.get(name)
+        if isinstance(value, dict):
+            return Document(value)
+        raise MalformedVector(f"{name} is not an object")
+
+    def optional(self, name: str) -> Document:
+        """Return the object `name`; an empty one where it is absent."""
+        return self.document(name) if name in self else Document({})
+
+    def documents(self, name: str) -> list[Document]:
+        """Return the list of objects `name`."""
+        value = self.members.get(name)
+        documents = [Document(item) for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+        if not isinstance(value, list) or len(documents) != len(value):
+            raise MalformedVector(f"{name} is not a list of objects")
+        return documents
+
+    def pairs(self, name: str) -> list[tuple[str, str]]:
+        """Return the (name, value) pairs `name`: an object, or a list of lists where a name may stand twice."""
+        value = self.members.get(name)
+        members: list[JSONValue] = [[key, item] for key, item in value.items()] if isinstance(value, dict) else []
+        pairs: list[tuple[str, str]] = []
+        for member in value if isinstance(value, list) else members:
+            match member:
+                case [str(key), str(item)]:
+                    pairs.append((key, item))
+                case _:
+                    raise MalformedVector(f"{name} holds something other than a name and its value, both strings")
+        if not isinstance(value, (dict, list)):
+            raise MalformedVector(f"{name} is neither an object nor a list of pairs")
+        return pairs

@@ -1,0 +1,89 @@
+"""Method names: which JSON-RPC methods a policy may list, and which methods on the wire they match."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from undersigned.a2a import A2AOperation
+from undersigned.conformance.difference import Difference
+from undersigned.errors import ConfigurationError
+from undersigned.jsonrpc import JSONRPCOperation
+from undersigned.policy import Policy
+from undersigned.request import Request
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from undersigned.operation import OperationResolver
+    from undersigned.settlement import Demand
+
+Option: TypeAlias = Literal["required", "warn", "supported"]
+
+OPTIONS: tuple[Option, ...] = ("required", "warn", "supported")
+RESOLVERS: tuple[OperationResolver, ...] = (JSONRPCOperation(), A2AOperation())
+
+_WITH_MESSAGE = frozenset({"message/send", "message/stream", "SendMessage", "SendStreamingMessage"})
+_URL = "https://seller.example.com/rpc"
+
+
+@dataclass(frozen=True, slots=True)
+class MethodMatch:
+    """Methods that a policy lists, and one on the wire that they match or do not match."""
+
+    name: str
+    declared: Sequence[str]
+    wire: str
+    matches: bool
+
+    def differences(self) -> Iterator[Difference | None]:
+        """Compare the demand for the method, under each list and each resolver."""
+        request = carrying(self.wire)
+        for option in OPTIONS:
+            for resolver in RESOLVERS:
+                demand = listing(option, self.declared, resolver).demand(resolver.resolve(request))
+                expected = option if self.matches else "none"
+                yield Difference.between(f"demand of protocol_methods_{option}_for", expected, demand)
+
+
+@dataclass(frozen=True, slots=True)
+class MethodDeclaration:
+    """A name that no policy may list, in any of the lists, alone or among others."""
+
+    name: str
+    method: str
+
+    def differences(self) -> Iterator[Difference | None]:
+        """Compare what becomes of each declaration."""
+        for option in OPTIONS:
+            for names in ([self.method], ["tasks/cancel", self.method]):
+                what = f"declaration in protocol_methods_{option}_for"
+                try:
+                    listing(option, names, RESOLVERS[0])
+                except ConfigurationError:
+                    yield None
+                else:
+                    yield Difference(what, "refused", "accepted")
+
+
+def carrying(method: str) -> Request:
+    """Return a request whose JSON-RPC envelope has that method."""
+    message = {"message": {"parts": [{"data": {"skill": "get_products"}}]}}
+    params = message if method in _WITH_MESSAGE else {}
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+    return Request("POST", _URL, [("Content-Type", "application/json")], body)
+
+
+def listing(option: Demand, methods: Sequence[str], resolver: OperationResolver) -> Policy:
+    """Return a policy that lists methods in one of its lists.
+
+    Raises:
+        ConfigurationError: one of them may not be listed.
+    """
+    return Policy(
+        protocol_methods_required_for=methods if option == "required" else (),
+        protocol_methods_warn_for=methods if option == "warn" else (),
+        protocol_methods_supported_for=methods if option == "supported" else (),
+        resolver=resolver,
+    )

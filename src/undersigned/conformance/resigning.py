@@ -1,0 +1,126 @@
+"""Signing again: a signer with the vector's key gives the vector's bytes, digest and spelling included."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from undersigned.conformance.difference import Difference
+from undersigned.errors import SignatureError
+from undersigned.fields import MalformedField, parse_byte_sequences, serialize_byte_sequence
+from undersigned.profile import PARAMETERS
+from undersigned.request import Request
+from undersigned.screening import screen
+from undersigned.sign import Signer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from undersigned.conformance.vector import Vector
+    from undersigned.digest import DigestAlgorithm
+    from undersigned.keys import SigningKey
+    from undersigned.screening import Candidate
+    from undersigned.sign import SignedFields
+
+_SIGNATURE_FIELDS = frozenset({"signature", "signature-input"})
+_DIGESTS: Mapping[str, DigestAlgorithm] = MappingProxyType({"sha-256": "sha-256", "sha-512": "sha-512"})
+
+
+def signed_again(vector: Vector, base: str) -> Iterator[Difference | None]:
+    """Sign an accepted vector again and compare.
+
+    - Its base: the same signature by Ed25519. One by ECDSA is another each time, so that only a verifier can tell.
+    - Its request, where the Signature-Input is spelled as a signer spells it: the same base, the same fields, and a
+      verifier that accepts them.
+    - Its content, where the digest is in the spelling a signer writes: the same Content-Digest.
+
+    Args:
+        vector: the vector; its key must have a private half.
+        base: the base that was verified.
+    """
+    request = vector.request
+    candidate = screen(request, vector.profile, now=vector.now)
+    key = vector.signing_key(candidate.keyid)
+    deterministic = candidate.algorithm == "ed25519"
+    if deterministic:
+        signature = serialize_byte_sequence(key.sign(base.encode("ascii")), vector.profile.encoding)
+        yield _field("Signature", request, f"{candidate.label}={signature}")
+    if _is_a_signers(candidate):
+        signed = _signed(vector, candidate, key)
+        made = dict(signed.fields)
+        yield Difference.between("signature base, signed again", base, signed.signature_base)
+        yield _field("Signature-Input", request, made["Signature-Input"])
+        if deterministic:
+            yield _field("Signature", request, made["Signature"])
+        yield _verified(vector, request, signed)
+    if candidate.digest is not None and _is_a_signers_digest(vector, candidate):
+        yield _field("Content-Digest", request, _digest(vector, candidate, key))
+
+
+def _is_a_signers(candidate: Candidate) -> bool:
+    """Return whether a signer would write this Signature-Input: bare components, the required ones first."""
+    components = candidate.input.components
+    names = tuple([component.name for component in components])
+    required = candidate.profile.required_components(has_body=candidate.request.has_body)
+    return (
+        all(component.bare for component in components)
+        and names[: len(required)] == required
+        and _SIGNATURE_FIELDS.isdisjoint(names)
+        and tuple(candidate.input.parameters) == PARAMETERS
+        and f"{candidate.label}={candidate.input.text}" in (candidate.request.field("signature-input") or "")
+    )
+
+
+def _signed(vector: Vector, candidate: Candidate, key: SigningKey) -> SignedFields:
+    request = candidate.request
+    required = vector.profile.required_components(has_body=request.has_body)
+    others = [component.name for component in candidate.input.components if component.name not in required]
+    return Signer(key, profile=vector.profile, components=others).signed(
+        _without(request, _SIGNATURE_FIELDS),
+        created=candidate.created,
+        expires=candidate.expires,
+        nonce=candidate.nonce,
+        label=candidate.label,
+    )
+
+
+def _verified(vector: Vector, request: Request, signed: SignedFields) -> Difference | None:
+    """Compare what a verifier reads out of the fields that were made with what was signed."""
+    kept = _without(request, _SIGNATURE_FIELDS)
+    again = Request(request.method, request.url, [*kept.headers, *signed.fields], request.body)
+    try:
+        verified = vector.verifier().verify(again)
+    except SignatureError as error:
+        return Difference("request, signed and verified again", "accepted", f"refused with {error.code}", error.detail)
+    return Difference.between("signature base, verified again", signed.signature_base, verified.signature_base)
+
+
+def _is_a_signers_digest(vector: Vector, candidate: Candidate) -> bool:
+    """Return whether a signer would write this Content-Digest: algorithms we know, in the profile's first spelling."""
+    field = candidate.request.field("content-digest") or ""
+    try:
+        members = parse_byte_sequences(field, vector.profile.digest_encodings[0])
+    except MalformedField:
+        return False
+    return members.keys() <= _DIGESTS.keys()
+
+
+def _digest(vector: Vector, candidate: Candidate, key: SigningKey) -> str:
+    field = candidate.request.field("content-digest") or ""
+    digests: list[DigestAlgorithm] = [
+        _DIGESTS[name] for name in parse_byte_sequences(field, vector.profile.digest_encodings[0])
+    ]
+    signer = Signer(key, profile=vector.profile, components=["content-digest"], digests=digests)
+    kept = _without(candidate.request, _SIGNATURE_FIELDS | {"content-digest"})
+    return dict(signer.sign(kept, created=candidate.created))["Content-Digest"]
+
+
+def _field(name: str, request: Request, made: str) -> Difference | None:
+    """Compare a member that was made with the field of the vector, which has it or differs as a whole."""
+    published = request.field(name.lower()) or ""
+    return Difference.between(f"{name}, signed again", made if made in published else published, made)
+
+
+def _without(request: Request, names: frozenset[str]) -> Request:
+    kept = [(name, value) for name, value in request.headers if name not in names]
+    return Request(request.method, request.url, kept, request.body)

@@ -1,0 +1,149 @@
+"""RFC 9421 as data: component values, signature bases and signatures, over the canonical target.
+
+Requests alone are signed and verified here, in origin-form and with two algorithms; what a file holds besides is set
+aside, and so is what the AdCP profiles refuse where the RFC leaves a choice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from undersigned.base import signature_base
+from undersigned.components import ComponentValues, UnresolvableComponent
+from undersigned.conformance.difference import Difference
+from undersigned.conformance.document import Document, MalformedVector
+from undersigned.fields import MalformedField, parse_byte_sequences, parse_signature_input
+from undersigned.keys import VerificationKey
+from undersigned.request import Request
+from undersigned.url import canonicalize
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from undersigned.fields import SignatureInput
+
+Kind: TypeAlias = Literal["components", "bases", "vectors"]
+
+RESPONSE = "responses: this library signs and verifies requests"
+UNREGISTERED = "sf of a field that is not registered: its type is known to nobody but the application"
+METHOD_CASE = "methods in lower case: the AdCP profiles want upper case, as servers change the case"
+OTHER_FORM = "targets in absolute-form or asterisk-form: a request is verified in origin-form"
+REPEATED = "repeated labels and parameters: the AdCP profiles refuse them, the RFC lets the last one win"
+OTHER_ALGORITHM = "signatures by algorithms no profile accepts; their bases are compared"
+
+SET_ASIDE: Mapping[str, str] = MappingProxyType(
+    {
+        "2.1.1-sf": UNREGISTERED,
+        "2.1.1-sf-duplicate-key": UNREGISTERED,
+        "2.1.1-sf-duplicate-parameter": UNREGISTERED,
+        "2.1.1-sf-boolean-true": UNREGISTERED,
+        "2.1.1-sf-two-lines": UNREGISTERED,
+        "2.1.1-sf-decimal": UNREGISTERED,
+        "2.1.1-sf-bytes": UNREGISTERED,
+        "2.1.1-sf-strings-tokens": UNREGISTERED,
+        "2.1.1-sf-list": UNREGISTERED,
+        "2.1.1-sf-item": UNREGISTERED,
+        "2.2.1-lowercase-method": METHOD_CASE,
+        "2.2.5-absolute-form": OTHER_FORM,
+        "2.2.5-asterisk-form": OTHER_FORM,
+        "base-duplicate-label": REPEATED,
+        "base-duplicate-param": REPEATED,
+    }
+)
+"""The cases that have another answer here than in the file, by their id, and why."""
+
+ALGORITHMS: Mapping[str, str] = MappingProxyType({"ed25519": "EdDSA", "ecdsa-p256-sha256": "ES256"})
+"""The `alg` of a JWK by the algorithm's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class RFC9421Case:
+    """One case: of a component, of a base, or of a signature with its base.
+
+    Attributes:
+        name: its kind and id.
+        kind: the list it stands in.
+        document: the case.
+        keys: the keys of its file.
+    """
+
+    name: str
+    kind: Kind
+    document: Document
+    keys: Document
+
+    @property
+    def set_aside(self) -> str:
+        """Why it cannot be graded, or ""."""
+        message = self.document.members.get("message")
+        if isinstance(message, dict) and message.get("kind") == "response":
+            return RESPONSE
+        return SET_ASIDE.get(self.name.partition("/")[2], "")
+
+    @property
+    def signature_set_aside(self) -> str:
+        """Why its signature cannot be graded, or ""; its base is compared all the same."""
+        known = self.kind != "vectors" or self.document.members.get("alg") in ALGORITHMS
+        return "" if known else OTHER_ALGORITHM
+
+    def differences(self) -> Iterator[Difference | None]:
+        """Compare the component's line, or the base, and then what its signature is worth."""
+        case = self.document
+        expected = "an error" if case.text("error", "") else case.text(_EXPECTED[self.kind])
+        try:
+            found = self.line() if self.kind == "components" else self.base()
+        except (UnresolvableComponent, MalformedField) as refused:
+            yield Difference.between(_WHAT[self.kind], expected, "an error", note=str(refused))
+            return
+        yield Difference.between(_WHAT[self.kind], expected, found)
+        if self.kind == "vectors" and not self.signature_set_aside:
+            valid = str(case.flag("valid")).lower()
+            yield Difference.between("signature valid", valid, str(self.verifies(found)).lower())
+
+    @property
+    def request(self) -> Request:
+        """The request of the case."""
+        sent = self.document.document("message")
+        return Request(sent.text("method"), sent.text("target_uri"), sent.pairs("fields"))
+
+    def line(self) -> str:
+        """Return the line of the case's component.
+
+        Raises:
+            MalformedField: the identifier is none.
+            UnresolvableComponent: the request has no value for it.
+        """
+        request = self.request
+        [component] = parse_signature_input(f"s=({self.document.text('component')})")["s"].components
+        return f"{component.text}: {ComponentValues(request, canonicalize(request.url)).value(component)}"
+
+    def base(self) -> str:
+        """Return the base of the case's label; raises as `line`."""
+        request, read = self.request, self._input()
+        return signature_base(ComponentValues(request, canonicalize(request.url)), read.components, read.text)
+
+    def verifies(self, base: str) -> bool:
+        """Return whether the signature of the case's label is its key's over `base`."""
+        case = self.document
+        published = self.keys.document(case.text("key")).document("jwk").members
+        jwk = {**published, "kid": case.text("key"), "alg": ALGORITHMS[case.text("alg")]}
+        signatures = parse_byte_sequences(self.request.field("signature") or "", "base64")
+        signature = signatures.get(case.text("label"), b"")
+        return VerificationKey.from_jwk(jwk).verifies(signature, base.encode("ascii"))
+
+    def _input(self) -> SignatureInput:
+        members = parse_signature_input(self.request.field("signature-input") or "")
+        label = self.document.text("label")
+        if label not in members:
+            raise MalformedVector("label names no member of Signature-Input")
+        return members[label]
+
+
+_EXPECTED: Mapping[Kind, str] = MappingProxyType(
+    {"components": "expected_line", "bases": "expected_base", "vectors": "signature_base"}
+)
+_WHAT: Mapping[Kind, str] = MappingProxyType(
+    {"components": "component", "bases": "signature base", "vectors": "signature base"}
+)

@@ -1,0 +1,90 @@
+"""Signing vectors: a request is judged, its base compared, and what was accepted is signed again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from undersigned.base import signature_base
+from undersigned.components import ComponentValues, UnresolvableComponent, received_target
+from undersigned.conformance.difference import Difference
+from undersigned.conformance.resigning import signed_again
+from undersigned.conformance.vector import Vector
+from undersigned.errors import MalformedURL, SignatureError
+from undersigned.operation import Operation, UnresolvedOperation
+from undersigned.screening import screen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from undersigned.conformance.judgement import Judgement
+
+_ACCEPTED = "accepted"
+_OPERATIONS = ("resolved_operation", "dispatched_operation")
+
+
+@dataclass(frozen=True, slots=True)
+class SigningVector(Vector):
+    """A request vector of a set, graded through the gate that the middlewares drive."""
+
+    def differences(self) -> Iterator[Difference | None]:
+        """Compare the outcome, the operation, the base where the message has one, and what signing again gives."""
+        judgement, expected = self.judgement(), self.expected
+        yield self._outcome(judgement)
+        if judgement.error is None:
+            status = "unsigned" if judgement.signature is None else "verified"
+            yield Difference.between("status", expected.text("status", "verified"), status)
+        for member in _OPERATIONS:
+            if member in expected.members:
+                yield Difference.between(member, self._expected_operation(member), self._operation(judgement))
+        if "authentication_source" in expected:
+            yield Difference.between("authentication source", expected.text("authentication_source"), judgement.source)
+        yield Difference.between("warning", expected.text("warning_code", "none"), _warning(judgement))
+        if judgement.signature is not None:
+            yield Difference.between("label", self.label, judgement.signature.label)
+        base = self.rebuilt_base() if judgement.signature is None else judgement.signature.signature_base
+        if self.base is not None and base is not None:
+            yield Difference.between("signature base", self.base, base)
+        if judgement.signature is not None:
+            yield from signed_again(self, judgement.signature.signature_base)
+
+    def rebuilt_base(self) -> str | None:
+        """Return the base of the message as step 10 builds it, or None where it is refused before there is one.
+
+        Nothing that a base does not need is asked: neither who may have signed it nor what it asks for.
+        """
+        request = self.request
+        try:
+            candidate = screen(request, self.profile, now=self.now)
+            values = ComponentValues(request, received_target(request))
+            return signature_base(values, candidate.input.components, candidate.input.text)
+        except (SignatureError, MalformedURL, UnresolvableComponent):
+            return None
+
+    def _outcome(self, judgement: Judgement) -> Difference | None:
+        error = judgement.error
+        expected = _ACCEPTED if self.code is None else f"refused with {self.code}"
+        if error is None:
+            return Difference.between("outcome", expected, _ACCEPTED)
+        note = f"refused at step {error.step}: {error.detail}"
+        return Difference.between("outcome", expected, f"refused with {error.code}", note=note)
+
+    def _expected_operation(self, member: str) -> str:
+        return self.expected.text(member) if member in self.expected else "none"
+
+    def _operation(self, judgement: Judgement) -> str:
+        """Return the operation the application is handed, or, of a refused request, the one that was judged."""
+        operation: Operation | None = None
+        if judgement.judged is not None:
+            operation = judgement.judged.operation
+        elif self.policy is not None:
+            try:
+                operation = self.policy.resolver.resolve(self.request)
+            except UnresolvedOperation:
+                return "unresolved"
+        return "none" if operation is None or operation.name is None else operation.name
+
+
+def _warning(judgement: Judgement) -> str:
+    warning = None if judgement.judged is None else judgement.judged.warning
+    return "none" if warning is None else warning.code

@@ -1,0 +1,125 @@
+"""Tampering: a request that is signed, and then changed on its way as facts about it say."""
+
+from __future__ import annotations
+
+import base64
+import json
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from undersigned.digest import content_digest
+from undersigned.keys import KeySet, SigningKey
+from undersigned.request import Request
+from undersigned.sign import Signer
+
+if TYPE_CHECKING:
+    from undersigned.profile import Profile
+
+NOW = 1_776_520_800
+OPERATION = "create_media_buy"
+METHOD = "tasks/cancel"
+
+_PLAIN = f"https://seller.example.com/adcp/{OPERATION}"
+_RPC = "https://seller.example.com/mcp"
+_NONCE = "Zml4ZWQtYW5kLXB1YmxpYw"
+_WEBHOOK = {"url": "https://buyer.example.com/hook", "authentication": {"schemes": ["Bearer"]}}
+_TYPE = ("Content-Type", "application/json")
+
+
+def _base64url(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode("ascii")
+
+
+# Fixed and public, so that the same facts give the same bytes; the verifier that knows it is made beside it.
+_PRIVATE = Ed25519PrivateKey.from_private_bytes(b"public and for conformance only.")
+_JWK = {
+    "kid": "conformance",
+    "kty": "OKP",
+    "crv": "Ed25519",
+    "alg": "EdDSA",
+    "use": "sig",
+    "adcp_use": "request-signing",
+    "x": _base64url(_PRIVATE.public_key().public_bytes_raw()),
+}
+_KEY = SigningKey.from_jwk({**_JWK, "key_ops": ["sign"], "d": _base64url(_PRIVATE.private_bytes_raw())})
+
+KEYS = KeySet.from_jwks({"keys": [{**_JWK, "key_ops": ["verify"]}]})
+"""The key that these requests are signed with."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What is so about a request.
+
+    Attributes:
+        profile: what it is judged by.
+        rpc: whether it is a JSON-RPC request for `METHOD`, or one for `OPERATION` by its path.
+        has_body: whether it has content.
+        version: the release that the content says it is of, or "".
+        registers_webhook: whether the content registers a webhook with credentials of its own.
+        signed: whether it carries a signature.
+        paired: whether Signature-Input stands beside Signature.
+        covers_digest: whether the signature covers the digest of the content.
+        digest_matches: whether Content-Digest is that of the content.
+        signature_valid: whether the signature is over the base the verifier builds.
+    """
+
+    profile: Profile
+    rpc: bool
+    has_body: bool
+    version: str
+    registers_webhook: bool
+    signed: bool
+    paired: bool
+    covers_digest: bool
+    digest_matches: bool
+    signature_valid: bool
+
+    def request(self) -> Request:
+        """Return a request of which all of this is so."""
+        url, body = _RPC if self.rpc else _PLAIN, self._body()
+        fields = [_TYPE] if body else []
+        request = Request("POST" if body else "GET", url, fields, body)
+        if not self.signed:
+            return request
+        request = self._signed(request)
+        if not self.paired:
+            return _changed(request, without="signature-input")
+        rewritten = body.replace(b"_001", b"_666")
+        if not self.signature_valid:
+            return self._invalid(request, rewritten)
+        return request if self.digest_matches else _changed(request, body=rewritten)
+
+    def _body(self) -> bytes:
+        if not self.has_body:
+            return b""
+        members: dict[str, object] = {"adcp_version": self.version} if self.version else {}
+        if self.registers_webhook:
+            members["push_notification_config"] = _WEBHOOK
+        if not self.rpc:
+            return json.dumps({"plan_id": "plan_001", **members}).encode()
+        params = {"taskId": "task_001", **members}
+        return json.dumps({"jsonrpc": "2.0", "id": 1, "method": METHOD, "params": params}).encode()
+
+    def _signed(self, request: Request) -> Request:
+        signing = replace(self.profile, digest="required" if self.covers_digest else "either")
+        fields = Signer(_KEY, profile=signing).sign(request, created=NOW, nonce=_NONCE)
+        return Request(request.method, request.url, [*request.headers, *fields], request.body)
+
+    def _invalid(self, request: Request, rewritten: bytes) -> Request:
+        """Rewrite what is signed: the content and its digest, or, where no digest is covered, the query."""
+        if not (self.covers_digest and rewritten):
+            return Request(request.method, f"{request.url}?rewritten", request.headers, request.body)
+        digest = content_digest(rewritten, self.profile.digest_encodings[0])
+        body = rewritten if self.digest_matches else rewritten + b" "
+        return _changed(request, without="content-digest", field=("Content-Digest", digest), body=body)
+
+
+def _changed(
+    request: Request, *, without: str = "", field: tuple[str, str] | None = None, body: bytes | None = None
+) -> Request:
+    kept = [(name, value) for name, value in request.headers if name != without]
+    added = [] if field is None else [field]
+    return Request(request.method, request.url, [*kept, *added], request.body if body is None else body)

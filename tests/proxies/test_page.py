@@ -1,0 +1,62 @@
+"""The page about proxies shows the configurations that are run, and the log lines that are written."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from tests.proxies import haproxy, nginx
+
+from undersigned import KeySet, MemoryReplayStore, Request, Verifier, profiles
+from undersigned.errors import MalformedURL, SignatureError
+from undersigned.origins import Origins
+from undersigned.wire import matched_origin, target_refused
+
+PAGE = Path(__file__).parents[2] / "docs" / "proxies.md"
+
+
+@pytest.fixture(scope="module")
+def page() -> str:
+    if not PAGE.exists():
+        pytest.skip("docs/ is not beside tests/: copy it along")
+    return PAGE.read_text()
+
+
+def fenced(page: str, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize(
+    ("language", "run"),
+    [
+        ("nginx", [nginx.KEPT, nginx.STRIPPED_MAP, nginx.STRIPPED]),
+        ("haproxy", [haproxy.KEPT, haproxy.STRIPPED]),
+    ],
+)
+def test_the_page_shows_exactly_the_configurations_that_are_run(page, language, run):
+    assert fenced(page, language) == [rules.removeprefix("\n") for rules in run]
+
+
+def test_the_page_shows_the_log_line_of_a_foreign_authority_as_it_is_written(page):
+    with pytest.raises(MalformedURL) as malformed:
+        matched_origin(Origins(["https://seller.example.com"]), ["127.0.0.1:8000"], several=False)
+    refused = target_refused(profiles.ADCP_3_2, malformed.value, hosts=["127.0.0.1:8000"], target="/adcp/a")
+    assert f"request refused: {refused.explain()}\n" in page
+
+
+def test_the_page_shows_how_the_log_line_of_a_foreign_base_begins(page):
+    from tests import keys  # noqa: PLC0415 - this test alone needs them
+
+    signed = keys.signed_request("GET", "https://seller.example.com/a%2Fb//c", (), b"")
+    arrived = keys.changed(signed, url="https://seller.example.com/a/b/c")
+    verifier = Verifier(
+        profiles.ADCP_3_2, keys=KeySet.from_jwks(keys.JWKS), replay=MemoryReplayStore(), clock=lambda: keys.NOW
+    )
+    with pytest.raises(SignatureError) as refused:
+        verifier.verify(Request("GET", arrived.url, arrived.headers))
+    explained = refused.value.explain()
+    start, _, _ = explained.partition("line by line:")
+    assert f"request refused: {start}line by line: ..." in page
+    assert '  "@target-uri": https://seller.example.com/a/b/c\n' in explained
+    assert '  "@target-uri": https://seller.example.com/a/b/c\n' in page

@@ -1,0 +1,176 @@
+"""Behind real proxies: which configuration keeps a signature valid, and what the log says where one does not."""
+
+from __future__ import annotations
+
+import pytest
+from tests.proxies.fronts import BACKENDS
+
+from undersigned import canonicalize
+
+JSON = [("Content-Type", "application/json")]
+BODY = b'{"plan_id": "plan_001", "caf\xc3\xa9": 1}\n'
+
+KEEPING = [
+    ("nginx", "kept", ""),
+    ("nginx", "kept-unmerged", ""),
+    ("nginx", "stripped", "/api"),
+    ("nginx", "tls", ""),
+    ("haproxy", "kept", ""),
+    ("haproxy", "stripped", "/api"),
+    ("haproxy", "tls", ""),
+]
+HONEST = [
+    "/a%2Fb//c/./d/%7Eu?b=2&a=1",
+    "/p?",
+    "/p??x",
+    "/caf%C3%A9",
+    "/caf%c3%a9/%41",
+    "//evil.example/p?x=1",
+    "/p?x=a+b%20c",
+    "/a+b%2Bc:d@e!(f)*'g;h,i=j&k$",
+    f"/long/{'a' * 4000}",
+]
+
+keeping = pytest.mark.parametrize(("proxy", "front", "prefix"), KEEPING)
+every_backend = pytest.mark.parametrize("backend", BACKENDS)
+
+
+@every_backend
+@keeping
+@pytest.mark.parametrize("target", HONEST)
+def test_a_documented_configuration_keeps_every_honest_spelling(visit, proxy, front, prefix, backend, target):
+    visited = visit(proxy, front, backend)
+    status, said = visited.get(prefix + target)
+    assert (status, said["target_uri"]) == (200, canonicalize(visited.public + prefix + target).target_uri)
+
+
+@every_backend
+@keeping
+def test_a_documented_configuration_keeps_a_body(visit, proxy, front, prefix, backend):
+    visited = visit(proxy, front, backend)
+    fields = visited.signed("POST", f"{prefix}/p", JSON, BODY)
+    chunked = f"{len(BODY):x}\r\n".encode() + BODY + b"\r\n0\r\n\r\n"
+    for framing, content in (("Content-Length", BODY), ("Transfer-Encoding", chunked)):
+        value = str(len(BODY)) if framing == "Content-Length" else "chunked"
+        fields = visited.signed("POST", f"{prefix}/p", JSON, BODY)
+        status, said = visited.send("POST", f"{prefix}/p", [*fields, (framing, value)], content)
+        assert (status, said["body"]) == (200, BODY.decode("latin-1"))
+
+
+@every_backend
+@keeping
+def test_a_documented_configuration_lets_nothing_pass_that_was_signed_for_another_target(
+    visit, proxy, front, prefix, backend
+):
+    visited = visit(proxy, front, backend)
+    for sent, signed in (("/a%2Fb", "/a/b"), ("/a//b", "/a/b"), ("/p?x=1", "/p"), ("/p", "/q")):
+        status, said = visited.send("GET", prefix + sent, visited.signed("GET", prefix + signed))
+        assert (status, said) == (401, {"error": "request_signature_invalid"})
+
+
+# Configuration, what is sent, and the target as it reaches the middleware.
+REWRITING = [
+    ("nginx", "uri-part", "/a%2Fb//c/./d/%7Eu?b=2&a=1", "/a/b/c/d/~u?b=2&a=1"),
+    ("nginx", "uri-part", "/a//b", "/a/b"),
+    ("nginx", "uri-part", "/a+b%2Bc", "/a+b+c"),
+    ("nginx", "rewrite", "/a%2Fb//c", "/a/b/c"),
+    ("nginx", "rewrite", "/a%3Ab", "/a:b"),
+    ("nginx", "stripped-by-uri-part", "/api/a%2Fb", "/api/a/b"),
+    ("nginx", "prefix-nobody-said", "/api/a", "/a"),
+    ("haproxy", "merges-slashes", "/a//b", "/a/b"),
+    ("haproxy", "sorts-the-query", "/p?b=2&a=1", "/p?a=1&b=2"),
+    ("haproxy", "prefix-nobody-strips", "/api/a", "/api/api/a"),
+]
+
+
+@every_backend
+@pytest.mark.parametrize(("proxy", "front", "target", "arrives"), REWRITING)
+def test_a_rewritten_target_is_refused_and_the_log_shows_it(visit, proxy, front, backend, target, arrives):
+    visited = visit(proxy, front, backend)
+    with visited.logged() as log:
+        status, said = visited.get(target)
+    assert (status, said) == (401, {"error": "request_signature_invalid"})
+    assert f'"@target-uri": {visited.public}{arrives}\n' in log[0]
+    assert "a proxy that rewrites the target" in log[0]
+
+
+@every_backend
+@pytest.mark.parametrize(
+    ("proxy", "front"),
+    [("nginx", "uri-part"), ("nginx", "rewrite"), ("nginx", "stripped-by-uri-part"), ("haproxy", "merges-slashes")],
+)
+def test_a_rewriting_proxy_keeps_what_it_finds_nothing_to_rewrite_in(visit, proxy, front, backend):
+    visited = visit(proxy, front, backend)
+    assert visited.get("/api/plain/path?b=2&a=1")[0] == 200
+
+
+@pytest.mark.parametrize("proxy", ["nginx"])
+@pytest.mark.parametrize("front", ["uri-part", "rewrite"])
+def test_a_lone_question_mark_lost_on_the_way_is_refused_where_the_server_would_show_it(visit, proxy, front):
+    visited = visit(proxy, front, "gunicorn")
+    with visited.logged() as log:
+        assert visited.get("/p?") == (401, {"error": "request_signature_invalid"})
+    assert f'"@target-uri": {visited.public}/p\n' in log[0]
+    assert visit(proxy, front, "uvicorn").get("/p?")[0] == 200
+
+
+@every_backend
+@pytest.mark.parametrize(
+    ("proxy", "front", "arrives"),
+    [
+        ("nginx", "proxy-host", "{backend}"),
+        ("nginx", "host", "localhost"),
+        ("haproxy", "rewrites-host", "app.internal"),
+    ],
+)
+def test_a_rewritten_host_is_refused_and_the_log_shows_it(visit, proxy, front, backend, arrives):
+    visited = visit(proxy, front, backend)
+    with visited.logged() as log:
+        assert visited.get("/p?x=1") == (401, {"error": "request_target_uri_malformed"})
+    assert "the authority is none of the configured origins" in log[0]
+    assert "if a proxy rewrites Host, have it pass Host on as it came" in log[0]
+    assert f"received: Host {arrives.format(backend=backend)}, request target /p?x=1\n" in log[0]
+
+
+@every_backend
+@pytest.mark.parametrize("proxy", ["nginx", "haproxy"])
+def test_an_origin_of_the_wrong_scheme_is_refused_and_the_log_shows_it(visit, proxy, backend):
+    visited = visit(proxy, "tls-for-an-http-origin", backend)
+    with visited.logged() as log:
+        assert visited.get("/p") == (401, {"error": "request_signature_invalid"})
+    assert f'"@target-uri": http://{visited.served.host}/p\n' in log[0]
+    assert "another scheme or prefix is for origins= to say" in log[0]
+
+
+@every_backend
+@pytest.mark.parametrize("proxy", ["nginx", "haproxy"])
+def test_forwarding_fields_do_not_repair_what_is_configured_wrong(visit, proxy, backend):
+    visited = visit(proxy, "tls-for-an-http-origin", backend)
+    fields = [*visited.signed("GET", "/p"), ("X-Forwarded-Proto", "https"), ("X-Forwarded-Host", visited.served.host)]
+    assert visited.send("GET", "/p", fields)[0] == 401
+
+
+@every_backend
+@pytest.mark.parametrize(("proxy", "front"), [("nginx", "no-body"), ("haproxy", "adds-to-content-type")])
+def test_a_body_or_its_type_changed_on_the_way_is_refused(visit, proxy, front, backend):
+    visited = visit(proxy, front, backend)
+    fields = [*visited.signed("POST", "/p", JSON, BODY), ("Content-Length", str(len(BODY)))]
+    with visited.logged() as log:
+        assert visited.send("POST", "/p", fields, BODY)[0] == 401
+    assert "another digest" in log[0] or '"content-type": application/json; v=1\n' in log[0]
+
+
+@every_backend
+@pytest.mark.parametrize("proxy", ["nginx"])
+def test_signature_fields_that_do_not_arrive_leave_an_unsigned_request(visit, proxy, backend):
+    visited = visit(proxy, "no-signature", backend)
+    with visited.logged() as log:
+        assert visited.get("/p") == (401, {"error": "request_signature_required"})
+    assert "the request is not signed" in log[0]
+
+
+@every_backend
+@pytest.mark.parametrize("proxy", ["nginx"])
+def test_a_prefix_spelled_otherwise_is_not_stripped_and_fails_closed(visit, proxy, backend):
+    visited = visit(proxy, "stripped", backend)
+    assert visited.get("/%61pi/p") == (401, {"error": "request_signature_invalid"})

@@ -1,0 +1,96 @@
+"""What the log shows of a target or a Host that is refused, where no proxy is needed to see it."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import logging
+
+import pytest
+from tests import keys
+
+from undersigned import Request, asgi, wsgi
+
+ORIGIN = "https://seller.example.com"
+SIGNED = keys.signer().sign(Request("GET", f"{ORIGIN}/p"))
+
+
+async def nobody(*_args) -> None:
+    raise AssertionError("the application was called")
+
+
+def asgi_log(caplog, *, hosts=(b"seller.example.com",), **changes) -> str:
+    app = asgi.SignatureMiddleware(nobody, verifier=keys.verifier(), origins=[ORIGIN])
+    headers = [(b"host", host) for host in hosts]
+    headers += [(name.lower().encode(), value.encode()) for name, value in SIGNED]
+    scope = {
+        "type": "http",
+        "http_version": "1.1",
+        "method": "GET",
+        "path": "/p",
+        "raw_path": b"/p",
+        "headers": headers,
+    }
+
+    async def receive() -> dict:
+        return {"type": "http.disconnect"}
+
+    async def send(_message) -> None:
+        return None
+
+    with caplog.at_level(logging.INFO, "undersigned"):
+        asyncio.run(app({**scope, "query_string": b"", **changes}, receive, send))
+    return caplog.text
+
+
+def wsgi_log(caplog, **changes) -> str:
+    app = wsgi.SignatureMiddleware(lambda *_: [], verifier=keys.verifier(), origins=[ORIGIN])
+    environ = {
+        "REQUEST_METHOD": "GET",
+        "SERVER_PROTOCOL": "HTTP/1.1",
+        "PATH_INFO": "/p",
+        "RAW_URI": "/p",
+        "HTTP_HOST": "seller.example.com",
+        "wsgi.input": io.BytesIO(),
+        **{f"HTTP_{name.upper().replace('-', '_')}": value for name, value in SIGNED},
+        **changes,
+    }
+    with caplog.at_level(logging.INFO, "undersigned"):
+        app({key: value for key, value in environ.items() if value is not None}, lambda *_: None)
+    return caplog.text
+
+
+def test_a_host_that_is_none_of_the_origins_stands_in_the_log(caplog):
+    log = asgi_log(caplog, hosts=(b"127.0.0.1:8000",), query_string=b"x=1")
+    assert "\nreceived: Host 127.0.0.1:8000, request target /p?x=1\n" in log
+    assert "own origin" in wsgi_log(caplog, HTTP_HOST="app")
+    assert "\nreceived: Host app, request target /p\n" in caplog.text
+
+
+def test_several_hosts_and_none_stand_in_the_log(caplog):
+    assert "received: Host a, b, request target /p\n" in asgi_log(caplog, hosts=(b"a", b"b"))
+    assert "received: Host (none), request target /p\n" in wsgi_log(caplog, HTTP_HOST=None)
+
+
+def test_a_target_that_is_none_stands_in_the_log_and_cannot_forge_a_line_of_it(caplog):
+    log = asgi_log(caplog, raw_path=b"/a|b\r\nrequest refused: forged", path="/p")
+    assert r"request target /a|b\r\nrequest refused: forged" in log
+    assert "\nrequest refused: forged" not in log
+    assert r"request target /caf\xe9" in wsgi_log(caplog, RAW_URI="/caf\xe9")
+
+
+def test_a_host_cannot_forge_a_line_of_the_log(caplog):
+    log = asgi_log(caplog, hosts=(b"a\nrequest refused: \x1b[31m",))
+    assert "\nrequest refused: \x1b" not in log
+    assert "\x1b" not in log
+
+
+@pytest.mark.parametrize("raw", [None, "/p", b""])
+def test_a_target_the_server_does_not_show_is_told_as_none(caplog, raw):
+    assert "request target (none)\n" in asgi_log(caplog, hosts=(b"app",), raw_path=raw)
+
+
+def test_a_target_shown_twice_or_by_a_scope_stands_in_the_log(caplog):
+    assert "request target /q or /p\n" in wsgi_log(caplog, REQUEST_URI="/q")
+    scope = {"raw_path": b"/s", "path": "/s", "query_string": b"", "headers": []}
+    assert "request target /s\n" in wsgi_log(caplog, HTTP_HOST="app", **{"asgi.scope": scope})

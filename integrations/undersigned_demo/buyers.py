@@ -63,7 +63,8 @@ class RequestsBuyer:
         sent = self._session.prepare_request(
             requests.Request(request.method, request.url, dict(request.headers), data=request.body, auth=auth)
         )
-        return Request(sent.method or "", sent.url or "", sent.headers, sent.body or b"")
+        fields = [(str(name), str(value)) for name, value in sent.headers.items()]
+        return Request(sent.method or "", sent.url or "", fields, cast("bytes | str | None", sent.body))
 
     def send(self, request: Request) -> Answer:
         """Send `request` without an auth hook."""

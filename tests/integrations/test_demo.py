@@ -82,7 +82,14 @@ def test_a_proxy_of_the_environment_is_not_asked_for_loopback_addresses():
     assert (done.returncode, done.stderr) == (0, "")
 
 
-@pytest.mark.parametrize("module", ["fastapi", "waitress", "httpx", "rich"])
+def test_without_the_command_lines_own_extra_it_names_that_one(tmp_path):
+    (tmp_path / "rich.py").write_text("raise ModuleNotFoundError(name='rich')\n")
+    done = demo(PYTHONPATH=str(tmp_path))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "undersigned: rich is not installed: pip install 'undersigned[cli]'\n"
+
+
+@pytest.mark.parametrize("module", ["fastapi", "waitress", "httpx"])
 def test_without_the_extra_it_says_what_to_install_and_exits_2(module, tmp_path):
     (tmp_path / f"{module}.py").write_text(f"raise ModuleNotFoundError(name={module!r})\n")
     done = demo(PYTHONPATH=str(tmp_path))

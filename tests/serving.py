@@ -39,10 +39,10 @@ def uvicorn_server(app, *, http: str = "h11", **options) -> Iterator[int]:
 
 
 @contextlib.contextmanager
-def waitress_server(app) -> Iterator[int]:
+def waitress_server(app, **options) -> Iterator[int]:
     """Serve a WSGI app by waitress in a thread; yields the port."""
     sockets: dict = {}
-    server = create_server(app, map=sockets, host="127.0.0.1", port=0, threads=2)
+    server = create_server(app, map=sockets, host="127.0.0.1", port=0, threads=2, **options)
     stopped = threading.Event()
 
     def serve() -> None:

@@ -10,11 +10,12 @@ anything: keys, cap, digest and claim come in as arguments, and a driver in `und
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from .base import signature_base
 from .components import ComponentValues, UnresolvableComponent, received_target
 from .errors import MalformedURL, cut_name
+from .keys import VerificationKey
 from .strict_json import AmbiguousJSON
 from .url import canonicalize
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from .content import Content
     from .digest import RunningDigest
     from .errors import Reason, SignatureError, Step
-    from .keys import VerificationKey
     from .operation import Operation
     from .replay import Claim
     from .revocation import RevocationList
@@ -104,6 +104,12 @@ def identify(
     """
     if key is None:
         raise candidate.error("signature_key_unknown", step=7, detail="no key source knows the keyid")
+    if not isinstance(key, VerificationKey):
+        raise candidate.error(
+            "signature_jwks_unavailable",
+            step=7,
+            detail="the key source answered something other than a key or None: mend the source",
+        )
     misuse = key.misuse(candidate.algorithm, candidate.profile.purposes)
     if misuse:
         raise candidate.error("signature_key_purpose_invalid", step=8, detail=misuse)
@@ -117,8 +123,7 @@ def identify(
     return Identified(candidate, key)
 
 
-@dataclass(frozen=True, slots=True)
-class Identified:
+class Identified(NamedTuple):
     """Steps 0 to 9 hold: a key was found that may verify this signature."""
 
     candidate: Candidate
@@ -164,8 +169,7 @@ class Identified:
         return self.key.verifies(self.candidate.signature, base.encode("ascii"))
 
 
-@dataclass(frozen=True, slots=True)
-class Proven:
+class Proven(NamedTuple):
     """Steps 0 to 10 hold: the key's owner signed the covered components, `content-digest` being one or not.
 
     Attributes:
@@ -175,8 +179,12 @@ class Proven:
 
     candidate: Candidate
     key: VerificationKey
-    target: CanonicalURL = field(repr=False)
-    signature_base: str = field(repr=False)
+    target: CanonicalURL
+    signature_base: str
+
+    def __repr__(self) -> str:
+        """Return who signed; target and base may hold secrets."""
+        return f"<Proven: keyid {self.candidate.keyid!r}>"
 
     @property
     def covers_body(self) -> bool:
@@ -211,8 +219,7 @@ class Proven:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
+class Bound(NamedTuple):
     """Steps 0 to 11 hold: the content is the one that was signed, where it is covered at all."""
 
     proven: Proven
@@ -249,7 +256,7 @@ class Bound:
             created=candidate.created,
             expires=candidate.expires,
             nonce=candidate.nonce,
-            components=tuple([component.text for component in candidate.input.components]),
+            components=candidate.input.coverage.texts,
             method=candidate.request.method,
             target=proven.target,
             signature_base=proven.signature_base,

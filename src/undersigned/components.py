@@ -125,28 +125,24 @@ class ComponentValues:
         Raises:
             UnresolvableComponent: the request has no such component, or its value cannot stand in a base.
         """
-        if component.bare:
-            known = self._plain(component.name)
-            if known is not None:
-                return known
-        return self._resolved(component)
-
-    def _plain(self, name: str) -> str | None:
-        """Return the value of the components nearly every signature covers; None leaves it to the resolver."""
+        name = component.name
+        if not component.bare:
+            return self._resolved(component)
+        # The components nearly every signature covers; whatever is not one of them is the resolver's.
         if name == "@target-uri":
             return self.target.target_uri
         if name == "@authority":
             return self.target.authority
         if name == "@method":
             method = self.request.method
-            return method if method in _METHODS or _TOKEN.fullmatch(method) else None
+            return method if method in _METHODS else self._resolved(component)
         if name.startswith("@") or name == "set-cookie":
-            return None
+            return self._resolved(component)
         value = self.content_digest if name == "content-digest" and self.content_digest else self.request.field(name)
-        if value is None:
-            return None
         # Printable ASCII, as nearly every value is, is known at once; a tab takes the longer look.
-        return value if (value.isascii() and value.isprintable()) or _FIELD_VALUE.fullmatch(value) else None
+        if value is not None and ((value.isascii() and value.isprintable()) or _FIELD_VALUE.fullmatch(value)):
+            return value
+        return self._resolved(component)
 
     def _resolved(self, component: Component) -> str:
         if _TOKEN.fullmatch(self.request.method) is None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 from .fields import parse_byte_sequences, serialize_byte_sequence
 from .plain_fields import plain_byte_sequences
@@ -15,17 +14,29 @@ if TYPE_CHECKING:
 
     from .fields import Encoding
 
+
+class Hash(Protocol):
+    """What hashlib's constructors make, as far as it is used here."""
+
+    def update(self, data: bytes, /) -> None:
+        """Feed the next bytes."""
+        ...
+
+    def digest(self) -> bytes:
+        """Return the digest of what was fed."""
+        ...
+
+
 DigestAlgorithm = Literal["sha-256", "sha-512"]
 """The algorithms RFC 9530 section 7.2 calls active."""
 
-_ALGORITHMS: Mapping[str, Callable[..., hashlib._Hash]] = {"sha-256": hashlib.sha256, "sha-512": hashlib.sha512}
+_ALGORITHMS: Mapping[str, Callable[..., Hash]] = {"sha-256": hashlib.sha256, "sha-512": hashlib.sha512}
 
 DIGEST_ALGORITHMS: frozenset[str] = frozenset(_ALGORITHMS)
 """Their names, as `DigestAlgorithm` spells them."""
 
 
-@dataclass(frozen=True, slots=True)
-class ContentDigest:
+class ContentDigest(NamedTuple):
     """A Content-Digest field that was read.
 
     Attributes:
@@ -65,10 +76,10 @@ class RunningDigest:
 
     def matches(self) -> bool:
         """Return whether the content fed so far has every digest declared, and at least one is declared."""
-        return bool(self._hashes) and all(
-            hmac.compare_digest(running.digest(), self._declared.expected[name])
-            for name, running in self._hashes.items()
-        )
+        matched = bool(self._hashes)
+        for name, running in self._hashes.items():
+            matched &= hmac.compare_digest(running.digest(), self._declared.expected[name])
+        return matched
 
 
 def content_digest(body: bytes, encoding: Encoding, *, algorithms: Iterable[DigestAlgorithm] = ("sha-256",)) -> str:

@@ -102,7 +102,7 @@ class SignatureError(UndersignedError):
     ) -> None:
         super().__init__(code)
         self.code = code
-        self.step = step
+        self.step: Step = step
         self.detail = detail
         self.keyid = keyid
         self.signature_base = signature_base

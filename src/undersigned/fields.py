@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, cast
 
 import http_sf
 from http_sf.compat import Item
@@ -19,7 +19,7 @@ from http_sf.compat import Item
 from .errors import UndersignedError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 Encoding = Literal["base64", "base64url"]
 """`base64`: RFC 8941 section 3.3.5, padded. `base64url`: RFC 4648 section 5, unpadded (AdCP 3.1)."""
@@ -29,12 +29,12 @@ Parameter: TypeAlias = bool | int | float | str | bytes | Decimal | datetime | h
 # What may hold a colon, so that a byte sequence is found where a parser finds one: a display string (RFC 9651: without
 # escapes), a string, a token or key, a byte sequence. Unclosed quotes run to the end: time stays linear.
 _LEXEME = re.compile(
-    r"""%"[^"]*+"?+|"[^"\\]*+(?:\\.[^"\\]*+)*+"?+|[A-Za-z*][A-Za-z0-9:/!#$%&'*+.^_`|~-]*+|:([^:"]*+):"""
+    r"""%"[^"]*+"?+|"[^"\\]*+(?>(?:\\.[^"\\]*+)*)"?+|[A-Za-z*][A-Za-z0-9:/!#$%&'*+.^_`|~-]*+|:([^:"]*+):"""
 )
 # The bits behind the last byte are zero: one spelling for one value.
 _SPELLING: Mapping[Encoding, re.Pattern[str]] = {
-    "base64": re.compile(r"(?:[A-Za-z0-9+/]{4})*+(?:[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?"),
-    "base64url": re.compile(r"(?:[A-Za-z0-9_-]{4})*+(?:[A-Za-z0-9_-][AQgw]|[A-Za-z0-9_-]{2}[AEIMQUYcgkosw048])?"),
+    "base64": re.compile(r"(?>(?:[A-Za-z0-9+/]{4})*)(?:[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?"),
+    "base64url": re.compile(r"(?>(?:[A-Za-z0-9_-]{4})*)(?:[A-Za-z0-9_-][AQgw]|[A-Za-z0-9_-]{2}[AEIMQUYcgkosw048])?"),
 }
 _TO_BASE64 = str.maketrans("-_", "+/")
 
@@ -42,7 +42,7 @@ _TO_BASE64 = str.maketrans("-_", "+/")
 KEY = re.compile(r"[a-z*][a-z0-9_.*-]*")
 """A dictionary key, such as a signature's label (RFC 8941 section 3.1.2)."""
 
-_ONE_VALUE = re.compile(r'(?:[^",]|"(?:[^"\\]|\\.)*+")*+', re.DOTALL)
+_ONE_VALUE = re.compile(r'(?>(?:[^",]|"(?>(?:[^"\\]|\\.)*)")*)', re.DOTALL)
 
 
 class MalformedField(UndersignedError, ValueError):
@@ -70,19 +70,50 @@ class Component:
         return item
 
 
-@dataclass(frozen=True, slots=True)
-class SignatureInput:
-    """One member of Signature-Input (RFC 9421 section 4.1).
+class Coverage(NamedTuple):
+    """What a signature covers, and what is asked of it. Stages are named tuples: a frozen dataclass takes twice as long.
 
     Attributes:
         components: the covered components in their order.
+        names: their names, whatever their parameters say of how they are covered.
+        bare: the names of those without parameters.
+        texts: their identifiers in their order.
+    """
+
+    components: tuple[Component, ...]
+    names: frozenset[str]
+    bare: frozenset[str]
+    texts: tuple[str, ...]
+
+    @classmethod
+    def of(cls, components: Iterable[Component]) -> Coverage:
+        """Return the coverage of `components`."""
+        covered = tuple(components)
+        return cls(
+            covered,
+            frozenset([component.name for component in covered]),
+            frozenset([component.name for component in covered if component.bare]),
+            tuple([component.text for component in covered]),
+        )
+
+
+class SignatureInput(NamedTuple):
+    """One member of Signature-Input (RFC 9421 section 4.1).
+
+    Attributes:
+        coverage: the covered components.
         parameters: the signature parameters by name.
         text: the value of `@signature-params`, as it stands in the base.
     """
 
-    components: tuple[Component, ...]
+    coverage: Coverage
     parameters: Mapping[str, Parameter]
     text: str
+
+    @property
+    def components(self) -> tuple[Component, ...]:
+        """The covered components in their order."""
+        return self.coverage.components
 
 
 def parse_signature_input(value: str) -> dict[str, SignatureInput]:
@@ -157,7 +188,7 @@ def _signature_input(member: tuple[object, Mapping[str, Parameter]]) -> Signatur
             raise MalformedField("a covered component is repeated, or is @signature-params itself")
         seen.add(identity)
         components.append(Component(name, http_sf.ser((name, qualifiers)), not qualifiers))
-    return SignatureInput(tuple(components), parameters, _serialize_inner_list(items, parameters))
+    return SignatureInput(Coverage.of(components), parameters, _serialize_inner_list(items, parameters))
 
 
 def _serialize_inner_list(

@@ -12,7 +12,7 @@ from binascii import a2b_base64, b2a_base64
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from .fields import KEY, Component, SignatureInput
+from .fields import KEY, Component, Coverage, SignatureInput
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _LABEL = r"(?P<label>[a-z*][a-z0-9_.*-]*+)"
 _NAME = r'"[!#-@\[\]-~]++"'
-_NAMES = rf"\((?P<components>{_NAME}(?: {_NAME})*+)\)"
+_NAMES = rf"\((?P<components>{_NAME}(?>(?: {_NAME})*))\)"
 _TEXT = r"[ !#-\[\]-~]*+"
 _WHOLE = r"(?:0|[1-9][0-9]{0,14}+)"
 _IN_ORDER = re.compile(
@@ -30,15 +30,21 @@ _IN_ORDER = re.compile(
 )
 """The parameters in the order a signer writes them (`undersigned.profile.PARAMETERS`): one look instead of two."""
 _PARAMETER = rf';(?:[a-z*][a-z0-9_.*-]*+)=(?:{_WHOLE}|"{_TEXT}")'
-_ANY_ORDER = re.compile(rf"{_LABEL}=(?P<text>{_NAMES}(?P<parameters>(?:{_PARAMETER})++))")
+_ANY_ORDER = re.compile(rf"{_LABEL}=(?P<text>{_NAMES}(?P<parameters>(?>(?:{_PARAMETER})+)))")
 _PARAMETERS = re.compile(rf';([a-z*][a-z0-9_.*-]*)=(?:([0-9]+)|"({_TEXT})")')
+_USUAL_KEYS = frozenset({"sig1", "sha-256"})
 _FROM_URL = str.maketrans("-_", "+/")
+_BODILESS = ("@method", "@target-uri", "@authority")
 _KNOWN: Mapping[str, Component] = MappingProxyType(
+    {f'"{name}"': Component(name, f'"{name}"', bare=True) for name in (*_BODILESS, "content-type", "content-digest")}
+)
+_USUAL: Mapping[str, Coverage] = MappingProxyType(
     {
-        f'"{name}"': Component(name, f'"{name}"', bare=True)
-        for name in ("@method", "@target-uri", "@authority", "content-type", "content-digest")
+        " ".join(f'"{name}"' for name in names): Coverage.of(_KNOWN[f'"{name}"'] for name in names)
+        for names in (_BODILESS, (*_BODILESS, "content-type"), (*_BODILESS, "content-type", "content-digest"))
     }
 )
+"""What nearly every signature covers, by how it is spelled: read once."""
 
 
 def plain_signature_input(value: str) -> dict[str, SignatureInput] | None:
@@ -47,8 +53,8 @@ def plain_signature_input(value: str) -> dict[str, SignatureInput] | None:
     if match is None:
         return _plain_in_any_order(value)
     label, text, names, created, expires, nonce, keyid, alg, tag = match.groups()
-    components = _components(names)
-    if components is None:
+    coverage = _USUAL.get(names) or _coverage(names)
+    if coverage is None:
         return None
     parameters: dict[str, Parameter] = {
         "created": int(created),
@@ -58,13 +64,13 @@ def plain_signature_input(value: str) -> dict[str, SignatureInput] | None:
         "alg": alg,
         "tag": tag,
     }
-    return {label: SignatureInput(components, parameters, text)}
+    return {label: SignatureInput(coverage, parameters, text)}
 
 
 def plain_byte_sequences(value: str, *encodings: Encoding) -> dict[str, bytes] | None:
     """Return what `parse_byte_sequences` returns for a plain value of one member, and None for any other."""
     label, _, text = value.partition("=:")
-    if text[-1:] != ":" or KEY.fullmatch(label) is None:
+    if text[-1:] != ":" or (label not in _USUAL_KEYS and KEY.fullmatch(label) is None):
         return None
     for encoding in encodings:
         decoded = _decoded(text[:-1], encoding)
@@ -78,19 +84,19 @@ def _plain_in_any_order(value: str) -> dict[str, SignatureInput] | None:
     if match is None:
         return None
     label, text, names, tail = match.groups()
-    components, found = _components(names), _PARAMETERS.findall(tail)
+    coverage, found = _coverage(names), _PARAMETERS.findall(tail)
     parameters: dict[str, Parameter] = {name: int(number) if number else string for name, number, string in found}
-    if components is None or len(parameters) != len(found):
+    if coverage is None or len(parameters) != len(found):
         return None
-    return {label: SignatureInput(components, parameters, text)}
+    return {label: SignatureInput(coverage, parameters, text)}
 
 
-def _components(names: str) -> tuple[Component, ...] | None:
-    """Return the components of an inner list; None for one that a second look must refuse."""
+def _coverage(names: str) -> Coverage | None:
+    """Return what an inner list covers; None for one that a second look must refuse."""
     items = names.split(" ")
     if len(set(items)) != len(items) or '"@signature-params"' in items:
         return None
-    return tuple([_KNOWN.get(item) or Component(item[1:-1], item, bare=True) for item in items])
+    return Coverage.of([_KNOWN.get(item) or Component(item[1:-1], item, bare=True) for item in items])
 
 
 def _decoded(text: str, encoding: Encoding) -> bytes | None:

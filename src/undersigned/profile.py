@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, get_args
 
 from .errors import ConfigurationError, SignatureError, signature_error
@@ -21,7 +21,7 @@ PARAMETERS = ("created", "expires", "nonce", "keyid", "alg", "tag")
 """The signature parameters a profile requires, in the order a signer writes them (RFC 9421 section 2.3)."""
 
 _ENCODINGS: frozenset[str] = frozenset(get_args(Encoding))
-_NONCE = re.compile(r"(?:[A-Za-z0-9_-]{4})*+(?:[A-Za-z0-9_-]{2,3})?")
+_NONCE = re.compile(r"(?>(?:[A-Za-z0-9_-]{4})*)(?:[A-Za-z0-9_-]{2,3})?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +61,7 @@ class Profile:
     longest_validity: int = 300
     clock_skew: int = 60
     nonce_bytes: int = 16
+    _required: tuple[tuple[str, ...], tuple[str, ...]] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Refuse data that contradicts itself or that no message could obey."""
@@ -82,13 +83,13 @@ class Profile:
             raise ConfigurationError("longest_validity: give whole seconds, at least 1")
         if not isinstance(self.clock_skew, int) or self.clock_skew < 0:
             raise ConfigurationError("clock_skew: give whole seconds, at least 0")
+        digest = ("content-digest",) if self.digest == "required" else ()
+        with_body = tuple(dict.fromkeys((*self.required, *self.required_with_body, *digest)))
+        object.__setattr__(self, "_required", (self.required, with_body))
 
     def required_components(self, *, has_body: bool) -> tuple[str, ...]:
         """Return the components a signature must cover, in the order a signer writes them (AdCP step 6)."""
-        if not has_body:
-            return self.required
-        digest = ("content-digest",) if self.digest == "required" else ()
-        return tuple(dict.fromkeys((*self.required, *self.required_with_body, *digest)))
+        return self._required[has_body]
 
     def accepts_nonce(self, nonce: str) -> bool:
         """Return whether `nonce` is unpadded Base64url of at least `nonce_bytes` bytes (AdCP step 1)."""

@@ -126,7 +126,11 @@ class MemoryReplayStore:
 
     def _seen(self, slots: dict[int, set[str]], nonce: str, now: float) -> bool:
         first = int(now // self._slot)
-        return any(nonce in nonces and slot >= first for slot, nonces in slots.items())
+        # A plain loop: a generator for `any` costs more than all its look-ups.
+        for slot, nonces in slots.items():
+            if nonce in nonces and slot >= first:
+                return True
+        return False
 
     def _is_full(self, keyid: str, now: float, caps: Caps) -> bool:
         """Drop ended slots, of this key or where the total needs it of all, and compare with the caps."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 
 from .digest import ContentDigest
 from .fields import MalformedField, is_list, parse_byte_sequences, parse_signature_input
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from .request import Request
 
 _QUERY_COMPONENTS = frozenset({"@target-uri", "@request-target"})
+_INTEGERS = frozenset({"created", "expires"})
+_REQUIRED = frozenset(PARAMETERS)
 
 
 class Candidate(NamedTuple):
@@ -55,9 +57,7 @@ class Candidate(NamedTuple):
     @property
     def covers_unseen_query(self) -> bool:
         """Whether a lone `?` the server could not show would change what is signed."""
-        return self.request.query_unknown and any(
-            component.name in _QUERY_COMPONENTS for component in self.input.components
-        )
+        return self.request.query_unknown and not _QUERY_COMPONENTS.isdisjoint(self.input.coverage.names)
 
     @property
     def is_json(self) -> bool:
@@ -101,12 +101,12 @@ def screen(request: Request, profile: Profile, *, now: float) -> Candidate:
     try:
         label, read, signature = _read(request, profile)
         _check_types(read.parameters, profile)
-        digest = _covered_fields(request, profile, _names(read))
+        digest = _covered_fields(request, profile, read.coverage.names)
     except MalformedField as malformed:
         raise profile.error("signature_header_malformed", step=1, detail=str(malformed)) from None
     given = read.parameters
-    missing = [name for name in PARAMETERS if name not in given]
-    if missing:
+    if not _REQUIRED.issubset(given):
+        missing = [name for name in PARAMETERS if name not in given]
         raise profile.error("signature_params_incomplete", step=2, detail=f"no {', '.join(missing)} parameter")
     if given["tag"] != profile.tag:
         raise profile.error("signature_tag_invalid", step=3, detail="tag is not the profile's")
@@ -156,17 +156,12 @@ def _label(inputs: Mapping[str, SignatureInput], profile: Profile) -> str:
 def _check_types(parameters: Mapping[str, Parameter], profile: Profile) -> None:
     """Refuse a parameter of the wrong structured field type, and a nonce of the wrong shape (step 1)."""
     for name in PARAMETERS:
-        expected = int if name in {"created", "expires"} else str
+        expected = int if name in _INTEGERS else str
         if name in parameters and type(parameters[name]) is not expected:
             raise MalformedField(f"the {name} parameter is not {'an integer' if expected is int else 'a string'}")
     nonce = parameters.get("nonce")
     if isinstance(nonce, str) and not profile.accepts_nonce(nonce):
         raise MalformedField(f"the nonce is not unpadded Base64url of at least {profile.nonce_bytes} bytes")
-
-
-def _names(read: SignatureInput) -> frozenset[str]:
-    """Return the names of the covered components, whatever their parameters say of how they are covered."""
-    return frozenset([component.name for component in read.components])
 
 
 def _covered_fields(request: Request, profile: Profile, names: frozenset[str]) -> ContentDigest | None:
@@ -182,7 +177,9 @@ def _covered_fields(request: Request, profile: Profile, names: frozenset[str]) -
 
 def _window(given: Mapping[str, Parameter], profile: Profile, *, now: float) -> tuple[int, int]:
     """Return `created` and `expires`, judged by the verifier's clock (step 5)."""
-    created, expires = cast("int", given["created"]), cast("int", given["expires"])
+    created, expires = given["created"], given["expires"]
+    assert isinstance(created, int)  # noqa: S101 - step 1 has judged the types; this tells the type checker
+    assert isinstance(expires, int)  # noqa: S101 - the same
     fault = ""
     if expires <= created:
         fault = "expires is not after created"
@@ -199,9 +196,9 @@ def _window(given: Mapping[str, Parameter], profile: Profile, *, now: float) -> 
 
 def _check_components(request: Request, profile: Profile, read: SignatureInput) -> None:
     """Hold the covered components to what the profile requires, without parameters, and forbids, with any (step 6)."""
-    covered = frozenset([component.name for component in read.components if component.bare])
-    missing = [name for name in profile.required_components(has_body=request.has_body) if name not in covered]
-    if missing:
+    coverage, required = read.coverage, profile.required_components(has_body=request.has_body)
+    if not coverage.bare.issuperset(required):
+        missing = [name for name in required if name not in coverage.bare]
         raise profile.error("signature_components_incomplete", step=6, detail=f"{', '.join(missing)} must be covered")
-    if profile.digest == "forbidden" and "content-digest" in _names(read):
+    if profile.digest == "forbidden" and "content-digest" in coverage.names:
         raise profile.error("signature_components_unexpected", step=6, detail="content-digest must not be covered")

@@ -58,6 +58,9 @@ def _refuse_constant(_name: str) -> JSONValue:
 
 def _decoded(text: bytes) -> str:
     """Return `text` as the standard library decodes JSON, a byte order mark of UTF-8 left away."""
+    if text.isascii() and b"\0" not in text[:4]:
+        # What detect_encoding calls UTF-8, as nearly every JSON is.
+        return text.decode("ascii")
     return text.decode(json.detect_encoding(text), "surrogatepass")
 
 

@@ -6,6 +6,7 @@ import pickle
 import pytest
 
 from undersigned import Request
+from undersigned.content import Content
 
 URL = "https://seller.example.com/"
 
@@ -154,3 +155,10 @@ def test_a_value_with_cr_lf_or_nul_is_not(value):
 
 def test_no_fields_at_all_are_sound():
     assert Request("GET", URL).fields_are_sound()
+
+
+def test_content_read_later_takes_the_place_of_what_was_announced():
+    announced = Request("POST", URL, [("a", "1")], has_body=True, query_unknown=True)
+    read = announced.with_content(Content((b"x", b"y")))
+    assert (read.body, read.has_body, read.query_unknown, read.headers) == (b"xy", True, True, announced.headers)
+    assert read.content.chunks == (b"x", b"y")

@@ -253,6 +253,18 @@ def test_a_store_that_answers_nonsense_is_down(driver):
 
 
 @DRIVERS
+@pytest.mark.parametrize("answer", ["buyer-ed25519", {"kid": "buyer-ed25519"}, True, object()])
+def test_a_key_source_that_answers_nonsense_is_down(driver, answer):
+    class Nonsense:
+        def find(self, _keyid):
+            return answer
+
+    with pytest.raises(VerificationUnavailable) as caught:
+        driver.run(made(driver, keys=Nonsense()).verify(signed_request()))
+    assert (caught.value.code, caught.value.step) == ("request_signature_jwks_unavailable", 7)
+
+
+@DRIVERS
 def test_revocations_count(driver):
     listed = RevocationList(revoked=frozenset({"buyer-ed25519"}), updated=NOW - 10, next_update=NOW + 10)
     with pytest.raises(SignatureRejected, match=r"^request_signature_key_revoked$"):

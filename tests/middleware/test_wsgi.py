@@ -327,7 +327,7 @@ def test_a_path_the_server_has_levelled_becomes_the_one_that_was_signed(party, a
 
 
 def test_an_asgi_scope_in_the_environ_tells_the_target(party, app):
-    scope = {"raw_path": b"/a%2Fb", "path": "/a/b", "query_string": b"x=1"}
+    scope = {"type": "http", "headers": [], "raw_path": b"/a%2Fb", "path": "/a/b", "query_string": b"x=1"}
     environ = environ_of(party, target="/a%2Fb?x=1", RAW_URI=None, **{"asgi.scope": scope})
     answer = run(app, environ)[1]
     assert (answer["path"], answer["query"]) == ("/a/b", "x=1")

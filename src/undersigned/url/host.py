@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from ipaddress import AddressValueError, IPv6Address
+from string import ascii_lowercase, ascii_uppercase
 from typing import TYPE_CHECKING, Final
 
 from undersigned.errors import MalformedURL
@@ -20,9 +21,11 @@ LONGEST_NAME: Final = 253
 
 _LONGEST_LABEL: Final = 63
 _IP_LITERAL: Final = re.compile(r"\[[0-9A-Fa-f:.]{2,45}\]")
-_REG_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,63}+(?:\.[A-Za-z0-9_-]{1,63}+)*+")
+_REG_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,63}+(?>(?:\.[A-Za-z0-9_-]{1,63}+)*)")
 _NOT_IN_NAME: Final = re.compile(r"[^A-Za-z0-9._-]")
 _NUMBER: Final = re.compile(r"[0-9]+|0[Xx][0-9A-Fa-f]*")
+_TRIPLET: Final = re.compile(r"(%[0-9A-Fa-f]{2})")
+_LOWER: Final = str.maketrans(ascii_uppercase, ascii_lowercase)
 _RIGHT_TO_LEFT: Final = frozenset({"R", "AL", "AN"})
 
 
@@ -37,6 +40,23 @@ def ends_in_a_number(name: str) -> bool:
 def is_reg_name(name: str) -> bool:
     """Tell whether `name` is made of labels that DNS can hold: 1 to 63 letters, digits, `-` and `_`, 253 in all."""
     return len(name) <= LONGEST_NAME and _REG_NAME.fullmatch(name) is not None
+
+
+def is_address(host: str) -> bool:
+    """Tell whether `host` is an IP literal, or ends as an IPv4 address does."""
+    return host[:1] == "[" or ends_in_a_number(host)
+
+
+def lower_ascii(text: str) -> str:
+    """Return `text` with its ASCII letters in lower case, those of percent triplets left alone.
+
+    No other letter has a lower case here: which one it is can depend on the language.
+    """
+    if "%" not in text:
+        return text.translate(_LOWER)
+    pieces = _TRIPLET.split(text)
+    pieces[::2] = [piece.translate(_LOWER) for piece in pieces[::2]]
+    return "".join(pieces)
 
 
 def to_ascii(host: str) -> str:
@@ -140,9 +160,9 @@ def a_labels(url: URL) -> URL:
 
 @rule("host-case", source="AdCP step 2; RFC 3986 section 6.2.2.1", preserves="always")
 def host_case(url: URL) -> URL:
-    """Put the host in lower case."""
+    """Put the ASCII letters of the host in lower case."""
     host = url.host
-    return url if host is None or host == (lower := host.lower()) else url._replace(host=lower)
+    return url if host is None or host == (lower := lower_ascii(host)) else url._replace(host=lower)
 
 
 @rule("root-dot", source="AdCP step 2; RFC 9110 section 4.2.3", preserves="usually")
@@ -154,6 +174,12 @@ def root_dot(url: URL) -> URL:
     if ends_in_a_number(host[:-1]):
         raise MalformedURL(f"the host {shown(host)} is an IPv4 address with a trailing dot", rule=root_dot.name)
     return url._replace(host=host[:-1])
+
+
+@rule("host-dots", source="POWDER mail", preserves="usually")
+def host_dots(url: URL) -> URL:
+    """Remove all trailing dots of the host."""
+    return url._replace(host=url.host.rstrip(".")) if url.host and url.host[-1] == "." else url
 
 
 @rule("reg-name", source="AdCP step 2; RFC 3986 section 3.2.2; RFC 1035 section 2.3.4", preserves="always")

@@ -9,9 +9,9 @@ from typing import Final, NamedTuple
 # class excludes the delimiter that ends it, so time is linear. The third alternative of the host takes stray brackets
 # and colons as a part of it.
 _PARTS: Final = re.compile(
-    r"(?:([^:/?#]++):)?+"  # scheme
-    r"(?://(?:([^/?#]*)@)?+(\[[^\]/?#@]*+\]|[^/?#@:\[\]]*|[^/?#@]*?)(?::([^/?#@:\]]*))?(?![^/?#]))?+"  # authority
-    r"([^?#]*+)(?:\?([^#]*+))?+(?:#(.*+))?+",  # path, query, fragment
+    r"(?>(?:([^:/?#]++):)?)"  # scheme
+    r"(?>(?://(?>(?:([^/?#]*)@)?)(\[[^\]/?#@]*+\]|[^/?#@:\[\]]*|[^/?#@]*?)(?::([^/?#@:\]]*))?(?![^/?#]))?)"  # authority
+    r"([^?#]*+)(?>(?:\?([^#]*+))?)(?>(?:#(.*+))?)",  # path, query, fragment
     re.DOTALL,
 )
 

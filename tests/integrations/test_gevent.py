@@ -1,0 +1,106 @@
+"""gevent's pywsgi with the handler: the target as it was on the wire, and only what the message holds."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import queue
+import threading
+
+import gevent
+import pytest
+from gevent.pywsgi import WSGIHandler, WSGIServer
+from tests.middleware.conftest import HOST, ORIGIN, Party, jwk_pair, raw_request
+from tests.serving import exchange
+
+from undersigned import Signer, SigningKey, profiles, wsgi
+from undersigned_gevent import RawTargetHandler
+
+JSON = [("Content-Type", "application/json")]
+BODY = b'{"plan_id":"plan_001"}'
+
+
+@contextlib.contextmanager
+def gevent_server(app, handler):
+    """Serve by pywsgi in a thread of its own, which has a hub of its own."""
+    ports: queue.Queue[tuple[int, object]] = queue.Queue()
+
+    def serve() -> None:
+        server = WSGIServer(("127.0.0.1", 0), app, handler_class=handler, log=None, error_log=None)
+        server.start()
+        stop = gevent.get_hub().loop.async_()
+        stopped = gevent.event.Event()
+        stop.start(stopped.set)
+        ports.put((server.server_port, stop))
+        stopped.wait()
+        server.stop()
+        gevent.get_hub().destroy(destroy_loop=True)
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    port, stop = ports.get(timeout=10)
+    try:
+        yield port
+    finally:
+        stop.send()
+        thread.join(10)
+
+
+@pytest.fixture(scope="module")
+def party():
+    private, public = jwk_pair("buyer-2026")
+    return Party(Signer(SigningKey.from_jwk(private), profile=profiles.ADCP_3_2), {"keys": [public]})
+
+
+def told(environ, start_response):
+    body = environ["wsgi.input"].read().decode()
+    content = json.dumps({"raw": environ["RAW_URI"], "path": environ["PATH_INFO"], "body": body}).encode()
+    start_response("200 OK", [("Content-Length", str(len(content)))])
+    return [content]
+
+
+@pytest.fixture
+def port(party):
+    app = wsgi.SignatureMiddleware(told, verifier=party.verifier(), origins=[ORIGIN])
+    with gevent_server(app, RawTargetHandler) as port:
+        yield port
+
+
+def answered(response: bytes) -> dict:
+    head, _, content = response.partition(b"\r\n\r\n")
+    assert b" 200 " in head.partition(b"\r\n")[0], response
+    return json.loads(content)
+
+
+@pytest.mark.parametrize("target", ["/a%2Fb//c?b=2&a=1", "//evil.example/p", "/p?", "/p", "/caf%C3%A9"])
+def test_the_target_is_the_one_on_the_wire(port, party, target):
+    assert answered(exchange(port, party.raw("GET", target)))["raw"] == target
+
+
+def test_the_application_sees_the_canonical_path(port, party):
+    assert answered(exchange(port, party.raw("GET", "/adcp/./create")))["path"] == "/adcp/create"
+
+
+def test_content_verifies(port, party):
+    assert answered(exchange(port, party.raw("POST", "/p", JSON, BODY)))["body"] == BODY.decode()
+
+
+@pytest.mark.parametrize("target", ["http://evil.example/p", "/p#f", " /p", "/p q", "*", "p"])
+def test_a_target_nobody_signed_is_refused(port, party, target):
+    response = exchange(port, party.raw("GET", target, url=f"{ORIGIN}/p"))
+    assert response.split(b" ")[1] in {b"400", b"401"}
+
+
+@pytest.mark.parametrize("extra", [("", "evil"), ("X User", "admin"), ("X-User", "a\rb"), ("Content-Length", "0")])
+def test_a_line_gevent_would_hide_is_refused(port, party, extra):
+    fields = [("Host", HOST), ("Content-Length", str(len(BODY))), *party.fields("POST", f"{ORIGIN}/p", JSON, BODY)]
+    response = exchange(port, raw_request("POST", "/p", [*fields, extra], BODY))
+    assert response.split(b" ")[1] == b"401", response
+
+
+def test_without_the_handler_the_server_is_refused_with_the_fix(party, caplog):
+    app = wsgi.SignatureMiddleware(told, verifier=party.verifier(), origins=[ORIGIN])
+    with gevent_server(app, WSGIHandler) as port:
+        response = exchange(port, party.raw("GET", "/p"))
+    assert response.split(b" ")[1] == b"503"
+    assert "undersigned_gevent.RawTargetHandler" in caplog.text

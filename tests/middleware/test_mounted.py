@@ -1,0 +1,173 @@
+"""The middleware inside of what mounts it: it works on the outer target, or refuses at once with the reason."""
+
+from __future__ import annotations
+
+import json
+import logging
+
+import pytest
+from fastapi import FastAPI, Request
+from starlette.applications import Starlette
+from starlette.responses import JSONResponse
+from starlette.routing import Mount, Route
+from tests.middleware.conftest import HOST, ORIGIN, raw_request
+from tests.serving import exchange, gunicorn_server, uvicorn_server, waitress_server
+from werkzeug.middleware.dispatcher import DispatcherMiddleware
+from werkzeug.middleware.proxy_fix import ProxyFix
+
+from undersigned import asgi, wsgi
+
+TARGETS = [
+    ("/sub/adcp/create", "/adcp/create"),
+    ("/sub/adcp/./create?x=a+b", "/adcp/create"),
+    ("/sub/a%2Fb", "/a/b"),
+    ("/sub//p", "//p"),
+    ("/sub/x/../caf%c3%a9", "/café"),
+]
+OUTSIDE = ["/sub/../admin", "/sub/../sub2/p", "/sub/x/../../admin"]
+UNSIGNED_TWINS = [("/sub/a/b", "/sub/a%2Fb"), ("/sub/p", "/p"), ("/sub/sub/p", "/sub/p"), ("/sub//p", "/sub/p")]
+
+
+def seen(response: bytes) -> dict:
+    head, _, content = response.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 200"), response
+    return json.loads(content)
+
+
+def refused(response: bytes) -> bool:
+    return response.startswith(b"HTTP/1.1 401")
+
+
+async def told(request: Request) -> JSONResponse:
+    """Answer with the path that routed here, below whatever is mounted."""
+    signature = request.scope["state"]["signature"]
+    return JSONResponse({"path": f"/{request.path_params['path']}", "target_uri": signature.target_uri})
+
+
+def starlette_mount(party, **options) -> Starlette:
+    inner = Starlette(routes=[Route("/{path:path}", told)])
+    verified = asgi.SignatureMiddleware(inner, verifier=party.verifier(), origins=[ORIGIN], **options)
+    return Starlette(routes=[Mount("/sub", app=verified), Mount("/sub2", app=verified)])
+
+
+def fastapi_sub_application(party, **options) -> FastAPI:
+    inner = FastAPI()
+    inner.add_api_route("/{path:path}", told)
+    inner.add_middleware(asgi.SignatureMiddleware, verifier=party.verifier(), origins=[ORIGIN], **options)
+    outer = FastAPI()
+    outer.mount("/sub", inner)
+    return outer
+
+
+@pytest.fixture(params=[starlette_mount, fastapi_sub_application])
+def mounted(request):
+    return request.param
+
+
+@pytest.mark.parametrize("http", ["h11", "httptools"])
+def test_inside_an_asgi_mount_the_outer_target_is_verified_and_the_rest_is_routed(party, mounted, http):
+    with uvicorn_server(mounted(party), http=http) as port:
+        for target, path in TARGETS:
+            answer = seen(exchange(port, party.raw("GET", target)))
+            assert answer["path"] == path
+            assert answer["target_uri"].startswith(f"{ORIGIN}/sub")
+
+
+def test_inside_an_asgi_mount_nothing_else_reaches_the_application(party, mounted):
+    with uvicorn_server(mounted(party)) as port:
+        for target in OUTSIDE:
+            assert refused(exchange(port, party.raw("GET", target)))
+        for target, signed_for in UNSIGNED_TWINS:
+            assert refused(exchange(port, party.raw("GET", target, url=ORIGIN + signed_for)))
+
+
+def test_inside_an_asgi_mount_the_root_path_uvicorn_adds_is_the_one_that_is_cut(party, mounted):
+    with uvicorn_server(mounted(party, server_adds_root_path=True), root_path="/api") as port:
+        for target, path in TARGETS:
+            answer = seen(exchange(port, party.raw("GET", target)))
+            assert answer["path"] == path
+            assert answer["target_uri"].startswith(f"{ORIGIN}/sub")
+
+
+def test_a_mount_of_a_decoded_parameter_keeps_what_it_routed(party):
+    inner = Starlette(routes=[Route("/{path:path}", told)])
+    verified = asgi.SignatureMiddleware(inner, verifier=party.verifier(), origins=[ORIGIN])
+    with uvicorn_server(Starlette(routes=[Mount("/{tenant}", app=verified)])) as port:
+        assert seen(exchange(port, party.raw("GET", "/t%20n/./x")))["path"] == "/x"
+        assert refused(exchange(port, party.raw("GET", "/t%20n/../u/x")))
+
+
+def test_a_root_path_uvicorn_adds_and_nobody_named_is_refused(party, caplog):
+    application = asgi.SignatureMiddleware(Starlette(), verifier=party.verifier(), origins=[ORIGIN])
+    with uvicorn_server(application, root_path="/api") as port, caplog.at_level(logging.INFO, "undersigned"):
+        assert refused(exchange(port, party.raw("GET", "/p")))
+    assert f'"@target-uri": {ORIGIN}/api/p' in caplog.text
+
+
+def wsgi_told(environ, start_response):
+    content = json.dumps(
+        {
+            "path": environ["PATH_INFO"].encode("latin-1").decode(),
+            "target_uri": environ["undersigned.signature"].target_uri,
+            "host": environ["HTTP_HOST"],
+        }
+    ).encode()
+    start_response("200 OK", [("Content-Length", str(len(content)))])
+    return [content]
+
+
+def verified_by_wsgi(party, app=wsgi_told):
+    return wsgi.SignatureMiddleware(app, verifier=party.verifier(), origins=[ORIGIN])
+
+
+def nothing(_environ, start_response):
+    start_response("404 Not Found", [("Content-Length", "0")])
+    return []
+
+
+@pytest.mark.parametrize("serve", [gunicorn_server, waitress_server])
+def test_inside_a_wsgi_dispatcher_the_outer_target_is_verified_and_the_rest_is_routed(party, serve):
+    inner = verified_by_wsgi(party)
+    with serve(DispatcherMiddleware(nothing, {"/sub": inner, "/sub2": inner})) as port:
+        for target, path in TARGETS:
+            answer = seen(exchange(port, party.raw("GET", target)))
+            assert answer["path"] == path
+            assert answer["target_uri"].startswith(f"{ORIGIN}/sub")
+        for target in OUTSIDE:
+            assert refused(exchange(port, party.raw("GET", target)))
+        for target, signed_for in UNSIGNED_TWINS:
+            assert refused(exchange(port, party.raw("GET", target, url=ORIGIN + signed_for)))
+
+
+def test_a_prefix_waitress_takes_off_is_a_mount(party):
+    with waitress_server(verified_by_wsgi(party), url_prefix="/sub") as port:
+        for target, path in TARGETS:
+            assert seen(exchange(port, party.raw("GET", target)))["path"] == path
+        assert seen(exchange(port, party.raw("GET", "/elsewhere")))["path"] == "/elsewhere"
+
+
+FORWARDED = [
+    ("X-Forwarded-Host", "evil.example"),
+    ("X-Forwarded-Proto", "http"),
+    ("X-Forwarded-Port", "1"),
+    ("X-Forwarded-Prefix", "/evil"),
+]
+
+
+def proxied(party, url=f"{ORIGIN}/p") -> bytes:
+    return raw_request("GET", "/p", [("Host", HOST), *FORWARDED, *party.fields("GET", url)])
+
+
+def test_a_proxy_fix_outside_is_refused_at_once(party, caplog):
+    app = ProxyFix(verified_by_wsgi(party), x_for=1, x_proto=1, x_host=1, x_port=1, x_prefix=1)
+    with waitress_server(app) as port:
+        response = exchange(port, proxied(party))
+    assert response.startswith(b"HTTP/1.1 503")
+    assert "ProxyFix stands outside" in caplog.text
+
+
+def test_a_proxy_fix_inside_changes_nothing_that_was_verified(party):
+    app = verified_by_wsgi(party, ProxyFix(wsgi_told, x_proto=1))
+    with waitress_server(app) as port:
+        answer = seen(exchange(port, proxied(party)))
+    assert (answer["target_uri"], answer["host"]) == (f"{ORIGIN}/p", "seller.example.com")

@@ -1,0 +1,93 @@
+"""What both middlewares make of what a server hands over."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from tests.middleware.conftest import ORIGIN
+from tests.middleware.test_asgi import Echo, http_scope, run
+
+from undersigned import MalformedSignature, profiles, wire
+from undersigned.asgi import SignatureMiddleware
+
+PROFILE = profiles.ADCP_3_2
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        [("content-length", "2"), ("transfer-encoding", "chunked")],
+        [("Transfer-Encoding", "gzip"), ("Content-Length", "")],
+    ],
+)
+def test_two_framings_of_one_content_are_refused(fields):
+    with pytest.raises(MalformedSignature, match="header_malformed"):
+        wire.check_framing(fields, PROFILE)
+
+
+@pytest.mark.parametrize("fields", [[], [("content-length", "2")], [("transfer-encoding", "chunked")]])
+def test_one_framing_passes(fields):
+    wire.check_framing(fields, PROFILE)
+
+
+@pytest.mark.parametrize("alias", ["Signature_Input", "signature_input", "X_User", "X-Use_R"])
+def test_a_name_with_an_underscore_beside_the_one_with_hyphens_is_refused(alias):
+    fields = [("signature-input", "a"), ("X-User", "b"), ("x-use-r", "c"), (alias, "evil")]
+    with pytest.raises(MalformedSignature, match="header_malformed"):
+        wire.check_names(fields, PROFILE)
+
+
+@pytest.mark.parametrize("name", ["x_user", "Sec-CH-UA", "x-user"])
+def test_a_name_that_is_no_alias_of_another_passes(name):
+    wire.check_names([("signature-input", "a"), (name, "b")], PROFILE)
+
+
+@pytest.mark.parametrize("server", ["granian", None])
+def test_a_refused_version_is_named_with_the_server_and_the_fix(server):
+    error = wire.http2_refused(PROFILE, "HTTP/2", server)
+    assert error.detail.startswith(f"{server or 'the server'} hides over HTTP version 2 whether")
+    assert "http2_server=" in error.detail
+
+
+def test_a_hostile_version_is_escaped_in_the_log():
+    assert "\n" not in wire.http2_refused(PROFILE, "b\r\nHTTP/1.1", None).detail
+
+
+@pytest.mark.parametrize(
+    "extra", [(b"signature_input", b"sig2=()"), (b"transfer-encoding", b"chunked"), (b"content_type", b"text/evil")]
+)
+def test_the_asgi_middleware_refuses_them(party, extra):
+    echo = Echo()
+    app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
+    body = b'{"plan_id":"plan_001"}'
+    scope = http_scope(party, method="POST", headers=[("Content-Type", "application/json")], body=body)
+    scope["headers"] += [(b"content-length", b"22"), extra]
+    assert run(app, scope, [{"type": "http.request", "body": body}])[0]["status"] == 401
+    assert echo.calls == []
+
+
+@pytest.mark.parametrize(
+    ("roots", "status"),
+    [
+        ({"root_path": ""}, 200),
+        ({"root_path": "/evil"}, 503),
+        ({"root_path": "/sub", "app_root_path": ""}, 200),
+        ({"root_path": "/evil/sub", "app_root_path": "/evil"}, 503),
+    ],
+)
+def test_a_root_path_that_any_client_of_daphne_can_set_is_refused(party, roots, status):
+    sent = []
+
+    class Server:
+        async def receive(self):
+            return {"type": "http.request"}
+
+        async def send(self, message):
+            sent.append(message)
+
+    Server.__module__ = "daphne.server"
+    app = SignatureMiddleware(Echo(), verifier=party.verifier(), origins=[ORIGIN])
+    server = Server()
+    asyncio.run(app(http_scope(party, path="/sub/p", **roots), server.receive, server.send))
+    assert sent[0]["status"] == status

@@ -1,0 +1,129 @@
+"""Every server of the matrix, each started once and stopped by its own process."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.servers import apache
+from tests.servers.matrix import REFUSED, ROOT, SERVERS, UNCHECKED_HTTP2, Server
+from tests.serving import exchange
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ASKED = b"GET /__seen__ HTTP/1.1\r\nHost: seller.example.com\r\nConnection: close\r\n\r\n"
+ASKED_BY_HTTP2 = [(":method", "GET"), (":scheme", "http"), (":authority", "a"), (":path", "/__seen__")]
+
+
+@dataclass(frozen=True)
+class Running:
+    """A server that runs, and the side channel to its application."""
+
+    server: Server
+    port: int
+    log: Path
+
+    def told(self) -> dict:
+        """Return what the server is recognised as, and what reached the application since the last time."""
+        if not self.server.http1:
+            from tests.servers import http2  # noqa: PLC0415 - h2 may be missing
+
+            answer = http2.exchange(self.port, ASKED_BY_HTTP2)
+            assert answer.status == 200, answer
+            return json.loads(answer.content)
+        head, _, content = exchange(self.port, ASKED, timeout=5).partition(b"\r\n\r\n")
+        assert b" 200 " in head, head
+        return json.loads(content)
+
+    def logged(self) -> str:
+        return "".join(file.read_text() for file in (self.log, self.log.with_name("error.log")) if file.exists())
+
+    def calls(self) -> list[dict]:
+        return self.told()["calls"]
+
+
+@contextlib.contextmanager
+def running(server: Server) -> Iterator[Running]:
+    """Start `server` on a free port; stop it by its own process."""
+    missing = server.missing()
+    if missing:
+        pytest.skip(missing)
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        port = bound.getsockname()[1]
+    directory = Path(tempfile.mkdtemp(prefix="undersigned-server-"))
+    if server.name == "mod_wsgi":
+        apache.prepare(directory, port)
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("COV")}
+    environment |= {"PYTHONPATH": str(ROOT), "PROBE_HTTP2_SERVER": server.http2, "PYTHONDONTWRITEBYTECODE": "1"}
+    log = directory / "log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(  # noqa: S603 - the command is the matrix's own
+            server.argv(port, directory),
+            cwd=ROOT,
+            env=environment,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
+    started = Running(server, port, log)
+    try:
+        _wait(started, process)
+        yield started
+    finally:
+        process.terminate()
+        try:
+            process.wait(5)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait(5)
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def _wait(started: Running, process: subprocess.Popen) -> None:
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline and process.poll() is None:
+        with contextlib.suppress(OSError, AssertionError):
+            started.told()
+            return
+        time.sleep(0.05)
+    pytest.fail(f"{started.server.name} does not answer: {started.logged()[-3000:]}")
+
+
+def _named(server: Server) -> str:
+    return server.name
+
+
+@pytest.fixture(scope="session", params=[server for server in SERVERS if server.http1], ids=_named)
+def served(request) -> Iterator[Running]:
+    with running(request.param) as started:
+        yield started
+
+
+@pytest.fixture(scope="session", params=[server for server in SERVERS if server.http2], ids=_named)
+def served_http2(request) -> Iterator[Running]:
+    with running(request.param) as started:
+        yield started
+
+
+@pytest.fixture(scope="session", params=REFUSED, ids=_named)
+def refused(request) -> Iterator[Running]:
+    with running(request.param) as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def unchecked_http2() -> Iterator[Running]:
+    with running(UNCHECKED_HTTP2) as started:
+        yield started

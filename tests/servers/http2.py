@@ -1,0 +1,57 @@
+"""An HTTP/2 client that checks nothing it sends, over cleartext with prior knowledge."""
+
+from __future__ import annotations
+
+import socket
+from dataclasses import dataclass
+
+from h2.config import H2Configuration
+from h2.connection import H2Connection
+from h2.events import ConnectionTerminated, DataReceived, ResponseReceived, StreamEnded, StreamReset
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back: a status, or the word for how the request ended without one."""
+
+    status: int
+    ended: str
+    content: bytes
+
+
+def exchange(port: int, fields, content: bytes | None = None, trailers=None, *, timeout: float = 5) -> Answer:
+    """Send `fields`, pseudo-fields among them, as they are; then the content, then the trailers."""
+    configuration = H2Configuration(
+        validate_outbound_headers=False, normalize_outbound_headers=False, validate_inbound_headers=False
+    )
+    connection = H2Connection(configuration)
+    with socket.create_connection(("127.0.0.1", port), timeout=timeout) as stream:
+        connection.initiate_connection()
+        connection.send_headers(1, fields, end_stream=content is None)
+        if content is not None:
+            connection.send_data(1, content, end_stream=trailers is None)
+        if trailers is not None:
+            connection.send_headers(1, trailers, end_stream=True)
+        stream.sendall(connection.data_to_send())
+        return _answer(connection, stream)
+
+
+def _answer(connection: H2Connection, stream: socket.socket) -> Answer:
+    status, content = 0, b""
+    while True:
+        try:
+            received = stream.recv(65536)
+        except (TimeoutError, ConnectionError) as failure:
+            return Answer(status, type(failure).__name__, content)
+        if not received:
+            return Answer(status, "closed", content)
+        for event in connection.receive_data(received):
+            match event:
+                case ResponseReceived(headers=headers):
+                    status = int(dict(headers)[b":status"])
+                case DataReceived(data=data, flow_controlled_length=length):
+                    content += data
+                    connection.acknowledge_received_data(length, 1)
+                case StreamEnded() | StreamReset() | ConnectionTerminated():
+                    return Answer(status, type(event).__name__, content)
+        stream.sendall(connection.data_to_send())

@@ -1,0 +1,131 @@
+"""What every server of the matrix runs: an application that records what reaches it, and tells it on another path."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import threading
+
+from tests.keys import KEYS
+
+from undersigned import MemoryReplayStore, Verifier, asgi, profiles, wsgi
+from undersigned.asgi_scope import detected_server as asgi_server
+from undersigned.wsgi_server import detected_server as wsgi_server
+
+logging.basicConfig(level=logging.INFO)
+ORIGINS = ["https://seller.example.com", "https://[2001:db8::1]:8443"]
+SEEN = "/__seen__"
+OPTIONS = {
+    "verifier": Verifier(profiles.ADCP_3_2, keys=KEYS, replay=MemoryReplayStore()),
+    "origins": ORIGINS,
+    "http2_server": os.environ.get("PROBE_HTTP2_SERVER") or None,
+}
+
+
+class Calls:
+    """What reached the application since somebody last asked."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._calls: list[dict] = []
+
+    def record(self, call: dict) -> bytes:
+        with self._lock:
+            self._calls.append(call)
+        return json.dumps(call).encode()
+
+    def told(self, server: str | None) -> bytes:
+        with self._lock:
+            calls, self._calls = self._calls, []
+        return json.dumps({"server": server, "calls": calls}).encode()
+
+
+calls = Calls()
+
+
+async def _send(send, content: bytes) -> None:
+    fields = [(b"content-type", b"application/json"), (b"content-length", str(len(content)).encode())]
+    await send({"type": "http.response.start", "status": 200, "headers": fields})
+    await send({"type": "http.response.body", "body": content})
+
+
+def _asgi_target(scope) -> str:
+    query = scope["query_string"].decode("latin-1")
+    return scope["raw_path"].decode("latin-1") + (f"?{query}" if query else "")
+
+
+async def _asgi_application(scope, receive, send) -> None:
+    body, more = b"", True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return
+        body += message.get("body", b"")
+        more = message.get("more_body", False)
+    call = {
+        "method": scope["method"],
+        "path": scope["path"],
+        "raw": _asgi_target(scope),
+        "root": scope.get("root_path", ""),
+        "scheme": scope["scheme"],
+        "fields": [[name.decode("latin-1"), value.decode("latin-1")] for name, value in scope["headers"]],
+        "target_uri": scope["state"]["signature"].target_uri,
+        "body": body.decode("latin-1"),
+    }
+    await _send(send, calls.record(call))
+
+
+_asgi_verified = asgi.SignatureMiddleware(_asgi_application, **OPTIONS)
+
+
+async def asgi_app(scope, receive, send) -> None:
+    if scope["type"] == "lifespan":
+        while True:
+            message = await receive()
+            await send({"type": f"{message['type']}.complete"})
+            if message["type"] == "lifespan.shutdown":
+                return
+    if scope["path"] == SEEN:
+        await _send(send, calls.told(asgi_server(receive, send)))
+    else:
+        await _asgi_verified(scope, receive, send)
+
+
+def _answered(start_response, content: bytes) -> list[bytes]:
+    start_response("200 OK", [("Content-Type", "application/json"), ("Content-Length", str(len(content)))])
+    return [content]
+
+
+def _wsgi_application(environ, start_response):
+    named = {key: key[5:].lower().replace("_", "-") for key in environ if key.startswith("HTTP_")}
+    named |= {key: key.lower().replace("_", "-") for key in ("CONTENT_TYPE", "CONTENT_LENGTH") if environ.get(key)}
+    call = {
+        "method": environ["REQUEST_METHOD"],
+        "path": environ["PATH_INFO"].encode("latin-1").decode(errors="replace"),
+        "raw": environ.get("RAW_URI") or environ.get("REQUEST_URI") or _asgi_target(environ["asgi.scope"]),
+        "root": environ["SCRIPT_NAME"],
+        "scheme": environ["wsgi.url_scheme"],
+        "fields": [[name, environ[key]] for key, name in named.items()],
+        "target_uri": environ["undersigned.signature"].target_uri,
+        "body": environ["wsgi.input"].read().decode("latin-1"),
+    }
+    return _answered(start_response, calls.record(call))
+
+
+_wsgi_verified = wsgi.SignatureMiddleware(_wsgi_application, **OPTIONS)
+
+
+def wsgi_app(environ, start_response):
+    if environ["PATH_INFO"] == SEEN:
+        return _answered(start_response, calls.told(wsgi_server(environ, start_response)))
+    return _wsgi_verified(environ, start_response)
+
+
+application = wsgi_app  # what mod_wsgi looks for
+
+
+def a2wsgi_app():
+    from a2wsgi import WSGIMiddleware  # noqa: PLC0415 - one server's own
+
+    return WSGIMiddleware(wsgi_app)

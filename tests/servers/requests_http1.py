@@ -1,0 +1,236 @@
+"""Requests over HTTP/1.1, byte for byte: honest ones in unusual spellings, and attacks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tests.keys import KEY
+
+from undersigned import Request, Signer, profiles
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+HOST = "seller.example.com"
+ORIGIN = f"https://{HOST}"
+JSON = [("Content-Type", "application/json")]
+BODY = b'{"plan_id":"plan_001"}'
+SIGNER = Signer(KEY, profile=profiles.ADCP_3_2)
+
+
+def signed(method: str, url: str, fields=(), body: bytes = b"") -> list[tuple[str, str]]:
+    """The given fields and the ones that sign them."""
+    return [*fields, *SIGNER.sign(Request(method, url, fields, body))]
+
+
+def written(line: str, fields, content: bytes = b"") -> bytes:
+    """A request of this request line, these fields and this content; nothing is added but `Connection: close`."""
+    lines = [line, *(f"{name}: {value}" for name, value in fields), "Connection: close"]
+    return "\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + content
+
+
+def chunked(body: bytes = BODY, trailers: str = "") -> bytes:
+    return f"5\r\n{body[:5].decode()}\r\n{len(body) - 5:x}\r\n{body[5:].decode()}\r\n0\r\n{trailers}\r\n".encode()
+
+
+@dataclass(frozen=True)
+class Honest:
+    """A request that verifies: the target, the Host, the URL it is signed for, and what the application sees."""
+
+    target: str
+    path: str
+    host: str = HOST
+    url: str = ""
+    body: bytes = b""
+    chunked: bool = False
+
+    def raw(self) -> bytes:
+        method = "POST" if self.body else "GET"
+        fields = signed(method, self.url or ORIGIN + self.target, JSON if self.body else (), self.body)
+        content = chunked(self.body) if self.chunked else self.body
+        if self.body:
+            fields.append(("Transfer-Encoding", "chunked") if self.chunked else ("Content-Length", str(len(content))))
+        return written(f"{method} {self.target} HTTP/1.1", [("Host", self.host), *fields], content)
+
+
+IPV6 = "https://[2001:db8::1]:8443"
+HONEST = {
+    "encoded slash, slashes, dots, unreserved": Honest("/a%2Fb//c/./d/%7Eu?b=2&a=1", "/a/b//c/d/~u"),
+    "lone question mark": Honest("/p?", "/p"),
+    "no query": Honest("/p", "/p"),
+    "two question marks": Honest("/p??x", "/p"),
+    "non-ascii, encoded": Honest("/caf%C3%A9", "/café"),
+    "non-ascii, encoded in lower case": Honest("/caf%c3%a9/%2f", "/café//"),
+    "not utf-8": Honest("/%ff", "/\ufffd"),
+    "plus and space in the query": Honest("/p?x=a+b%20c", "/p"),
+    "plus in the path": Honest("/a+b%2Bc", "/a+b+c"),
+    "parameters": Honest("/a;p=1/b;c?d=1;e=2", "/a;p=1/b;c"),
+    "slashes first": Honest("//evil.example/p", "//evil.example/p"),
+    "dot segments": Honest("/adcp/./create", "/adcp/create"),
+    "dot segments up": Honest("/x/../adcp/create", "/adcp/create"),
+    "the root": Honest("/", "/"),
+    "upper-case host": Honest("/p", "/p", host="SELLER.Example.com"),
+    "default port": Honest("/p", "/p", host=f"{HOST}:443"),
+    "root dot": Honest("/p", "/p", host=f"{HOST}."),
+    "ipv6": Honest("/p", "/p", host="[2001:DB8::1]:8443", url=f"{IPV6}/p"),
+    "a long path": Honest("/" + "a" * 3000, "/" + "a" * 3000),
+    "a long query": Honest("/p?" + "q" * 7000, "/p"),
+    "content": Honest("/adcp/create", "/adcp/create", body=BODY),
+    "chunked content": Honest("/adcp/create", "/adcp/create", body=BODY, chunked=True),
+    "100 KB of content": Honest("/adcp/create", "/adcp/create", body=b'{"x":"' + b"y" * 100_000 + b'"}'),
+}
+
+
+@dataclass(frozen=True)
+class Attack:
+    """A request that must not reach the application.
+
+    Attributes:
+        make: writes it.
+        ends: whether the client ends its side after it.
+        url: what was signed.
+    """
+
+    make: Callable[[], bytes]
+    ends: bool = False
+    url: str = f"{ORIGIN}/p"
+
+
+def target(spelled: str, *, signed_for: str = "/p", method: str = "GET") -> Attack:
+    url = ORIGIN + signed_for
+    fields = [("Host", HOST), *signed(method, url)]
+    return Attack(lambda: written(f"{method} {spelled} HTTP/1.1", fields), url=url)
+
+
+def hosts(*values: str, version: str = "1.1") -> Attack:
+    named = [("Host", value) for value in values]
+    return Attack(lambda: written(f"GET /p HTTP/{version}", [*named, *signed("GET", f"{ORIGIN}/p")]))
+
+
+def posted(*before: tuple[str, str], content: bytes = BODY, ends: bool = False, after=(), json=JSON) -> Attack:
+    """A POST signed over BODY, with these fields, this content."""
+    fields = signed("POST", f"{ORIGIN}/p", JSON, BODY)[len(JSON) :]
+    return Attack(
+        lambda: written("POST /p HTTP/1.1", [("Host", HOST), *before, *json, *fields, *after], content), ends=ends
+    )
+
+
+def got(*extra: tuple[str, str], first=()) -> Attack:
+    """A GET with fields besides the signed ones."""
+    return Attack(lambda: written("GET /p HTTP/1.1", [*first, ("Host", HOST), *signed("GET", f"{ORIGIN}/p"), *extra]))
+
+
+LENGTH = ("Content-Length", str(len(BODY)))
+CHUNKED = ("Transfer-Encoding", "chunked")
+ALIAS = 'sig2=("@path");created=1;expires=2;nonce="AAAAAAAAAAAAAAAAAAAAAA";keyid="evil";alg="ed25519";tag="x"'
+
+ATTACKS = {
+    # Targets nobody signed that decode, merge or resolve alike.
+    "encoded slash for a slash": target("/admin%2Fx", signed_for="/admin/x"),
+    "slash for an encoded slash": target("/admin/x", signed_for="/admin%2Fx"),
+    "an authority in the path": target("//evil.example/p"),
+    "a doubled slash": target("//p"),
+    "a doubled slash inside": target("/a//b", signed_for="/a/b"),
+    "dot segments, encoded": target("/a%2e%2e/b", signed_for="/b"),
+    "a dot segment, encoded": target("/a/%2e%2e/b", signed_for="/b"),
+    "a fragment, encoded": target("/x%23f", signed_for="/x"),
+    "a question mark, encoded": target("/p%3Fx=1", signed_for="/p?x=1"),
+    "a NUL, encoded": target("/p%00"),
+    "another query": target("/p?x=1"),
+    "another case": target("/P"),
+    # Targets that are no path and query.
+    "absolute-form, own host": target(f"{ORIGIN}/p"),
+    "absolute-form, http": target(f"http://{HOST}/p"),
+    "absolute-form, other host": target("http://evil.example/p"),
+    "absolute-form, userinfo": target(f"http://user:pw@{HOST}/p"),
+    "absolute-form, no path": target(f"http://{HOST}", signed_for="/"),
+    "authority-form": target(f"{HOST}:443", signed_for="/", method="CONNECT"),
+    "asterisk-form": target("*", signed_for="/", method="OPTIONS"),
+    "no slash": target("p"),
+    "fragment": target("/p#f"),
+    "fragment after the query": target("/p?x=1#f", signed_for="/p?x=1"),
+    "backslash": target("/\\p"),
+    "a control": target("/p\x01"),
+    "NUL": target("/p\x00"),
+    "DEL": target("/p\x7f"),
+    "a tab": target("/p\tq"),
+    "UTF-8": target("/caf\u00c3\u00a9", signed_for="/caf%C3%A9"),
+    "Latin-1 in the query": target("/p?q=\u00e9", signed_for="/p?q=%E9"),
+    "a percent sign": target("/p%"),
+    "half an escape": target("/p%4"),
+    "no hexadecimal escape": target("/p%zz"),
+    "no hexadecimal escape in the query": target("/p?%zz", signed_for="/p?"),
+    "a pipe": target("/p|q"),
+    "brackets in the query": target("/p?a[]=1", signed_for="/p?a%5B%5D=1"),
+    "a space": target("/p q"),
+    "two spaces in the request line": target(" /p"),
+    # The method.
+    "another method": Attack(
+        lambda: written("DELETE /p HTTP/1.1", [("Host", HOST), *signed("GET", f"{ORIGIN}/p")]),
+    ),
+    "lower-case method": Attack(lambda: written("get /p HTTP/1.1", [("Host", HOST), *signed("GET", f"{ORIGIN}/p")])),
+    # Authorities.
+    "no Host": hosts(),
+    "no Host in HTTP/1.0": hosts(version="1.0"),
+    "two Hosts, equal": hosts(HOST, HOST),
+    "two Hosts, the second evil": hosts(HOST, "evil.example"),
+    "two Hosts, the first evil": hosts("evil.example", HOST),
+    "empty Host": hosts(""),
+    "userinfo": hosts(f"user@{HOST}"),
+    "a comma": hosts(f"{HOST}, evil.example"),
+    "a comma without space": hosts(f"{HOST},{HOST}"),
+    "a space inside": hosts(f"{HOST} evil.example"),
+    "a slash": hosts(f"{HOST}/p"),
+    "a percent sign in Host": hosts("seller%2Eexample.com"),
+    "a fragment in Host": hosts(f"{HOST}#f"),
+    "a hexadecimal port": hosts(f"{HOST}:0x1bb"),
+    "a port too large": hosts(f"{HOST}:65979"),
+    "another port": hosts(f"{HOST}:8443"),
+    "two root dots": hosts(f"{HOST}.."),
+    "Latin-1": hosts("s\u00e9ller.example.com"),
+    "another host": hosts("evil.example"),
+    "another of our own hosts": hosts("[2001:db8::1]:8443"),
+    "a folded Host": hosts(f"{HOST}\r\n evil.example"),
+    "Host before a space and the colon": Attack(
+        lambda: written("GET /p HTTP/1.1", [("Host ", HOST), *signed("GET", f"{ORIGIN}/p")])
+    ),
+    "another host, ours forwarded": got(
+        ("X-Forwarded-Host", HOST), ("Forwarded", f"host={HOST};proto=https"), first=(("Host", "evil.example"),)
+    ),
+    # Fields.
+    "a folded Content-Type": posted(LENGTH, json=[("Content-Type", "application/json\r\n ;charset=evil")]),
+    "a folded Content-Type, cut": posted(LENGTH, json=[("Content-Type", "application/json\r\n\tevil")]),
+    "two Content-Types, the first evil": posted(LENGTH, ("Content-Type", "text/evil")),
+    "two Content-Types, the second evil": posted(LENGTH, after=[("Content-Type", "text/evil")]),
+    "Content_Type for Content-Type": posted(LENGTH, json=[("Content_Type", "application/json")]),
+    "an empty field name": Attack(
+        lambda: written("GET /p HTTP/1.1", [("Host", HOST), *signed("GET", f"{ORIGIN}/p"), ("", "evil")])
+    ),
+    "a field name with a space": got(("X User", "admin")),
+    "a NUL in a field": got(("X-User", "a\x00b")),
+    "a carriage return in a field": got(("X-User", "a\rb")),
+    "Signature_Input beside Signature-Input": got(("Signature_Input", ALIAS)),
+    "Signature_Input before Signature-Input": got(first=(("Signature_Input", ALIAS),)),
+    "Signature_Input of the same label beside Signature-Input": got(("Signature_Input", ALIAS.replace("sig2", "sig1"))),
+    "Signature_Input of the same label before Signature-Input": got(
+        first=(("Signature_Input", ALIAS.replace("sig2", "sig1")),)
+    ),
+    "Signature twice": got(("Signature", "sig1=:AAAA:")),
+    "Signature-Input twice": got(("Signature-Input", ALIAS.replace("sig2", "sig1"))),
+    # Content.
+    "other content": posted(LENGTH, content=BODY.replace(b"1", b"2")),
+    "no content": posted(("Content-Length", "0"), content=b""),
+    "no content and no length": posted(content=b""),
+    "content cut short": posted(LENGTH, content=BODY[:-4], ends=True),
+    "a length cut short": posted(("Content-Length", str(len(BODY) - 4))),
+    "a length with a sign": posted(("Content-Length", f"+{len(BODY)}")),
+    "a list of lengths": posted(("Content-Length", f"{len(BODY)}, {len(BODY)}")),
+    "two lengths": posted(LENGTH, ("Content-Length", str(len(BODY) - 4))),
+    "chunks cut short": posted(CHUNKED, content=chunked()[:-12], ends=True),
+    "a chunk of no size": posted(CHUNKED, content=b"zz\r\n" + BODY + b"\r\n0\r\n\r\n"),
+    "Content-Length before Transfer-Encoding": posted(LENGTH, CHUNKED, content=chunked()),
+    "Transfer-Encoding before Content-Length": posted(CHUNKED, LENGTH, content=chunked()),
+    "an unknown Transfer-Encoding": posted(("Transfer-Encoding", "xchunked"), content=chunked()),
+    "content of a GET signed without": got(LENGTH),
+}

@@ -1,0 +1,51 @@
+"""Servers that have no command line of their own: `python -m tests.servers.serve NAME PORT`."""
+
+from __future__ import annotations
+
+import sys
+
+from tests.servers.probe import wsgi_app
+
+
+def gevent(port: int) -> None:
+    from gevent.pywsgi import WSGIServer  # noqa: PLC0415 - one server's own
+
+    from undersigned_gevent import RawTargetHandler  # noqa: PLC0415 - one server's own
+
+    WSGIServer(("127.0.0.1", port), wsgi_app, handler_class=RawTargetHandler, log=None).serve_forever()
+
+
+def wsgiref(port: int) -> None:
+    from wsgiref.simple_server import make_server  # noqa: PLC0415 - one server's own
+
+    from undersigned.wsgiref_handler import RawTargetHandler  # noqa: PLC0415 - one server's own
+
+    class Silent(RawTargetHandler):
+        def log_message(self, *_arguments: object) -> None:
+            """Say nothing."""
+
+    make_server("127.0.0.1", port, wsgi_app, handler_class=Silent).serve_forever()
+
+
+def werkzeug(port: int) -> None:
+    from werkzeug.serving import make_server  # noqa: PLC0415 - one server's own
+
+    make_server("127.0.0.1", port, wsgi_app, threaded=True).serve_forever()
+
+
+def cheroot(port: int) -> None:
+    from cheroot.wsgi import Server  # noqa: PLC0415 - one server's own
+
+    Server(("127.0.0.1", port), wsgi_app).start()
+
+
+def bjoern(port: int) -> None:
+    import bjoern as server  # noqa: PLC0415 - one server's own
+
+    server.run(wsgi_app, "127.0.0.1", port)
+
+
+if __name__ == "__main__":
+    {"gevent": gevent, "wsgiref": wsgiref, "werkzeug": werkzeug, "cheroot": cheroot, "bjoern": bjoern}[sys.argv[1]](
+        int(sys.argv[2])
+    )

@@ -1,0 +1,120 @@
+"""Every server over HTTP/1.1: honest spellings verify, and nothing that was not signed reaches the application."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+
+import pytest
+from tests.servers.hidden import MERGED, TRAILER_OF_A_NEW_FIELD
+from tests.servers.requests_http1 import ATTACKS, CHUNKED, HONEST, HOST, ORIGIN, chunked, posted, signed, written
+from tests.serving import exchange, read_response
+
+from undersigned import canonicalize
+
+
+@pytest.mark.parametrize("case", HONEST)
+def test_an_honest_request_verifies_and_the_application_sees_what_was_signed(served, case):
+    honest = HONEST[case]
+    if (honest.chunked and not served.server.chunked) or case in served.server.refuses:
+        response = exchange(served.port, honest.raw())
+        assert b" 200 " not in response.partition(b"\r\n")[0]
+        assert served.calls() == []
+        return
+    head, _, content = exchange(served.port, honest.raw()).partition(b"\r\n\r\n")
+    assert b" 200 " in head.partition(b"\r\n")[0], (head, content, served.logged()[-2000:])
+    [call] = served.calls()
+    assert json.loads(content) == call
+    canonical = canonicalize(honest.url or ORIGIN + honest.target)
+    assert (call["path"], call["scheme"], call["body"]) == (honest.path, "https", honest.body.decode())
+    # ASGI does not show a lone question mark.
+    assert call["raw"] in {canonical.target_uri.removeprefix("https://" + canonical.authority), canonical.path}
+    assert call["target_uri"].rstrip("?") == canonical.target_uri.rstrip("?")
+
+
+@pytest.mark.parametrize("case", ATTACKS)
+def test_what_was_not_signed_never_reaches_the_application(served, case):
+    attack = ATTACKS[case]
+    try:
+        response = exchange(served.port, attack.make(), shut=attack.ends, timeout=5)
+    except (ConnectionError, TimeoutError):
+        response = b""
+    calls = served.calls()
+    if case not in served.server.hides:
+        assert calls == [], (calls, response)
+        return
+    # What a server hides is harmless: the application sees what was signed, and nothing of the attack.
+    [call] = calls
+    assert call["target_uri"] == attack.url
+    assert call["raw"] == attack.url.removeprefix(ORIGIN)
+    assert call["body"] in {"", '{"plan_id":"plan_001"}'}
+    if served.server.hides[case] != MERGED:
+        assert "evil" not in json.dumps(call)
+
+
+@pytest.mark.parametrize("late", [False, True], ids=["with the content", "after the content"])
+@pytest.mark.parametrize("name", ["X-User", "Content-Type"])
+def test_a_trailer_never_becomes_a_field(served, late, name):
+    if not served.server.chunked:
+        pytest.skip(f"{served.server.name} does not read chunked content")
+    raw = posted(CHUNKED, content=chunked(trailers=f"{name}: evil\r\n")).make()
+    cut = raw.index(b"0\r\n" + name.encode())
+    with socket.create_connection(("127.0.0.1", served.port), timeout=5) as connection:
+        if late:
+            connection.sendall(raw[:cut])
+            threading.Event().wait(0.2)
+            raw = raw[cut:]
+        connection.sendall(raw)
+        response = read_response(connection)
+    calls = served.calls()
+    merged = any(value == "evil" for call in calls for _, value in call["fields"])
+    hidden = TRAILER_OF_A_NEW_FIELD in served.server.hides and name == "X-User" and not late
+    assert merged == hidden, response
+
+
+@pytest.mark.parametrize("name", ["SCRIPT_NAME", "Script-Name", "Daphne-Root-Path", "PATH_INFO", "Path-Info"])
+def test_no_field_decides_where_a_request_is_routed(served, name):
+    exchange(served.port, written("GET /p/q HTTP/1.1", [("Host", HOST), *signed("GET", f"{ORIGIN}/p/q"), (name, "/p")]))
+    assert [(call["root"], call["path"]) for call in served.calls()] in ([], [("", "/p/q")])
+
+
+FORWARDED = [
+    ("X-Forwarded-Host", "evil.example"),
+    ("X-Forwarded-Proto", "http"),
+    ("X-Forwarded-Proto", "https, http"),
+    ("X-Forwarded-Port", "8443"),
+    ("X-Forwarded-Prefix", "/evil"),
+    ("X-Forwarded-Ssl", "off"),
+    ("Forwarded", "host=evil.example;proto=http"),
+    ("X-Original-URL", "/evil"),
+    ("X-Rewrite-URL", "/evil"),
+    ("X-HTTP-Method-Override", "DELETE"),
+]
+
+
+@pytest.mark.parametrize("forwarded", FORWARDED, ids=lambda pair: f"{pair[0]}: {pair[1]}")
+def test_a_forwarding_field_changes_nothing(served, forwarded):
+    exchange(served.port, written("GET /p HTTP/1.1", [("Host", HOST), forwarded, *signed("GET", f"{ORIGIN}/p")]))
+    [call] = served.calls()
+    assert (call["target_uri"], call["scheme"], call["path"], call["method"]) == (f"{ORIGIN}/p", "https", "/p", "GET")
+
+
+def test_a_folded_line_is_refused_or_one_line_for_the_application(served):
+    exchange(
+        served.port, written("GET /p HTTP/1.1", [("Host", HOST), ("X-A", "one\r\n two"), *signed("GET", f"{ORIGIN}/p")])
+    )
+    values = [value for call in served.calls() for name, value in call["fields"] if name == "x-a"]
+    assert values in ([], ["one two"])
+
+
+def test_a_replay_is_refused(served):
+    raw = HONEST["no query"].raw()
+    exchange(served.port, raw)
+    assert len(served.calls()) == 1
+    exchange(served.port, raw)
+    assert served.calls() == []
+
+
+def test_the_server_is_recognised_where_it_says_who_it_is(served):
+    assert served.told()["server"] == served.server.detected

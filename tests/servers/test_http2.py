@@ -1,0 +1,55 @@
+"""Every server that compares `:authority` with Host, over HTTP/2; and one that does not, refused."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+pytest.importorskip("h2", reason="pip install 'undersigned[servers]'")
+
+from tests.servers.http2 import exchange
+from tests.servers.requests_http1 import ORIGIN
+from tests.servers.requests_http2 import ATTACKS, HONEST, to
+
+from undersigned import canonicalize
+
+
+@pytest.mark.parametrize("case", HONEST)
+def test_an_honest_request_verifies_and_the_application_sees_what_was_signed(served_http2, case):
+    sent = HONEST[case]()
+    answer = exchange(served_http2.port, sent.fields, sent.content, sent.trailers)
+    assert answer.status == 200, (answer, served_http2.logged()[-2000:])
+    [call] = served_http2.calls()
+    canonical = canonicalize(sent.url)
+    assert (call["path"], call["scheme"]) == (sent.path, "https")
+    assert call["body"] == (sent.content or b"").decode()
+    assert call["target_uri"].rstrip("?") == canonical.target_uri.rstrip("?")
+
+
+@pytest.mark.parametrize("case", ATTACKS)
+def test_what_was_not_signed_never_reaches_the_application(served_http2, case):
+    sent = ATTACKS[case]()
+    answer = exchange(served_http2.port, sent.fields, sent.content, sent.trailers, timeout=3)
+    calls = served_http2.calls()
+    if case not in served_http2.server.hides_http2:
+        assert calls == [], (calls, answer)
+        return
+    [call] = calls
+    assert call["target_uri"] == sent.url
+    assert call["raw"] == sent.url.removeprefix(ORIGIN)
+    assert "evil" not in json.dumps(call)
+
+
+def test_a_trailer_never_becomes_a_field(served_http2):
+    sent = HONEST["content without a length"]()
+    exchange(served_http2.port, sent.fields, sent.content, [("x-user", "evil"), ("content-type", "evil")], timeout=3)
+    assert not any(value == "evil" for call in served_http2.calls() for _, value in call["fields"])
+
+
+def test_a_server_that_hides_the_authority_is_refused_whatever_the_operator_names(unchecked_http2):
+    sent = to("/p")()
+    answer = exchange(unchecked_http2.port, sent.fields)
+    assert (answer.status, json.loads(answer.content)) == (503, {"error": "request_signature_server_unsupported"})
+    assert unchecked_http2.calls() == []
+    assert "granian hides over HTTP version 2" in unchecked_http2.logged()

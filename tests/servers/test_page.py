@@ -1,0 +1,20 @@
+"""The page on deploying speaks of every server of the matrix."""
+
+from __future__ import annotations
+
+import pytest
+from tests.servers.matrix import REFUSED, ROOT, SERVERS
+
+PAGE = ROOT / "docs" / "deploying.md"
+
+
+@pytest.mark.parametrize("server", [*SERVERS, *REFUSED], ids=lambda server: server.name)
+def test_every_server_has_its_line(server):
+    if not PAGE.exists():
+        pytest.skip("docs are not beside the tests")
+    lines = [line.lower() for line in PAGE.read_text("utf-8").splitlines() if line.startswith("| ")]
+    name, *configuration = server.name.split("-")
+    assert any(name in line.split("|")[1] for line in lines)
+    for word in configuration:
+        known = {"fast": "gunicorn_h1c", "h2": "http/2"}.get(word, word)
+        assert any(name in line.split("|")[1] and known in line for line in lines), known

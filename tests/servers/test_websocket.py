@@ -1,0 +1,99 @@
+"""A real WebSocket handshake: verified like a request, and the application sees what was verified."""
+
+from __future__ import annotations
+
+import json
+from socket import create_connection
+
+import pytest
+from tests.keys import KEYS
+from tests.servers.requests_http1 import HOST, ORIGIN, signed
+from tests.serving import uvicorn_server
+
+from undersigned import MemoryReplayStore, Verifier, profiles
+from undersigned.asgi import SignatureMiddleware
+
+client = pytest.importorskip("websockets.sync.client", reason="pip install 'undersigned[servers]'")
+exceptions = pytest.importorskip("websockets.exceptions")
+REFUSED = (exceptions.InvalidStatus, exceptions.ConnectionClosed)
+
+
+class Told:
+    """A WebSocket application that says what it sees, and remembers that it was called."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    async def __call__(self, scope, receive, send) -> None:
+        self.calls += 1
+        await receive()
+        await send({"type": "websocket.accept"})
+        seen = {
+            "path": scope["path"],
+            "raw_path": scope["raw_path"].decode(),
+            "query": scope["query_string"].decode(),
+            "scheme": scope["scheme"],
+            "target_uri": scope["state"]["signature"].target_uri,
+            "fields": [[name.decode(), value.decode()] for name, value in scope["headers"]],
+        }
+        await send({"type": "websocket.send", "text": json.dumps(seen)})
+        await send({"type": "websocket.close"})
+
+
+@pytest.fixture
+def told():
+    return Told()
+
+
+@pytest.fixture(params=["websockets-sansio", "wsproto"])
+def port(request, told):
+    pytest.importorskip(request.param.partition("-")[0], reason="pip install 'undersigned[servers]'")
+    verifier = Verifier(profiles.ADCP_3_2, keys=KEYS, replay=MemoryReplayStore())
+    app = SignatureMiddleware(told, verifier=verifier, origins=[ORIGIN])
+    with uvicorn_server(app, ws=request.param) as port:
+        yield port
+
+
+def connected(port: int, target: str, fields, host: str = HOST):
+
+    connection = create_connection(("127.0.0.1", port), timeout=5)
+    return client.connect(f"ws://{host}{target}", sock=connection, additional_headers=fields, proxy=None)
+
+
+@pytest.mark.parametrize(
+    ("target", "path"), [("/adcp/./events?x=a+b", "/adcp/events"), ("/a%2Fb", "/a/b"), ("/caf%c3%a9", "/café")]
+)
+def test_a_signed_handshake_is_accepted_and_the_application_sees_the_canonical_target(port, target, path):
+    with connected(port, target, signed("GET", ORIGIN + target)) as socket:
+        seen = json.loads(socket.recv(timeout=5))
+    assert (seen["path"], seen["scheme"]) == (path, "wss")
+    assert seen["query"] == target.partition("?")[2]
+    assert seen["target_uri"].startswith(ORIGIN)
+    assert "upgrade" in {name for name, _ in seen["fields"]}
+
+
+@pytest.mark.parametrize(
+    ("target", "url", "host"),
+    [
+        ("/q", f"{ORIGIN}/p", HOST),
+        ("/a%2Fb", f"{ORIGIN}/a/b", HOST),
+        ("//p", f"{ORIGIN}/p", HOST),
+        ("/p", f"{ORIGIN}/p", "evil.example"),
+        ("/p", "http://seller.example.com/p", HOST),
+        ("/p", None, HOST),
+    ],
+)
+def test_any_other_handshake_is_refused(port, told, target, url, host):
+    fields = signed("GET", url) if url else []
+    with pytest.raises(REFUSED), connected(port, target, fields, host) as socket:
+        socket.recv(timeout=5)
+    assert told.calls == 0
+
+
+def test_a_handshake_is_no_second_use_of_a_signature(port, told):
+    fields = signed("GET", f"{ORIGIN}/p")
+    with connected(port, "/p", fields) as socket:
+        socket.recv(timeout=5)
+    with pytest.raises(REFUSED), connected(port, "/p", fields) as socket:
+        socket.recv(timeout=5)
+    assert told.calls == 1

@@ -85,3 +85,28 @@ def test_any_string_gives_its_canonical_form_or_a_refusal_without_control_charac
     [answer] = answers("canonicalize", "-", stdin=lines(url))
     assert set(answer) in ({"target_uri", "authority"}, {"error", "rule", "message"})
     assert all(text.isascii() and text.isprintable() for text in answer.values())
+
+
+def test_explain_adds_the_changes_to_each_object():
+    changed, refused = answers("canonicalize", "--explain", "-", stdin=lines(SPELLING, "HTTPS://user@/"))
+    assert {**ANSWER, "changes": changed["changes"]} == changed
+    assert [change["rule"] for change in changed["changes"]] == [
+        "scheme-case",
+        "host-case",
+        "default-port",
+        "unreserved",
+    ]
+    assert (refused["rule"], [change["rule"] for change in refused["changes"]]) == ("authority", ["scheme-case"])
+    result = invoke("canonicalize", "--explain", "--json", SPELLING)
+    assert objects(result.stdout_bytes) == [changed]
+
+
+def test_explain_shows_a_person_each_rule_and_the_result():
+    result = invoke("canonicalize", "--explain", SPELLING, "ftp://a.example")
+    assert (result.exit_code, result.stderr) == (1, "")
+    assert "\n  = https://a.example/b?c  (the result)\nftp://a.example\n  ! web-scheme: " in result.stdout
+
+
+def test_explain_of_a_received_url_begins_with_what_a_receiver_refuses():
+    result = invoke("canonicalize", "--explain", "--received", "https://b\u00fccher.example/")
+    assert (result.exit_code, "! as-received: " in result.stdout) == (1, True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from undersigned.url import MalformedURL
@@ -12,6 +13,12 @@ from undersigned.url.host import ends_in_a_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+thorough = settings(max_examples=150, deadline=None)
+"""For the properties that the signing path stands on."""
+
+quick = settings(max_examples=50, deadline=None)
+"""For the others: the whole directory is to take seconds."""
 
 UNRESERVED = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
 _PRINTABLE = "".join(chr(code) for code in range(0x21, 0x7F) if chr(code) not in "\\#")
@@ -132,3 +139,18 @@ hostile = st.one_of(
     canonical_urls,
 )
 """Text that reaches every rule and every refusal."""
+
+_GENERIC = """
+MAILTO: mailto: Tag: URN: urn:Example: file: FILE:// example: eXAMPLE:// ws:// ftp:// svn+ssh:// //localhost localhost
+Ann@Example.COM , Joe@b :21 %C3%A9 %c3%a9 %C7 e%CC%81 %CC%81 é e\u0301 ; = =%CC%B8 www. /index.html + %2B %2520 %%34
+. ..
+"""
+identifiers = st.one_of(
+    st.lists(st.sampled_from([*_GENERIC.split(), *_PIECES]), max_size=8).map("".join),
+    st.tuples(
+        st.sampled_from([piece for piece in _GENERIC.split() if ":" in piece]),
+        st.lists(st.sampled_from([*_GENERIC.split(), *_PIECES]), max_size=7).map("".join),
+    ).map("".join),
+    hostile,
+)
+"""Text that looks like an identifier of any scheme, or like none."""

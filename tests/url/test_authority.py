@@ -52,7 +52,7 @@ def test_port_of_anything_but_ascii_digits_is_refused(port):
 
 @pytest.mark.parametrize(
     ("scheme", "port", "left"),
-    [("https", "443", None), ("http", "80", None), ("https", "80", "80"), ("http", "443", "443"), ("ws", "80", "80")],
+    [("https", "443", None), ("http", "80", None), ("https", "80", "80"), ("http", "443", "443"), ("ws", "80", None)],
 )
 def test_default_port_is_that_of_its_scheme(scheme, port, left):
     assert default_port.apply(URL(scheme, None, "a", port, "/", None, None)).port == left

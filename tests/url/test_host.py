@@ -2,14 +2,25 @@ from __future__ import annotations
 
 import idna
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from tests.url.spellings import outcome
+from tests.url.spellings import outcome, quick, thorough
 
 from undersigned.url import URL, MalformedURL, canonicalize
-from undersigned.url.host import a_labels, as_received, ends_in_a_number, host_case, ip_literal, reg_name, root_dot
+from undersigned.url.host import (
+    a_labels,
+    as_received,
+    ends_in_a_number,
+    host_case,
+    host_dots,
+    ip_literal,
+    is_address,
+    lower_ascii,
+    reg_name,
+    root_dot,
+)
 
-RULES = (as_received, ip_literal, a_labels, host_case, root_dot, reg_name)
+RULES = (as_received, ip_literal, a_labels, host_case, root_dot, host_dots, reg_name)
 
 
 def with_host(host):
@@ -115,7 +126,7 @@ def puny(label):
     return label.encode("punycode").decode("ascii")
 
 
-@settings(max_examples=500, deadline=None)
+@thorough
 @given(st.lists(_LABELS, min_size=1, max_size=3), st.sampled_from(".\u3002\uff0e\uff61"))
 def test_name_with_a_u_label_is_what_the_idna_package_makes_of_it(labels, stop):
     host = stop.join(labels)
@@ -135,7 +146,7 @@ def test_name_with_a_u_label_is_what_the_idna_package_makes_of_it(labels, stop):
         assert bidi or (actual.rule == root_dot.name and ends_in_a_number(expected))
 
 
-@settings(deadline=None)
+@quick
 @given(st.lists(_LABELS, min_size=1, max_size=3).map(".".join).filter(str.isascii))
 def test_a_label_is_valid_where_the_idna_package_reads_it(host):
     try:
@@ -161,3 +172,22 @@ def test_right_to_left_name_that_breaks_the_bidi_rule_is_refused(host):
 
 def test_empty_label_beside_a_right_to_left_one_is_left_to_the_grammar():
     assert refusal(reg_name, a_labels.apply(with_host("a..xn--4dbc")).host)
+
+
+@pytest.mark.parametrize(
+    ("text", "lower"),
+    [("aB.C", "ab.c"), ("A%C3%aFB", "a%C3%aFb"), ("%C", "%c"), ("ÉÀA\u0130\u212a", "ÉÀa\u0130\u212a"), ("", "")],
+)
+def test_only_ascii_letters_outside_of_triplets_are_lowered(text, lower):
+    assert lower_ascii(text) == lower
+    assert host_case.apply(with_host(text)).host == lower
+
+
+@pytest.mark.parametrize(("host", "left"), [("a..", "a"), ("a.", "a"), ("192.0.2.7.", "192.0.2.7"), ("...", "")])
+def test_all_trailing_dots_go(host, left):
+    assert host_dots.apply(with_host(host)).host == left
+
+
+@pytest.mark.parametrize(("host", "address"), [("[::1]", True), ("192.0.2.7", True), ("a.test", False), ("", False)])
+def test_address_is_told_from_a_name(host, address):
+    assert is_address(host) is address

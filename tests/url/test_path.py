@@ -3,9 +3,9 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from tests.url.spellings import UNRESERVED
+from tests.url.spellings import UNRESERVED, quick, thorough
 
 from undersigned.url import URL, MalformedURL
 from undersigned.url.path import (
@@ -49,7 +49,7 @@ def as_rfc_3986_says(path):
     return output
 
 
-@settings(max_examples=500, deadline=None)
+@thorough
 @given(st.lists(st.sampled_from([".", "..", "", "a", "b", "...", ".a", "a."]), max_size=10).map("/".join))
 def test_dot_segments_are_removed_as_rfc_3986_says(path):
     assert remove_dot_segments(f"/{path}") == as_rfc_3986_says(f"/{path}")
@@ -62,15 +62,22 @@ def test_path_without_a_leading_slash_keeps_its_dots(path):
     assert dot_segments.apply(with_path(path)).path == path
 
 
-@pytest.mark.parametrize("code", range(256))
-def test_triplet_is_decoded_where_its_character_is_unreserved(code):
-    for triplet in (f"%{code:02X}", f"%{code:02x}"):
-        decoded = chr(code) if chr(code) in UNRESERVED else triplet
-        assert decode_unreserved(f"/{triplet}{triplet}") == f"/{decoded}{decoded}"
-        assert upper_triplets(f"/{triplet}{triplet}") == f"/%{code:02X}%{code:02X}"
+def test_triplet_is_decoded_where_its_character_is_unreserved():
+    for code in range(256):
+        for triplet in (f"%{code:02X}", f"%{code:02x}"):
+            decoded = chr(code) if chr(code) in UNRESERVED else triplet
+            assert decode_unreserved(f"/{triplet}{triplet}") == f"/{decoded}{decoded}"
+            assert upper_triplets(f"/{triplet}{triplet}") == f"/%{code:02X}%{code:02X}"
 
 
-@settings(deadline=None)
+@pytest.mark.parametrize("path", ["%%34", "%4%31", "%%34%31", "%4%4%31", "%", "%4"])
+def test_nothing_is_decoded_into_a_triplet_that_was_none(path):
+    once = decode_unreserved(path)
+    assert decode_unreserved(once) == once
+    assert path[:2] == once[:2]
+
+
+@quick
 @given(st.lists(st.from_regex(r"%[0-9a-fA-F]{2}|[^%]", fullmatch=True), max_size=8).map("".join))
 def test_only_triplets_change(path):
     after = upper_triplets(decode_unreserved(path))
@@ -92,6 +99,14 @@ def test_message_shows_the_malformed_triplet_and_no_more():
 def test_dot_segment_that_is_left_is_one_that_was_encoded():
     with pytest.raises(MalformedURL, match="percent-encoded"):
         encoded_dots.apply(with_path("/a/.."))
+
+
+@pytest.mark.parametrize("text", ["a:/.//b", "a:/b/..//c", "a:/..//b/.", "/.//b"])
+def test_path_without_an_authority_never_starts_with_two_slashes(text):
+    url = dot_segments.apply(URL.parse(text))
+    assert url.path.startswith("/.//")
+    assert URL.parse(str(url)) == url
+    assert dot_segments.apply(url) == url
 
 
 def test_empty_path_needs_an_authority_to_become_a_slash():

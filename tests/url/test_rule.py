@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from undersigned.url import ADCP_RECEIVED, URL, Rule
-from undersigned.url.rule import rule, shown
+from undersigned.url.rule import family, rule, shown
 
 
 @rule("upper-path", source="a test", preserves="never")
@@ -15,6 +15,21 @@ def upper_path(url):
     More.
     """
     return url._replace(path=url.path.upper())
+
+
+@family("with-query", source="a test", preserves="usually")
+def with_query(query):
+    """Set the query."""
+    return lambda url: url._replace(query=query)
+
+
+def test_family_told_something_is_a_rule():
+    told = with_query("a")
+    assert isinstance(told, Rule)
+    assert (told.name, told.source, told.preserves) == ("with-query", "a test", "usually")
+    assert told.summary == with_query.summary == "Set the query."
+    assert told.apply(URL.parse("https://a/")) == URL.parse("https://a/?a")
+    assert with_query("b").apply(URL.parse("https://a/")) == URL.parse("https://a/?b")
 
 
 def test_decorated_function_is_a_rule():

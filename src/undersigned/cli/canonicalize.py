@@ -6,19 +6,24 @@ from typing import TYPE_CHECKING
 
 import click
 
+from undersigned.cli.explained_url import changes, explanation_text, write_lines
 from undersigned.cli.lines import CODE, Answer, MalformedLine, answer_lines, write_object
 from undersigned.errors import MalformedURL
+from undersigned.url import ADCP, ADCP_RECEIVED
 from undersigned.url import canonicalize as canonical_form
+from undersigned.url import explain as explanation_of
 
 if TYPE_CHECKING:
     from undersigned.strict_json import JSONValue
+    from undersigned.url import Explanation
 
 
 @click.command()
 @click.option("--received", is_flag=True, help="Refuse a host with non-ASCII, as the receiver of a request does.")
 @click.option("--json", "as_json", is_flag=True, help="Write a JSON object a line, as with -.")
+@click.option("--explain", "explained", is_flag=True, help="Say which rules changed what; as JSON, in `changes`.")
 @click.argument("urls", nargs=-1, required=True, metavar="URL... | -")
-def canonicalize(*, urls: tuple[str, ...], received: bool, as_json: bool) -> None:
+def canonicalize(*, urls: tuple[str, ...], received: bool, as_json: bool, explained: bool) -> None:
     """Write the canonical form of URLs.
 
     The algorithm is AdCP URL canonicalization. Exit 1 if a URL among the arguments has no canonical form. With - read
@@ -30,14 +35,16 @@ def canonicalize(*, urls: tuple[str, ...], received: bool, as_json: bool) -> Non
     {"error": "line_malformed", "rule": "line", "message": ...}
     """  # noqa: D301 - the escape is how click is told to keep the lines
     if urls == ("-",):
-        answer_lines(lambda value: _answer(_string(value), received=received), _refusal)
+        answer_lines(lambda value: _answer(_string(value), received=received, explained=explained), _refusal)
         return
     if "-" in urls:
         raise click.UsageError("- reads URLs from standard input and stands alone")
-    answers = [_answer(url, received=received) for url in urls]
-    for answer in answers:
+    answers = [_answer(url, received=received, explained=explained) for url in urls]
+    for url, answer in zip(urls, answers, strict=True):
         if as_json:
             write_object(answer)
+        elif explained:
+            write_lines(explanation_text(_explanation(url, received=received)))
         elif "error" in answer:
             click.echo(f"{answer['error']}: {answer['rule']}: {answer['message']}", err=True)
         else:
@@ -45,12 +52,17 @@ def canonicalize(*, urls: tuple[str, ...], received: bool, as_json: bool) -> Non
     click.get_current_context().exit(int(any("error" in answer for answer in answers)))
 
 
-def _answer(url: str, *, received: bool) -> Answer:
+def _answer(url: str, *, received: bool, explained: bool) -> Answer:
+    more = {"changes": changes(_explanation(url, received=received))} if explained else {}
     try:
         canonical = canonical_form(url, received=received)
     except MalformedURL as malformed:
-        return {"error": malformed.code, "rule": malformed.rule, "message": str(malformed)}
-    return {"target_uri": canonical.target_uri, "authority": canonical.authority}
+        return {"error": malformed.code, "rule": malformed.rule, "message": str(malformed), **more}
+    return {"target_uri": canonical.target_uri, "authority": canonical.authority, **more}
+
+
+def _explanation(url: str, *, received: bool) -> Explanation:
+    return explanation_of(url, ADCP_RECEIVED if received else ADCP)
 
 
 def _string(value: JSONValue) -> str:

@@ -15,6 +15,7 @@ import undersigned as library
 from undersigned.cli.canonicalize import canonicalize
 from undersigned.cli.conformance import conformance
 from undersigned.cli.doctor import doctor
+from undersigned.cli.explain import explain
 from undersigned.cli.extras import MissingExtra
 from undersigned.cli.keygen import keygen
 from undersigned.cli.sign import sign
@@ -23,7 +24,7 @@ from undersigned.cli.verify import verify
 PLUGINS = "undersigned.commands"
 """The entry-point group that commands of other packages are registered in."""
 
-COMMANDS = (canonicalize, sign, verify, conformance, keygen, doctor)
+COMMANDS = (canonicalize, explain, sign, verify, conformance, keygen, doctor)
 """The commands of this package. A plug-in cannot take the place of one."""
 
 

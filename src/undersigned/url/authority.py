@@ -10,10 +10,19 @@ from undersigned.url.rule import rule, shown
 if TYPE_CHECKING:
     from undersigned.url.value import URL
 
-DEFAULT_PORTS: Final = frozenset({("https", "443"), ("http", "80")})
-"""Scheme and port, as text, where the port goes without saying (RFC 9110 section 4.2)."""
+DEFAULT_PORTS: Final = frozenset({("https", "443"), ("http", "80"), ("wss", "443"), ("ws", "80"), ("ftp", "21")})
+"""Scheme and port, as text, where the port goes without saying (RFC 9110 section 4.2, RFC 6455, RFC 1738)."""
 
 _HIGHEST_PORT: Final = 65535
+
+
+def without_port(url: URL) -> URL:
+    """Return `url` without its port and the colon before it.
+
+    A malformed host with a colon of its own keeps them: what stands behind that colon would be read as a port next.
+    """
+    host = url.host or ""
+    return url if ":" in host and host[-1] != "]" else url._replace(port=None)
 
 
 @rule("authority", source="AdCP step 3; RFC 3986 section 3.2", preserves="always")
@@ -56,5 +65,5 @@ def port_number(url: URL) -> URL:
 
 @rule("default-port", source="AdCP step 4; RFC 3986 section 6.2.3", preserves="always")
 def default_port(url: URL) -> URL:
-    """Remove port 443 of https and port 80 of http."""
-    return url._replace(port=None) if (url.scheme, url.port) in DEFAULT_PORTS else url
+    """Remove the port that goes without saying: 443 of https, 80 of http, and so on."""
+    return without_port(url) if (url.scheme, url.port) in DEFAULT_PORTS else url

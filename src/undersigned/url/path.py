@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 _BAD_TRIPLET: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _LOWER_TRIPLET: Final = re.compile(r"(%(?:[a-f][0-9A-Fa-f]|[0-9A-F][a-f]))")
-_UNRESERVED_TRIPLET: Final = re.compile(r"(%(?:2[DdEe]|3[0-9]|4[1-9A-Fa-f]|5[0-9AaFf]|6[1-9A-Fa-f]|7[0-9AaEe]))")
+# Not behind the rest of a broken triplet: together they would read as a new one.
+_UNRESERVED_TRIPLET: Final = re.compile(
+    r"(%(?<!%%)(?<!%[0-9A-Fa-f]%)(?:2[DdEe]|3[0-9]|4[1-9A-Fa-f]|5[0-9AaFf]|6[1-9A-Fa-f]|7[0-9AaEe]))"
+)
 _UNRESERVED: Final = "-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz~"  # RFC 3986 section 2.3
 # The first digit of each is decimal, so these are all its spellings.
 _DECODED: Final[Mapping[str, str]] = MappingProxyType(
@@ -73,8 +76,11 @@ def triplets(url: URL) -> URL:
 @rule("dot-segments", source="AdCP step 5; RFC 3986 section 5.2.4", preserves="always")
 def dot_segments(url: URL) -> URL:
     """Remove `.` and `..` segments from a path that starts with a slash; repeated slashes stay."""
-    path = url.path
-    return url._replace(path=remove_dot_segments(path)) if path[:1] == "/" and has_dot_segments(path) else url
+    if url.path[:1] != "/" or not has_dot_segments(url.path):
+        return url
+    path = remove_dot_segments(url.path)
+    # Without an authority, two slashes in front would be read as one (RFC 3986 section 3.3).
+    return _with_path(url, f"/.{path}" if url.host is None and path.startswith("//") else path)
 
 
 @rule("empty-path", source="AdCP step 5; RFC 3986 section 6.2.3", preserves="always")

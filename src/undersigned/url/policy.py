@@ -1,4 +1,4 @@
-"""Policies: ordered tuples of rules."""
+"""Policies: ordered tuples of rules, and the one that signing follows."""
 
 from __future__ import annotations
 

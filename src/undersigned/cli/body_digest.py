@@ -1,0 +1,73 @@
+"""The digest of a body, and of what the body may have been before it was written anew."""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import product
+from typing import TYPE_CHECKING, Final
+
+from undersigned.digest import ContentDigest
+from undersigned.fields import MalformedField
+from undersigned.strict_json import loads
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_SEQUENCE: Final = re.compile(r":([A-Za-z0-9+/_-]*+)={0,2}:")
+_TO_BASE64: Final = str.maketrans("-_", "+/")
+_STYLES: Final = (
+    ("compactly", None, (",", ":")),
+    ("with spaces, as json.dumps does", None, (", ", ": ")),
+    ("indented by 2", 2, None),
+    ("indented by 4", 4, None),
+)
+
+
+def in_base64(value: str) -> str:
+    """Return a field value with its byte sequences in Base64 without padding, whichever they were spelled in."""
+    return _SEQUENCE.sub(lambda match: f":{match[1].translate(_TO_BASE64)}:", value)
+
+
+def digest_cause(body: bytes, declared: str) -> str:
+    """Return what likely made the digest of `body` another one than a Content-Digest field declares.
+
+    Empty where the digest is that of the body, or no cause is known.
+    """
+    try:
+        expected = ContentDigest.parse(declared, "base64", "base64url")
+    except MalformedField:
+        return "the Content-Digest is no dictionary of byte sequences"
+    if not expected.expected:
+        return "the Content-Digest names neither sha-256 nor sha-512"
+    if _matches(expected, body):
+        return ""
+    for words, content in _spellings(body):
+        if _matches(expected, content):
+            return f"the digest is of {words}: sign the bytes that are sent, and send them as they are"
+    return ""
+
+
+def _matches(expected: ContentDigest, content: bytes) -> bool:
+    running = expected.running()
+    running.update(content)
+    return running.matches()
+
+
+def _spellings(body: bytes) -> Iterator[tuple[str, bytes]]:
+    """Yield other contents that the signer may have digested, and how to call them."""
+    yield "an empty body", b""
+    yield "the body without the line end behind it", body.rstrip(b"\r\n")
+    yield "the body with LF behind it", body + b"\n"
+    yield "the body with CRLF behind it", body + b"\r\n"
+    yield "the body with LF for CRLF", body.replace(b"\r\n", b"\n")
+    yield "the body with CRLF for LF", body.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
+    try:
+        value = loads(body)
+    except ValueError:
+        return
+    for sort, ascii_only, (style, indent, separators) in product((False, True), (True, False), _STYLES):
+        keys = ", its keys sorted" if sort else ""
+        escapes = "" if body.isascii() else ", non-ASCII escaped" if ascii_only else ", non-ASCII as it is"
+        text = json.dumps(value, ensure_ascii=ascii_only, sort_keys=sort, indent=indent, separators=separators)
+        yield f"the same JSON written {style}{keys}{escapes}", text.encode("utf-8", "surrogatepass")

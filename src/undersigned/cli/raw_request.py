@@ -1,0 +1,134 @@
+"""Raw requests: HTTP/1.1 as copied from a wire, or the `>` lines of `curl -v`."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from undersigned.errors import UndersignedError
+from undersigned.request import Request
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_CURL_START: Final = re.compile(rb"^> [A-Za-z-]+ \S+ HTTP/[0-9.]+\r?$", re.MULTILINE)
+_BLANK_LINE: Final = re.compile(rb"\r?\n\r?\n")
+_REQUEST_LINE: Final = re.compile(r"(?P<method>[^ ]+) (?P<target>[^ ]+) HTTP/[0-9.]+")
+_ABSOLUTE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_FIELD: Final = re.compile(r"(?P<name>:?[^:\s]+):(?P<value>.*)")
+_CHUNK: Final = re.compile(rb"([0-9A-Fa-f]{1,15})[^\r\n]*\r?\n")
+_END: Final = re.compile(rb"\r?\n")
+
+Fields = list[tuple[str, str]]
+
+
+class MalformedRequest(UndersignedError, ValueError):
+    """Text that is no raw request. The message is made of our words only."""
+
+
+def parse_raw_request(content: bytes, *, scheme: str = "https", body: bytes | None = None) -> Request:
+    """Return the request that `content` is.
+
+    Lines end with CRLF or LF. Of the output of `curl -v` the first request that carries a signature is read, else the
+    first; curl does not show content, so that it has to come as `body`. Content ends where Content-Length says, or
+    with the last chunk; what an editor has added behind it is left away.
+
+    Args:
+        content: the raw request.
+        scheme: what the request came over; a request in origin-form does not say.
+        body: the content, where it stands elsewhere.
+
+    Raises:
+        MalformedRequest: it is none, or its content is not all there.
+    """
+    starts = [match.start() for match in _CURL_START.finditer(content)]
+    if starts:
+        heads = [_curl_head(content[start:end]) for start, end in zip(starts, [*starts[1:], None], strict=True)]
+        head = next(
+            (lines for lines in heads if any(line.lower().startswith("signature:") for line in lines)), heads[0]
+        )
+        method, target, fields = _head(head)
+        if body is None and _declares_content(fields):
+            raise MalformedRequest("curl -v does not show the body: give its bytes with --body")
+        return Request(method, _url(target, fields, scheme), fields, body)
+    text = content.lstrip(b"\r\n")
+    blank = _BLANK_LINE.search(text)
+    before, rest = (text[: blank.start()], text[blank.end() :]) if blank else (text.rstrip(b"\r\n"), b"")
+    method, target, fields = _head(_lines(before))
+    return Request(method, _url(target, fields, scheme), fields, _content(rest, fields) if body is None else body)
+
+
+def _curl_head(content: bytes) -> list[str]:
+    lines: list[str] = []
+    for line in _lines(content):
+        if line.rstrip(" ") == ">" or line.startswith("<"):
+            break
+        if line.startswith("> "):
+            lines.append(line[2:])
+    return lines
+
+
+def _lines(content: bytes) -> list[str]:
+    return [line.decode("latin-1") for line in _END.split(content)]
+
+
+def _head(lines: Sequence[str]) -> tuple[str, str, Fields]:
+    request_line = _REQUEST_LINE.fullmatch(lines[0])
+    if request_line is None:
+        raise MalformedRequest("line 1 is no request line: method, target and version, such as POST /adcp HTTP/1.1")
+    fields: Fields = []
+    for number, line in enumerate(filter(None, lines[1:]), start=2):
+        field = _FIELD.fullmatch(line)
+        if field is None:
+            raise MalformedRequest(f"line {number} is no header field: a name, a colon and a value, on one line")
+        fields.append((field["name"], field["value"]))
+    return request_line["method"], request_line["target"], fields
+
+
+def _url(target: str, fields: Fields, scheme: str) -> str:
+    if _ABSOLUTE.match(target):
+        return target
+    authority = _value(fields, ":authority") or _value(fields, "host")
+    if authority is None:
+        raise MalformedRequest("the request has no Host field, so that its target is not known")
+    if target == "*":
+        return f"{scheme}://{authority}"
+    if target[:1] != "/":
+        raise MalformedRequest("the request target is neither a path, an absolute URL nor *")
+    return f"{scheme}://{authority}{target}"
+
+
+def _content(rest: bytes, fields: Fields) -> bytes:
+    if (_value(fields, "transfer-encoding") or "").lower() == "chunked":
+        return _dechunked(rest)
+    length = _value(fields, "content-length")
+    if length is None:
+        return rest if rest.strip(b"\r\n") else b""
+    if not (length.isascii() and length.isdigit()):
+        raise MalformedRequest("Content-Length is no number")
+    if len(rest) < int(length):
+        raise MalformedRequest(f"the body has {len(rest)} bytes, and Content-Length says {length}")
+    return rest[: int(length)]
+
+
+def _dechunked(rest: bytes) -> bytes:
+    content: list[bytes] = []
+    at = 0
+    while chunk := _CHUNK.match(rest, at):
+        size = int(chunk[1], 16)
+        if size == 0:
+            return b"".join(content)
+        content.append(rest[chunk.end() : chunk.end() + size])
+        end = _END.match(rest, chunk.end() + size)
+        if end is None:
+            break
+        at = end.end()
+    raise MalformedRequest("the chunks of the body do not end as they say")
+
+
+def _declares_content(fields: Fields) -> bool:
+    return _value(fields, "transfer-encoding") is not None or (_value(fields, "content-length") or "0") != "0"
+
+
+def _value(fields: Fields, name: str) -> str | None:
+    return next((value.strip() for field, value in fields if field.lower() == name), None)

@@ -1,0 +1,95 @@
+"""The policies beside the signing one. Signing never runs, nor even imports, any of them."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from undersigned.url.authority import default_port
+from undersigned.url.encoding import (
+    decode_all,
+    escape,
+    hex_case_elsewhere,
+    hex_case_userinfo,
+    iri_to_uri,
+    nfc,
+    plus_as_space,
+    unreserved_elsewhere,
+    unreserved_userinfo,
+)
+from undersigned.url.host import host_case, host_dots
+from undersigned.url.path import dot_segments, empty_path, hex_case, unreserved
+from undersigned.url.policy import ADCP, ADCP_RECEIVED, Policy
+from undersigned.url.reference import absolute, default_scheme
+from undersigned.url.scheme import default_authority, empty_port, idn, mailto_domain, urn_namespace
+from undersigned.url.syntax import scheme_case
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_SYNTAX: Final[Policy] = (
+    scheme_case,
+    hex_case,
+    hex_case_elsewhere,
+    hex_case_userinfo,
+    unreserved,  # before the rules on case and dots, which see what it decodes
+    unreserved_elsewhere,
+    unreserved_userinfo,
+    host_case,
+    dot_segments,
+)
+_SCHEME: Final[Policy] = (empty_port, default_port, empty_path, default_authority, mailto_domain, urn_namespace)
+
+RFC3986_SYNTAX: Final[Policy] = (absolute, *_SYNTAX)
+"""Syntax-based normalization (RFC 3986 section 6.2.2), for any scheme."""
+
+RFC3986_SCHEME: Final[Policy] = (*RFC3986_SYNTAX, *_SCHEME)
+"""Scheme-based normalization on top of it (RFC 3986 section 6.2.3)."""
+
+IRI_SYNTAX: Final[Policy] = (absolute, iri_to_uri, *_SYNTAX)
+"""Syntax-based normalization of IRIs (IRI draft section 4.2): by way of their URIs, characters as they are."""
+
+IRI: Final[Policy] = (*IRI_SYNTAX, idn, *_SCHEME)
+"""Scheme-based normalization of IRIs (IRI draft section 4.3): as far up the ladder as equality always means it."""
+
+POWDER: Final[Policy] = (
+    decode_all,  # first, and of the whole text: delimiters may be encoded too
+    plus_as_space,
+    default_scheme,
+    scheme_case,
+    host_case,
+    host_dots,
+    empty_path,
+)
+"""URI canonicalization before POWDER matching (mail to public-powderwg, 3 May 2007). What it gives is for matching
+alone: decoding twice is not decoding once, so it is not a fixed point."""
+
+ATOM: Final[Policy] = (
+    escape,  # first: what is no URI yet becomes one
+    scheme_case,
+    hex_case,
+    hex_case_elsewhere,
+    unreserved,
+    unreserved_elsewhere,
+    nfc,  # behind the decoding of letters that its marks belong to
+    host_case,
+    dot_segments,
+    empty_port,
+    default_port,
+    empty_path,
+    default_authority,
+)
+"""Normalization of Atom identifiers (Atom post; draft-ietf-atompub-format-02 section 3.5)."""
+
+POLICIES: Final[Mapping[str, Policy]] = MappingProxyType(
+    {
+        "adcp": ADCP,
+        "adcp-received": ADCP_RECEIVED,
+        "rfc3986-syntax": RFC3986_SYNTAX,
+        "rfc3986-scheme": RFC3986_SCHEME,
+        "iri": IRI,
+        "powder": POWDER,
+        "atom": ATOM,
+    }
+)
+"""The policies by the names the command line takes."""

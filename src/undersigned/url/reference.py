@@ -1,0 +1,67 @@
+"""Rules on references: relative ones, and those that leave their scheme out."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from undersigned.errors import ConfigurationError, MalformedURL
+from undersigned.url.path import dot_segments
+from undersigned.url.rule import family, rule, shown
+from undersigned.url.value import URL
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*+")
+_PORT: Final = re.compile(r"[0-9]*+(?=/|$)")
+
+
+@rule("absolute", source="IRI draft section 2; RFC 3986 section 6.1", preserves="always")
+def absolute(url: URL) -> URL:
+    """Refuse a relative reference: what it identifies depends on its base."""
+    if url.scheme is None:
+        raise MalformedURL("the reference is relative; resolve it against its base first", rule=absolute.name)
+    if _SCHEME.fullmatch(url.scheme):
+        return url
+    raise MalformedURL(f"{shown(url.scheme)} is no scheme", rule=absolute.name)
+
+
+@rule("default-scheme", source="POWDER mail", preserves="usually")
+def default_scheme(url: URL) -> URL:
+    """Put http:// in front of a host without a scheme."""
+    if url.scheme is None:
+        if url.host is not None:
+            return url._replace(scheme="http")
+        return URL.parse(f"http://{url}") if url.path[:1] not in {"", "/"} else url
+    # The colon of `www.example.com:8080/` is that of a port.
+    if "." in url.scheme and url.host is None and _PORT.match(url.path):
+        return URL.parse(f"http://{url}")
+    return url
+
+
+@family("resolved", source="RFC 3986 section 5.2.2; Grokipedia, Semantics-Altering Transformations", preserves="never")
+def resolved_against(base: str) -> Callable[[URL], URL]:
+    """Resolve a relative reference against a base."""
+    origin = URL.parse(base)
+    if origin.scheme is None:
+        raise ConfigurationError("base: a relative reference cannot be one; give an absolute URL")
+
+    def apply(url: URL) -> URL:
+        if url.scheme is not None:
+            return url
+        if url.host is not None:
+            return dot_segments.apply(url._replace(scheme=origin.scheme))
+        if url.path:
+            path = url.path if url.path[0] == "/" else _merged(origin, url.path)
+            return dot_segments.apply(origin._replace(path=path, query=url.query, fragment=url.fragment))
+        query = origin.query if url.query is None else url.query
+        return origin._replace(query=query, fragment=url.fragment)
+
+    return apply
+
+
+def _merged(base: URL, path: str) -> str:
+    if base.host is not None and not base.path:
+        return f"/{path}"
+    return base.path[: base.path.rfind("/") + 1] + path

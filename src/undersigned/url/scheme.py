@@ -1,0 +1,73 @@
+"""Rules that the definition of a scheme licenses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from undersigned.url.authority import DEFAULT_PORTS, without_port
+from undersigned.url.encoding import decode_non_ascii
+from undersigned.url.host import lower_ascii, to_ascii
+from undersigned.url.rule import rule
+
+if TYPE_CHECKING:
+    from undersigned.url.value import URL
+
+_DNS: Final = frozenset(scheme for scheme, _ in DEFAULT_PORTS)
+
+
+@rule("empty-port", source="IRI draft section 4.3; RFC 3986 section 6.2.3", preserves="always")
+def empty_port(url: URL) -> URL:
+    """Remove the colon of an empty port."""
+    return without_port(url) if url.port == "" else url
+
+
+@rule("idn", source="IRI draft section 4.3; UTS 46 section 4.2", preserves="always")
+def idn(url: URL) -> URL:
+    """Convert a DNS name with U-labels to A-labels, where it is valid; percent-encoded ones are decoded for it."""
+    if url.scheme not in _DNS or not url.host:
+        return url
+    name = decode_non_ascii(url.host)
+    if name.isascii():
+        return url
+    try:
+        return url._replace(host=lower_ascii(to_ascii(name)))
+    except UnicodeError:
+        # Such a name cannot be resolved; as a name it is still itself.
+        return url
+
+
+@rule("default-authority", source="IRI draft section 4.3; RFC 8089 section 2 and appendix B", preserves="always")
+def default_authority(url: URL) -> URL:
+    """Write the authority of a file URL that means this host as an empty one."""
+    if url.scheme != "file" or (url.userinfo, url.port) != (None, None):
+        return url
+    if url.host == "localhost":
+        return url._replace(host="")
+    if url.host is None and url.path[:1] == "/":
+        # The dot that kept two slashes from reading as an authority has nothing to keep any more.
+        return url._replace(host="", path=url.path[2:] if url.path.startswith("/.//") else url.path)
+    return url
+
+
+@rule("mailto-domain", source="RFC 3986 section 6.2.3; RFC 6068 section 2", preserves="always")
+def mailto_domain(url: URL) -> URL:
+    """Put the domains of a mailto URL's addresses in lower case; their local parts stay."""
+    if url.scheme != "mailto":
+        return url
+    path = ",".join([_address(address) for address in url.path.split(",")])
+    return url if path == url.path else url._replace(path=path)
+
+
+@rule("urn-namespace", source="RFC 8141 section 3.1", preserves="always")
+def urn_namespace(url: URL) -> URL:
+    """Put the namespace identifier of a urn in lower case; the rest stays."""
+    if url.scheme != "urn":
+        return url
+    namespace, colon, rest = url.path.partition(":")
+    path = f"{lower_ascii(namespace)}{colon}{rest}"
+    return url if path == url.path else url._replace(path=path)
+
+
+def _address(address: str) -> str:
+    local, at, domain = address.rpartition("@")
+    return f"{local}{at}{lower_ascii(domain)}" if at else address

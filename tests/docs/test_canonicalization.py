@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import doctest
+import json
+from pathlib import Path
+
+import pytest
+from tests.docs import canonicalization
+
+from undersigned.url import CATALOGUE, POLICIES
+
+SEEDS = Path(__file__).parents[1] / "url" / "seeds"
+
+
+@pytest.fixture(scope="module")
+def page() -> str:
+    return canonicalization.PAGE.read_text(encoding="utf-8")
+
+
+def test_table_on_the_page_is_that_of_the_catalogue(page):
+    assert canonicalization.written(page) == page, "run `python -m tests.docs.canonicalization --write`"
+
+
+def test_table_has_a_row_for_each_rule_and_a_place_for_each_rule_of_a_policy():
+    rows = canonicalization.table().splitlines()[2:]
+    assert [row.split("`")[1] for row in rows] == [entry.name for entry in CATALOGUE]
+    names = list(canonicalization.COLUMNS)
+    for column, name in enumerate(names, start=4):
+        places = [row.replace("\\|", "").split("|")[column].strip() for row in rows]
+        assert sorted(int(place) for place in places if place.isdigit()) == list(range(1, len(POLICIES[name]) + 1))
+
+
+def test_script_says_whether_the_page_is_stale_and_mends_it(page, tmp_path, monkeypatch):
+    stale = tmp_path / "page.md"
+    stale.write_text(page.replace("| `hex-case` |", "| `hexcase` |"))
+    monkeypatch.setattr(canonicalization, "PAGE", stale)
+    assert canonicalization.main(write=False) == 1
+    assert canonicalization.main(write=True) == 0
+    assert canonicalization.main(write=False) == 0
+    assert stale.read_text() == page
+
+
+def test_what_the_page_shows_is_what_happens(page):
+    examples = doctest.DocTestParser().get_doctest(page.replace("```", "\n"), {}, "canonicalization.md", None, 0)
+    assert len(examples.examples) > 8
+    assert doctest.DocTestRunner().run(examples).failed == 0
+
+
+def test_page_has_a_paragraph_on_each_seed(page):
+    for path in SEEDS.glob("*.json"):
+        assert f"**{json.loads(path.read_text())['about']}.**" in page

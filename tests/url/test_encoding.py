@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+import unicodedata
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.url.spellings import identifiers, outcome, quick
+
+from undersigned.url import URL, MalformedURL
+from undersigned.url.encoding import (
+    decode,
+    decode_all,
+    decode_non_ascii,
+    encode,
+    escape,
+    hex_case_elsewhere,
+    hex_case_userinfo,
+    iri_to_uri,
+    nfc,
+    plus_as_space,
+    unreserved_elsewhere,
+    unreserved_userinfo,
+)
+
+EVERYWHERE = "http://{0}@{0}:80/{0}?{0}#{0}"
+
+
+def after(rule, text):
+    return str(rule.apply(URL.parse(text)))
+
+
+@quick
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_what_is_encoded_decodes_again(text):
+    assert decode(encode(text)) == text
+    assert encode(text).replace("%", "").lower() == text.encode().hex()
+
+
+@pytest.mark.parametrize(
+    ("triplets", "text"),
+    [("%C3%A9", "é"), ("%c3%28", "%C3("), ("%C3", "%C3"), ("%ff%41", "%FFA"), ("%ed%a0%80", "%ED%A0%80")],
+)
+def test_octets_that_are_no_utf_8_stay_encoded(triplets, text):
+    assert decode(triplets) == text
+
+
+def test_only_non_ascii_is_decoded_where_ascii_may_be_a_delimiter():
+    assert decode_non_ascii("a%2Fb%C3%A9%41%C7") == "a%2Fbé%41%C7"
+
+
+@pytest.mark.parametrize(
+    ("rule", "text", "expected"),
+    [
+        (hex_case_elsewhere, "%c3", "http://%c3@%C3:80/%c3?%C3#%C3"),
+        (hex_case_userinfo, "%c3", "http://%C3@%c3:80/%c3?%c3#%c3"),
+        (unreserved_elsewhere, "%7e", "http://%7e@~:80/%7e?~#~"),
+        (unreserved_userinfo, "%7e", "http://~@%7e:80/%7e?%7e#%7e"),
+        (iri_to_uri, "é", "http://%C3%A9@%C3%A9:80/%C3%A9?%C3%A9#%C3%A9"),
+        (escape, "é|", "http://é|@%C3%A9%7C:80/%C3%A9%7C?%C3%A9%7C#%C3%A9%7C"),
+        (nfc, "e%CC%81", "http://e%CC%81@%C3%A9:80/%C3%A9?%C3%A9#%C3%A9"),
+        (plus_as_space, "+", "http:// @ :80/ ? # "),
+    ],
+)
+def test_rule_touches_just_these_parts(rule, text, expected):
+    assert after(rule, EVERYWHERE.format(text)) == expected
+
+
+@pytest.mark.parametrize("rule", [hex_case_elsewhere, unreserved_elsewhere, iri_to_uri, escape, nfc, decode_all])
+def test_url_without_anything_to_change_is_the_same_object(rule):
+    for text in ("http://ads.pub.test:8443/a?b#c", "mailto:ann@pub.test", "urn:a:b"):
+        url = URL.parse(text)
+        assert rule.apply(url) is url
+
+
+@pytest.mark.parametrize("rule", [iri_to_uri, escape], ids=lambda rule: rule.name)
+def test_lone_surrogate_has_no_uri(rule):
+    with pytest.raises(MalformedURL, match="lone surrogate") as caught:
+        rule.apply(URL.parse("http://a/\ud800"))
+    assert caught.value.rule == rule.name
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("http://a/\\/", "http://a/%5C/"),
+        ("http://a/#b#c", "http://a/#b%23c"),
+        ('http://a/ "<>^`{|}\x7f', "http://a/%20%22%3C%3E%5E%60%7B%7C%7D%7F"),
+        ("http://a/100%", "http://a/100%25"),
+        ("http://a/%zz%41", "http://a/%25zz%41"),
+        ("http://a/:@!$&'()*+,;=[]-._~?/?", "http://a/:@!$&'()*+,;=[]-._~?/?"),
+    ],
+)
+def test_escape_encodes_what_no_uri_can_hold_and_nothing_else(text, expected):
+    assert after(escape, text) == expected
+
+
+@quick
+@given(identifiers)
+def test_escaped_text_is_what_the_standard_library_would_quote(text):
+    url = URL.parse(text)
+    escaped = outcome(lambda: escape.apply(url))
+    if not isinstance(escaped, MalformedURL) and "%" not in url.path:
+        assert escaped.path == quote(url.path, safe=":/?#[]@!$&'()*+,;=~")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("http://a/C%CC%A7", "http://a/%C3%87"),
+        ("http://a/C\u0327", "http://a/\u00c7"),
+        ("http://a/\u00e9%CC%A7", "http://a/\u0229\u0301"),
+        ("http://a/%43%CC%A7", "http://a/%43%CC%A7"),
+        ("http://a/?q=%CC%B8b", "http://a/?q=%CC%B8b"),
+        ("http://a/%2E%CC%81", "http://a/%2E%CC%81"),
+        ("http://a/%CD%BE", "http://a/%CD%BE"),
+        ("http://a/%E2%84%AA", "http://a/K"),
+        ("http://a/%C7", "http://a/%C7"),
+        ("http://a/%E2%85%A0", "http://a/%E2%85%A0"),
+    ],
+)
+def test_nfc_composes_letters_and_never_makes_or_takes_a_delimiter(text, expected):
+    assert after(nfc, text) == expected
+
+
+@quick
+@given(st.text(st.characters(min_codepoint=0xA0, exclude_categories=["Cs"]), max_size=6))
+def test_nfc_of_a_word_is_that_of_unicode_encoded_or_not(word):
+    composed = unicodedata.normalize("NFC", word)
+    if all(ord(char) > 0x7F for char in composed):
+        assert nfc.apply(URL.parse(f"a:{word}")).path == composed
+        assert nfc.apply(URL.parse(f"a:{encode(word)}")).path == encode(composed)
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("http%3A%2F%2Fa%2Fb", ("http", None, "a", None, "/b", None, None)),
+        ("http://a%3A80%2Fb%3Fc%23d", ("http", None, "a", "80", "/b", "c", "d")),
+        ("http://a/%2541", ("http", None, "a", None, "/%41", None, None)),
+        ("http://a/%zz%C3%A9%C3", ("http", None, "a", None, "/%zzé%C3", None, None)),
+    ],
+)
+def test_decoded_text_is_read_anew(text, parts):
+    assert tuple(decode_all.apply(URL.parse(text))) == parts
+
+
+def test_plus_of_a_scheme_is_no_space():
+    assert after(plus_as_space, "svn+ssh://a+b/c+d") == "svn+ssh://a b/c d"

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import copy
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.url.spellings import hostile, outcome, quick, respelled
+
+from undersigned.errors import UndersignedError
+from undersigned.url import (
+    CanonicalURL,
+    Identifier,
+    IdentifierSet,
+    MalformedIdentifier,
+    MalformedURL,
+    canonicalize,
+    same_url,
+)
+
+CODE = "seller_not_authorized"
+AGENTS = [
+    "https://Ads.pub.test/a",
+    "https://b.test",
+    "https://ads.pub.test:443/a#x",
+    "ftp://c.test/",
+    "https://Ads.pub.test/a",
+]
+
+
+@pytest.fixture
+def agents():
+    return IdentifierSet(AGENTS, code=CODE)
+
+
+def test_identifier_is_found_in_any_spelling(agents):
+    found = agents.find("HTTPS://ADS.pub.test./%61")
+    assert found == Identifier(
+        CanonicalURL("https://ads.pub.test/a", "ads.pub.test"),
+        ("https://Ads.pub.test/a", "https://ads.pub.test:443/a#x"),
+        (0, 2, 4),
+    )
+    assert "https://B.test/" in agents
+    assert agents.find("https://b.test/p") is None
+    assert "http://b.test/" not in agents
+
+
+def test_set_has_each_identifier_once_in_the_order_of_registration(agents):
+    assert [identifier.canonical.target_uri for identifier in agents] == ["https://ads.pub.test/a", "https://b.test/"]
+    assert len(agents) == 2
+
+
+def test_conflict_is_between_spellings_and_not_between_repetitions(agents):
+    assert [identifier.canonical.authority for identifier in agents.conflicts] == ["ads.pub.test"]
+    assert IdentifierSet(["https://a/", "https://a/"], code=CODE).conflicts == ()
+
+
+def test_malformed_registration_is_left_out_and_reported_with_the_callers_code(agents):
+    [malformed] = agents.malformed
+    assert (malformed.code, malformed.rule, malformed.position) == (CODE, "web-scheme", 3)
+    assert str(malformed) == "the scheme 'ftp' is neither http nor https"
+
+
+@pytest.mark.parametrize(
+    ("url", "rule"),
+    [("https://user@/p", "authority"), ("b.test", "web-scheme"), ("https://b\u00fccher.example/", "as-received")],
+)
+def test_malformed_question_raises_the_callers_code(agents, url, rule):
+    for ask in (lambda: agents.find(url), lambda: url in agents):
+        with pytest.raises(MalformedIdentifier) as caught:
+            ask()
+        assert (caught.value.code, caught.value.rule, caught.value.position) == (CODE, rule, None)
+        assert isinstance(caught.value, UndersignedError)
+        assert isinstance(caught.value, ValueError)
+
+
+def test_name_with_a_u_label_is_not_converted_for_who_registers_it():
+    [malformed] = IdentifierSet(["https://b\u00fccher.example/"], code=CODE).malformed
+    assert malformed.rule == "as-received"
+
+
+def test_set_is_a_frozen_value_that_names_no_identifier(agents):
+    with pytest.raises(AttributeError):
+        agents.code = "other"
+    assert copy.copy(agents) == agents
+    assert "pub.test" not in repr(agents)
+
+
+@quick
+@given(st.lists(respelled(), max_size=3))
+def test_every_spelling_finds_what_any_other_registered(pairs):
+    found = IdentifierSet((spelled for _, spelled in pairs if spelled.isascii()), code=CODE)
+    for canonical, spelled in pairs:
+        if spelled.isascii():
+            assert spelled in found
+            assert found.find(canonical).canonical.target_uri == canonical
+
+
+@quick
+@given(st.lists(hostile, max_size=3), hostile)
+def test_identifier_is_in_the_set_where_it_is_the_same_url_as_one_of_it(urls, url):
+    found = IdentifierSet(urls, code=CODE)
+    assert len(found.malformed) + sum(len(identifier.positions) for identifier in found) == len(urls)
+    malformed = {refusal.position for refusal in found.malformed}
+    kept = [other for position, other in enumerate(urls) if position not in malformed]
+    if isinstance(outcome(lambda: canonicalize(url, received=True)), MalformedURL):
+        with pytest.raises(MalformedIdentifier):
+            found.find(url)
+    else:
+        assert (url in found) == any(same_url(url, other) for other in kept)
+
+
+@pytest.mark.parametrize("value", [None, b"https://a/", 1])
+def test_what_is_no_text_is_a_type_error(agents, value):
+    with pytest.raises(TypeError):
+        IdentifierSet([value], code=CODE)
+    with pytest.raises(TypeError):
+        agents.find(value)

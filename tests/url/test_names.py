@@ -1,0 +1,97 @@
+"""What the package exports, and that signing knows one policy alone."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import undersigned
+from undersigned import url
+
+PACKAGE = Path(undersigned.__file__).parent
+FOR_SIGNING = {"CanonicalURL", "MalformedURL", "canonicalize", "canonicalize_authority", "same_url"}
+LATER = ["catalogue", "comparison", "crawling", "dust", "encoding", "explanation", "policies", "query", "scheme"]
+
+
+def imported_from_url(path):
+    """The names that a module imports from `undersigned.url`, or the module itself where it imports that."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            module = ("undersigned." if node.level else "") + (node.module or "")
+            if module == "undersigned.url" or module.startswith("undersigned.url."):
+                yield from (alias.name for alias in node.names)
+            elif module in {"undersigned", "undersigned."}:
+                yield from (alias.name for alias in node.names if alias.name == "url")
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name.startswith("undersigned.url"))
+
+
+def test_every_name_is_there_and_listed():
+    for name in url.__all__:
+        assert getattr(url, name) is not None
+    assert set(url.__all__) <= set(dir(url))
+    assert len(url.__all__) == len(set(url.__all__))
+
+
+def test_name_that_is_not_there_is_an_attribute_error():
+    with pytest.raises(AttributeError, match=r"module 'undersigned\.url' has no attribute 'canonicalise'"):
+        url.canonicalise  # noqa: B018 - asking is the test
+
+
+def test_nothing_but_the_command_line_knows_another_policy_than_that_of_signing():
+    for path in PACKAGE.rglob("*.py"):
+        if path.relative_to(PACKAGE).parts[0] not in {"url", "cli"}:
+            assert set(imported_from_url(path)) <= FOR_SIGNING, path
+
+
+def test_canonicalize_runs_the_rules_of_its_policy_and_no_others():
+    assert set(imported_from_url(PACKAGE / "url/canonical.py")) == {
+        "ADCP",
+        "ADCP_RECEIVED",
+        "URL",
+        "authority",
+        "spelling",
+    }
+
+
+def test_policy_of_signing_is_pinned():
+    assert [rule.name for rule in url.ADCP] == [
+        *("characters", "scheme-case", "web-scheme", "authority", "userinfo", "ip-literal", "a-labels", "host-case"),
+        *("root-dot", "reg-name", "port-number", "default-port", "triplets", "dot-segments", "empty-path"),
+        *("unreserved", "hex-case", "encoded-dots", "fragment"),
+    ]
+
+
+def test_signing_imports_no_other_policy():
+    code = (
+        "import sys, undersigned, undersigned.url\n"
+        "undersigned.canonicalize('https://[::1]/%41')\n"
+        "print(sorted(name for name in sys.modules if name.startswith('undersigned.url.')))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)  # noqa: S603 - ours
+    found = ast.literal_eval(done.stdout)
+    assert "undersigned.url.policy" in found
+    assert not {f"undersigned.url.{name}" for name in LATER} & set(found)
+
+
+def test_package_stands_alone():
+    code = (
+        "import sys\n"
+        "class Only:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name.partition('.')[0] in {'cryptography', 'http_sf', 'http_message_signatures', 'rich'}:\n"
+        "            raise ImportError(name)\n"
+        "import types\n"
+        "sys.meta_path.insert(0, Only())\n"
+        "package = types.ModuleType('undersigned'); package.__path__ = [sys.argv[1]]\n"
+        "sys.modules['undersigned'] = package\n"
+        "from undersigned.url import *\n"
+        "assert compare('http://b\\u00fccher.example', 'http://xn--bcher-kva.example').rung == 'scheme'\n"
+    )
+    command = [sys.executable, "-c", code, str(PACKAGE)]
+    subprocess.run(command, check=True)  # noqa: S603 - ours

@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+import pytest
+
+from undersigned.url import URL
+from undersigned.url.query import default_parameters, empty_query, sorted_query, unused_parameters
+
+EXPECTED = unused_parameters({"id", ""})
+DEFAULTS = default_parameters({"id": "", "sort": "ascending"})
+
+
+@pytest.mark.parametrize(
+    ("rule", "query", "expected"),
+    [
+        (sorted_query, "b=2&a=1", "a=1&b=2"),
+        (sorted_query, "b&a-b=1&a=2&a=1", "a=2&a=1&a-b=1&b"),
+        (EXPECTED, "id=1&x=2&ID=3&id=4", "id=1&id=4"),
+        (EXPECTED, "x=2", None),
+        (DEFAULTS, "id=&sort=ascending", None),
+        (DEFAULTS, "id=1&sort=ascending&id", "id=1&id"),
+        (empty_query, "", None),
+    ],
+)
+def test_query_becomes_this(rule, query, expected):
+    url = URL.parse("http://a/p#f")
+    assert rule.apply(url._replace(query=query)) == url._replace(query=expected)
+
+
+@pytest.mark.parametrize("rule", [sorted_query, EXPECTED, DEFAULTS, empty_query])
+@pytest.mark.parametrize("text", ["http://a/", "http://a/?id=1", "http://a/?id=1&id=0"])
+def test_query_with_nothing_to_change_stays_the_same_object(rule, text):
+    url = URL.parse(text)
+    assert rule.apply(url) is url
+
+
+@pytest.mark.parametrize("rule", [sorted_query, EXPECTED, DEFAULTS])
+def test_question_mark_that_stood_alone_is_left_to_its_own_rule(rule):
+    url = URL.parse("http://a/?")
+    assert rule.apply(url) is url

@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+from urllib.parse import urljoin
+
+import pytest
+
+from undersigned.errors import ConfigurationError
+from undersigned.url import URL, MalformedURL
+from undersigned.url.reference import absolute, default_scheme, resolved_against
+
+
+def after(rule, text):
+    return str(rule.apply(URL.parse(text)))
+
+
+@pytest.mark.parametrize("text", ["http://a", "mailto:ann", "svn+ssh://a", "z39.50r:a", "A:"])
+def test_reference_with_a_scheme_is_absolute(text):
+    assert after(absolute, text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("a/b", "relative"), ("//a", "relative"), ("", "relative"), ("?a", "relative"), ("1a:b", "'1a' is no scheme")],
+)
+def test_reference_without_one_is_refused(text, message):
+    with pytest.raises(MalformedURL, match=message) as caught:
+        absolute.apply(URL.parse(text))
+    assert caught.value.rule == "absolute"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("www.example.com", "http://www.example.com"),
+        ("www.example.com/a?b", "http://www.example.com/a?b"),
+        ("//www.example.com/a", "http://www.example.com/a"),
+        ("www.example.com:8080/a", "http://www.example.com:8080/a"),
+        ("www.example.com:", "http://www.example.com:"),
+        ("www.example.com:8080", "http://www.example.com:8080"),
+        ("https://a", "https://a"),
+        ("tel:112", "tel:112"),
+        ("iris.beep:dreg1/a", "iris.beep:dreg1/a"),
+        ("soap.beep://a/b", "soap.beep://a/b"),
+        ("/a", "/a"),
+        ("", ""),
+        ("?a", "?a"),
+    ],
+)
+def test_host_without_a_scheme_gets_http(text, expected):
+    assert after(default_scheme, text) == expected
+    assert default_scheme.apply(URL.parse(text)) == URL.parse(expected)
+
+
+BASE = "http://a/b/c/d;p?q"
+RFC_3986_SECTION_5_4 = """
+g:h g:h|g http://a/b/c/g|./g http://a/b/c/g|g/ http://a/b/c/g/|/g http://a/g|//g http://g|?y http://a/b/c/d;p?y
+g?y http://a/b/c/g?y|#s http://a/b/c/d;p?q#s|g#s http://a/b/c/g#s|g?y#s http://a/b/c/g?y#s|;x http://a/b/c/;x
+g;x http://a/b/c/g;x|g;x?y#s http://a/b/c/g;x?y#s|. http://a/b/c/|./ http://a/b/c/|.. http://a/b/|../ http://a/b/
+../g http://a/b/g|../.. http://a/|../../ http://a/|../../g http://a/g|../../../g http://a/g|/./g http://a/g
+/../g http://a/g|g. http://a/b/c/g.|.g http://a/b/c/.g|g.. http://a/b/c/g..|..g http://a/b/c/..g|./../g http://a/b/g
+./g/. http://a/b/c/g/|g/./h http://a/b/c/g/h|g/../h http://a/b/c/h|g;x=1/./y http://a/b/c/g;x=1/y
+g;x=1/../y http://a/b/c/y|g?y/./x http://a/b/c/g?y/./x|g#s/../x http://a/b/c/g#s/../x|http:g http:g
+"""
+
+
+@pytest.mark.parametrize("case", RFC_3986_SECTION_5_4.replace("\n", "|").strip("|").split("|"))
+def test_reference_resolves_as_rfc_3986_has_it(case):
+    reference, target = case.split(" ")
+    assert after(resolved_against(BASE), reference) == target
+
+
+def test_reference_with_a_host_keeps_its_own_path():
+    assert after(resolved_against(BASE), "//h/x/../y?z") == "http://h/y?z"
+
+
+def test_empty_reference_is_its_base_without_fragment():
+    assert after(resolved_against(f"{BASE}#f"), "") == BASE
+
+
+@pytest.mark.parametrize(
+    ("base", "reference"),
+    [("http://a", "b"), ("http://a?q", "b"), ("http://a", ""), ("http://a/b/", "../../c")],
+)
+def test_base_with_a_short_path_resolves_as_elsewhere(base, reference):
+    assert after(resolved_against(base), reference) == urljoin(base, reference)
+
+
+@pytest.mark.parametrize(("base", "target"), [("urn:a", "urn:b"), ("file:/a", "file:/b"), ("x:/", "x:/b")])
+def test_base_without_an_authority_is_one(base, target):
+    assert after(resolved_against(base), "b") == target
+
+
+def test_relative_base_is_a_mistake_of_who_gives_it():
+    with pytest.raises(ConfigurationError, match="base: "):
+        resolved_against("/a")

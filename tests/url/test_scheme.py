@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import pytest
+
+from undersigned.url import URL
+from undersigned.url.scheme import default_authority, empty_port, idn, mailto_domain, urn_namespace
+
+
+def after(rule, text):
+    url = rule.apply(URL.parse(text))
+    # What a rule makes reads back as itself.
+    assert URL.parse(str(url)) == url
+    return str(url)
+
+
+@pytest.mark.parametrize(
+    ("rule", "text", "expected"),
+    [
+        (empty_port, "http://a:/", "http://a/"),
+        (empty_port, "x://a:?b", "x://a?b"),
+        (empty_port, "x://[::1]:", "x://[::1]"),
+        (idn, "http://r\u00e9sum\u00e9.example.org/", "http://xn--rsum-bpad.example.org/"),
+        (idn, "http://r%C3%A9sum%C3%A9.example.org/", "http://xn--rsum-bpad.example.org/"),
+        (idn, "wss://M\u00dcNCHEN\u3002test", "wss://xn--mnchen-3ya.test"),
+        (default_authority, "file://localhost/a", "file:///a"),
+        (default_authority, "file:/a", "file:///a"),
+        (default_authority, "file:/.//a", "file:////a"),
+        (mailto_domain, "mailto:Joe@Example.COM", "mailto:Joe@example.com"),
+        (mailto_domain, "mailto:Joe@A.B,Ann@C?to=D@E", "mailto:Joe@a.b,Ann@c?to=D@E"),
+        (urn_namespace, "urn:Example:Foo", "urn:example:Foo"),
+        (urn_namespace, "urn:Example", "urn:example"),
+    ],
+)
+def test_spelling_is_made_the_one_its_scheme_knows(rule, text, expected):
+    assert after(rule, text) == expected
+    assert after(rule, expected) == expected
+
+
+@pytest.mark.parametrize(
+    ("rule", "text"),
+    [
+        (empty_port, "http://a:80/"),
+        (empty_port, "x://a:b:/"),
+        (idn, "http://a.test/"),
+        (idn, "http://a%2Fb/"),
+        (idn, "x://m\u00fcnchen/"),
+        (idn, "file:///m\u00fcnchen"),
+        (idn, "http://\u2615\u00ad-.xn--a/"),
+        (default_authority, "file://host/a"),
+        (default_authority, "file://ann@localhost/a"),
+        (default_authority, "file://localhost:1/a"),
+        (default_authority, "file:a"),
+        (default_authority, "http://localhost/a"),
+        (mailto_domain, "mailto:Joe"),
+        (mailto_domain, "MAILTO:a@B"),
+        (mailto_domain, "tag:Joe@B,2004:a"),
+        (urn_namespace, "tag:Example:a"),
+        (urn_namespace, "urn:example:A"),
+    ],
+)
+def test_what_the_scheme_does_not_license_stays_the_same_object(rule, text):
+    url = URL.parse(text)
+    assert rule.apply(url) is url

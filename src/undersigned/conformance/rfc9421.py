@@ -116,8 +116,10 @@ class RFC9421Case:
             UnresolvableComponent: the request has no value for it.
         """
         request = self.request
-        [component] = parse_signature_input(f"s=({self.document.text('component')})")["s"].components
-        return f"{component.text}: {ComponentValues(request, canonicalize(request.url)).value(component)}"
+        components = parse_signature_input(f"s=({self.document.text('component')})")["s"].components
+        if len(components) != 1:
+            raise MalformedVector("component is not one identifier")
+        return f"{components[0].text}: {ComponentValues(request, canonicalize(request.url)).value(components[0])}"
 
     def base(self) -> str:
         """Return the base of the case's label; raises as `line`."""

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from undersigned.conformance.document import Document, MalformedVector
+
+VALUES = [None, True, 7, -1, 1.5, 10**15, "text", [], ["a"], ["a", 1], [{}], [[1, 2]], [["a", "b"]], {}, {"a": 1}]
+READERS = {
+    "text": [str],
+    "integer": [int],
+    "flag": [bool],
+    "texts": [list],
+    "document": [Document],
+    "documents": [list],
+    "pairs": [list],
+}
+
+
+@pytest.mark.parametrize(
+    ("data", "fault"),
+    [
+        (b"{", "not JSON from character 2 on"),
+        (b"[]", "not a JSON object"),
+        (b"\xff", "not UTF-8"),
+        (b'{"a":1,"a":2}', "not one every parser reads alike"),
+        (b"[" * 100_000, "not one every parser reads alike"),
+        (b'{"a":NaN}', "not one every parser reads alike"),
+    ],
+)
+def test_a_file_that_is_not_one_object_is_refused_by_what_is_wrong_with_it(data, fault):
+    with pytest.raises(MalformedVector, match=fault):
+        Document.parse(data)
+
+
+def test_members_are_read_by_type():
+    document = Document.parse(b'{"t":"x","i":7,"f":true,"l":["a"],"o":{"t":"y"},"d":[{"t":"z"}],"n":null}')
+    assert (document.text("t"), document.integer("i"), document.flag("f"), document.texts("l")) == ("x", 7, True, ["a"])
+    assert document.document("o").text("t") == "y"
+    assert [inner.text("t") for inner in document.documents("d")] == ["z"]
+    assert "t" in document
+    assert "n" not in document
+    assert 7 not in document
+
+
+def test_an_absent_member_has_its_default():
+    empty = Document({"null": None})
+    for name in ("absent", "null"):
+        assert (empty.text(name, "x"), empty.integer(name, 7), empty.flag(name, default=False)) == ("x", 7, False)
+        assert empty.optional(name) == Document({})
+
+
+def test_an_optional_object_of_another_type_is_refused():
+    with pytest.raises(MalformedVector, match="o is not an object"):
+        Document({"o": []}).optional("o")
+
+
+@pytest.mark.parametrize("value", [{"a": "1", "b": "2"}, [["a", "1"], ["b", "2"]]])
+def test_pairs_are_an_object_or_a_list(value):
+    assert Document({"p": value}).pairs("p") == [("a", "1"), ("b", "2")]
+
+
+@pytest.mark.parametrize("value", [{"a": 1}, [["a"]], [["a", "b", "c"]], [[1, "a"]], "ab", ["ab"], None, 7])
+def test_what_holds_anything_but_pairs_of_strings_is_refused(value):
+    with pytest.raises(MalformedVector, match=r"^p "):
+        Document({"p": value}).pairs("p")
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("value", VALUES)
+def test_a_member_is_of_the_readers_type_or_refused(value, reader):
+    outcome = of(lambda: getattr(Document({"m": value}), reader)("m"))
+    assert type(outcome) in READERS[reader] or str(outcome).startswith("m ")
+
+
+@given(data=st.binary() | st.recursive(st.none() | st.text(), st.lists).map(lambda value: json.dumps(value).encode()))
+def test_any_bytes_are_a_document_or_malformed(data):
+    outcome = of(lambda: Document.parse(data))
+    assert isinstance(outcome, Document) or str(outcome).isprintable()
+
+
+def of(read):
+    """What is read, or the refusal of it."""
+    try:
+        return read()
+    except MalformedVector as malformed:
+        return malformed

@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import pytest
+from tests.conformance.laid import ECDSA, KEYS, MCP, PLAIN, RING, SIGNED, own
+
+from undersigned import Signer, profiles
+from undersigned.conformance import resigning
+from undersigned.conformance.document import Document
+from undersigned.conformance.resigning import signed_again
+from undersigned.conformance.vector import Endpoint, KeyRing, Vector
+from undersigned.operation import PathOperation
+from undersigned.sign import SignedFields
+
+FOLDER = "request-signing/profile-3.2/positive"
+LEGACY = Endpoint(profiles.ADCP_3_1, PathOperation())
+
+
+def vector(path: str, endpoint: Endpoint = PLAIN, ring: KeyRing = RING) -> Vector:
+    return Vector(path, Document(own(path)), endpoint, ring)
+
+
+def compared(given: Vector) -> list:
+    return list(signed_again(given, given.judgement().signature.signature_base))
+
+
+def differing(given: Vector) -> set[str]:
+    return {found.what for found in compared(given) if found is not None}
+
+
+@pytest.mark.parametrize(
+    ("name", "comparisons"),
+    [
+        ("ed25519", 6),
+        ("es256", 4),
+        ("no-body", 5),
+        ("more-components", 6),
+        ("second-label", 6),
+        ("sha-256-and-sha-512", 6),
+        ("components-in-another-order", 2),
+        ("parameters-in-another-order", 2),
+        ("unknown-parameter", 2),
+        ("spaces-in-signature-input", 2),
+        ("derived-components", 2),
+        ("unknown-digest-beside", 5),
+    ],
+)
+def test_as_much_is_signed_again_as_a_signer_would_spell_so(name, comparisons):
+    assert compared(vector(f"{FOLDER}/{name}.json")) == [None] * comparisons
+
+
+def test_a_digest_in_the_spelling_no_signer_writes_is_not_made_again():
+    assert compared(vector("request-signing/positive/digest-in-base64.json", LEGACY)) == [None] * 5
+    assert compared(vector("request-signing/positive/sha-512.json", LEGACY)) == [None] * 6
+
+
+def test_fields_that_hold_the_signature_itself_are_not_signed_again():
+    document = own(SIGNED)
+    headers = document["request"]["headers"]
+    headers["Signature-Input"] = headers["Signature-Input"].replace(
+        '"content-digest")', '"content-digest" "signature")'
+    )
+    # Nobody can have signed that: it is compared as the text it is.
+    given = Vector("own", Document(document), PLAIN, RING)
+    found = list(signed_again(given, document["expected_signature_base"]))
+    assert len(found) == 2
+
+
+def test_a_private_half_of_another_key_is_found():
+    jwks = {jwk["kid"]: jwk for jwk in own(KEYS)["keys"]}
+    given = vector(SIGNED)
+    other = Vector("own", given.document, PLAIN, KeyRing((Document({**jwks["own-revoked"], "kid": "own-buyer"}),)))
+    found = signed_again(other, given.judgement().signature.signature_base)
+    assert {difference.what for difference in found if difference} == {"Signature, signed again"}
+
+
+class Tampered(Signer):
+    """A signer that gets one thing wrong."""
+
+    wrong = ""
+
+    def signed(self, request, **options):
+        right = super().signed(request, **options)
+        fields = tuple((name, f"{value}x" if name == self.wrong else value) for name, value in right.fields)
+        base = right.signature_base + ("x" if self.wrong == "base" else "")
+        return SignedFields(fields, right.target_uri, base)
+
+
+@pytest.mark.parametrize(
+    ("path", "wrong", "what"),
+    [
+        (SIGNED, "base", {"signature base, signed again", "signature base, verified again"}),
+        (SIGNED, "Signature-Input", {"Signature-Input, signed again", "request, signed and verified again"}),
+        (SIGNED, "Signature", {"Signature, signed again", "request, signed and verified again"}),
+        (SIGNED, "Content-Digest", {"Content-Digest, signed again"}),
+        (ECDSA, "Signature", {"request, signed and verified again"}),
+    ],
+)
+def test_whatever_a_signer_gets_wrong_is_found(path, wrong, what, monkeypatch):
+    monkeypatch.setattr(Tampered, "wrong", wrong)
+    monkeypatch.setattr(resigning, "Signer", Tampered)
+    assert differing(vector(path)) == what
+
+
+def test_the_state_of_a_vector_is_fresh_for_what_is_verified_again():
+    assert differing(vector("request-signing/mcp/positive/signed-call.json", MCP)) == set()

@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from undersigned import MemoryReplayStore, Request, SignatureError, Verifier, profiles
+from undersigned.conformance.tampering import KEYS, METHOD, NOW, OPERATION, Facts
+from undersigned.webhook_registration import registers_authentication
+
+GOOD = Facts(
+    profile=profiles.ADCP_3_2,
+    rpc=False,
+    has_body=True,
+    version="",
+    registers_webhook=False,
+    signed=True,
+    paired=True,
+    covers_digest=True,
+    digest_matches=True,
+    signature_valid=True,
+)
+
+
+def step(facts: Facts) -> object:
+    """The step that refuses the request, or None."""
+    verifier = Verifier(facts.profile, keys=KEYS, replay=MemoryReplayStore(), clock=lambda: NOW)
+    try:
+        verifier.verify(facts.request())
+    except SignatureError as error:
+        return error.step
+    return None
+
+
+@pytest.mark.parametrize("profile", [profiles.ADCP_3_1, profiles.ADCP_3_2])
+@pytest.mark.parametrize("rpc", [False, True])
+@pytest.mark.parametrize("has_body", [False, True])
+def test_a_request_of_which_all_is_well_is_accepted(profile, rpc, has_body):
+    assert step(replace(GOOD, profile=profile, rpc=rpc, has_body=has_body)) is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "refusal"),
+    [
+        ({"signed": False}, 0),
+        ({"paired": False}, 1),
+        ({"covers_digest": False}, 6),
+        ({"signature_valid": False}, 10),
+        ({"signature_valid": False, "digest_matches": False}, 10),
+        ({"signature_valid": False, "has_body": False}, 10),
+        ({"digest_matches": False}, 11),
+        ({"profile": profiles.ADCP_3_1, "covers_digest": False}, None),
+        ({"profile": profiles.ADCP_3_1, "covers_digest": False, "signature_valid": False}, 10),
+        ({"profile": replace(profiles.ADCP_3_1, digest="forbidden")}, 6),
+    ],
+)
+def test_one_fact_is_refused_at_its_own_step(changes, refusal):
+    assert step(replace(GOOD, **changes)) == refusal
+
+
+def test_the_operation_stays_whatever_is_changed():
+    rewritten = replace(GOOD, profile=profiles.ADCP_3_1, covers_digest=False, signature_valid=False).request()
+    assert rewritten.url.partition("?")[0].endswith(f"/{OPERATION}")
+    assert replace(GOOD, rpc=True, digest_matches=False).request().content.json()["method"] == METHOD
+
+
+@pytest.mark.parametrize("rpc", [False, True])
+def test_the_content_says_what_the_facts_say(rpc):
+    request: Request = replace(GOOD, rpc=rpc, version="3.1", registers_webhook=True).request()
+    members = request.content.json()["params"] if rpc else request.content.json()
+    assert members["adcp_version"] == "3.1"
+    assert registers_authentication(request.content.json(), itself=False)
+    assert not registers_authentication(replace(GOOD, rpc=rpc).request().content.json(), itself=False)
+
+
+def test_the_same_facts_give_the_same_bytes():
+    assert GOOD.request() == GOOD.request()

@@ -1,0 +1,244 @@
+"""What has to be accepted, under every profile."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.vectors.recipes.keys import STRANGER, Key
+from tests.vectors.recipes.message import FULL, NOW, TYPE, Flavor, Recipe, Sent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+DUPLICATES = '{"plan_id":"a","plan_id":"b"}'
+
+
+def recipes(flavor: Flavor) -> Iterator[Recipe]:
+    yield from _contents(flavor)
+    yield from _components(flavor)
+    yield from _labels(flavor)
+    yield from _parameters()
+    yield from _targets(flavor)
+    yield from _sources(flavor)
+
+
+def _contents(flavor: Flavor) -> Iterator[Recipe]:
+    yield Recipe(name="ed25519", rule="a request with content, signed by Ed25519")
+    yield Recipe(
+        name="es256", rule="the same, signed by ECDSA over P-256, as r and s of 32 bytes each", key=flavor.p256
+    )
+    yield Recipe(name="sha-512", rule="the content's digest by SHA-512 alone", digests=("sha-512",))
+    yield Recipe(name="sha-256-and-sha-512", rule="two digests, both right", digests=("sha-256", "sha-512"))
+    digest = flavor.digest_of(Sent().body)
+    yield Recipe(
+        name="unknown-digest-beside",
+        rule="a digest by an algorithm nobody registered says nothing beside one that is right",
+        digest=f"{digest}, own-digest=:AAAA:",
+    )
+    yield Recipe(
+        name="type-with-quoted-comma",
+        rule="a Content-Type with a comma in quotes has one value",
+        sent=Sent(headers=(("Content-Type", f'{TYPE};profile="a,b"'),)),
+    )
+    yield Recipe(
+        name="same-key-in-different-objects",
+        rule="objects may have members of the same name, beside and within each other",
+        sent=Sent(body='{"a":{"a":1},"b":[{"a":1},{"a":2}]}'),
+    )
+    yield Recipe(
+        name="repeated-key-that-is-no-json",
+        rule="content of another type is not read as JSON by the checklist",
+        sent=Sent(headers=(("Content-Type", "text/plain"),), body=DUPLICATES),
+        capability=None,
+    )
+    yield Recipe(
+        name="json-type-without-json",
+        rule="content that is no JSON at all can be read in one way only: the application refuses it",
+        sent=Sent(body='{"plan_id":'),
+        capability=None,
+    )
+    if flavor.prefix == "webhook_":
+        yield Recipe(name="empty-body", rule="a delivery without content covers its digest too", sent=Sent(body=""))
+    else:
+        yield Recipe(name="no-body", rule="without content three components do", sent=Sent(method="GET", body=""))
+
+
+def _components(flavor: Flavor) -> Iterator[Recipe]:
+    sent = Sent(headers=(("Idempotency-Key", "own-1"), ("X-Trace", "a"), ("X-Trace", "b")))
+    yield Recipe(
+        name="more-components",
+        rule="more fields than required may be covered; the lines of one field are joined",
+        sent=sent,
+        covered=(*FULL, "idempotency-key", "x-trace"),
+    )
+    yield Recipe(
+        name="components-in-another-order",
+        rule="the components stand in the base in the order of the message",
+        covered=tuple(reversed(FULL)),
+    )
+    path = "/" + flavor.url.split("/", 3)[3]
+    values = {
+        '"@scheme"': "https",
+        '"@path"': path,
+        '"@query"': "?b=2&a=1",
+        '"@query-param";name="a"': "1",
+        '"@request-target"': f"{path}?b=2&a=1",
+        '"x-trace";bs': ":YQ==:, :Yg==:",
+    }
+    yield Recipe(
+        name="derived-components",
+        rule="the other derived components, and a field as bytes, may be covered besides",
+        sent=Sent(url=f"{flavor.url}?b=2&a=1", headers=sent.headers[1:], values=values),
+        covered=(*FULL, *values),
+    )
+
+
+def _labels(flavor: Flavor) -> Iterator[Recipe]:
+    nobodys = flavor.bytes_field(b"\x00" * 64)
+    own = f';keyid="proxy";tag="{flavor.tag}"'
+    yield Recipe(
+        name="second-label",
+        rule="sig1 is processed; a second label is read and ignored",
+        input='{}, proxy=("@method");keyid="proxy";tag="proxy"',
+        signature=f"{{}}, proxy={nobodys}",
+    )
+    yield Recipe(
+        name="sig1-behind-a-label-with-the-tag",
+        rule="sig1 is processed, whatever stands before it",
+        input=f'proxy=("@method"){own}, {{}}',
+        signature=f"proxy={nobodys}, {{}}",
+        expected={"verified_label": "sig1"},
+    )
+    yield Recipe(
+        name="another-label",
+        rule="a label that is the only one is processed",
+        label="own",
+        expected={"verified_label": "own"},
+    )
+    yield Recipe(
+        name="label-with-the-tag",
+        rule="without sig1, the first label with the profile's tag is processed",
+        label="own",
+        input='proxy=("@method");keyid="proxy";tag="proxy", {}',
+        signature=f"proxy={nobodys}, {{}}",
+        expected={"verified_label": "own"},
+    )
+
+
+def _parameters() -> Iterator[Recipe]:
+    yield Recipe(
+        name="parameters-in-another-order",
+        rule="the parameters stand in the base in the order of the message",
+        order=("tag", "alg", "keyid", "nonce", "expires", "created"),
+    )
+    yield Recipe(
+        name="unknown-parameter",
+        rule="a parameter nobody registered is covered and says nothing",
+        parameters={"own": '"x"'},
+    )
+    yield Recipe(
+        name="spaces-in-signature-input",
+        rule="the base has the strict serialization of the parameters, not what was received",
+        written=lambda text: text.replace("(", "( ").replace(" ", "  ").replace(";", "; "),
+    )
+    yield Recipe(name="nonce-of-32-bytes", rule="a nonce may be longer", parameters={"nonce": f'"{"own_" * 10}own"'})
+    for name, rule, created, expires in (
+        ("created-60-seconds-ahead", "a clock may be 60 seconds behind", NOW + 60, NOW + 360),
+        ("expired-60-seconds-ago", "a clock may be 60 seconds ahead", NOW - 360, NOW - 60),
+        ("valid-for-one-second", "a validity may be as short as a second", NOW, NOW + 1),
+    ):
+        yield Recipe(name=name, rule=rule, parameters={"created": created, "expires": expires})
+
+
+def _targets(flavor: Flavor) -> Iterator[Recipe]:
+    _, _, host, path = flavor.url.split("/", 3)
+    for name, rule, sent in (
+        (
+            "url-in-another-case",
+            "scheme and host have no case",
+            Sent(url=f"HTTPS://{host.title()}/{path}", target=flavor.url),
+        ),
+        (
+            "default-port",
+            "the default port is not part of the target",
+            Sent(url=f"https://{host}:443/{path}", target=flavor.url),
+        ),
+        (
+            "another-port",
+            "another port is",
+            Sent(url=f"https://{host}:8443/{path}", headers=(("Host", f"{host}:8443"),)),
+        ),
+        ("root-dot", "one root dot is not part of the host", Sent(url=f"https://{host}./{path}", target=flavor.url)),
+        ("dot-segments", "dot segments are resolved", Sent(url=f"https://{host}/x/../{path}", target=flavor.url)),
+        (
+            "encoded-letters",
+            "unreserved characters are decoded",
+            Sent(url=flavor.url.replace("_", "%5f"), target=flavor.url),
+        ),
+        (
+            "encoded-slash",
+            "an encoded slash stays, its digits in upper case",
+            Sent(url=f"https://{host}/a%2fb/{path}", target=f"https://{host}/a%2Fb/{path}"),
+        ),
+        ("query", "not one byte of a query changes", Sent(url=f"{flavor.url}?b=%7e&a=+&b=%2f")),
+        ("empty-query", "a lone question mark stays", Sent(url=f"{flavor.url}?")),
+        (
+            "ipv6",
+            "an IPv6 address keeps its brackets",
+            Sent(
+                url=f"https://[2001:DB8::7]:8443/{path}",
+                target=f"https://[2001:db8::7]:8443/{path}",
+                headers=(("Host", "[2001:db8::7]:8443"),),
+            ),
+        ),
+        (
+            "a-labels",
+            "an internationalized name is sent as A-labels",
+            Sent(url=f"https://xn--mnchen-3ya.{host}/{path}"),
+        ),
+        (
+            "host-with-default-port",
+            "Host is compared in canonical form",
+            Sent(headers=(("Host", f"{host.upper()}:443"),)),
+        ),
+        (
+            "authority-and-host",
+            "where :authority and Host are both there, they agree",
+            Sent(headers=((":authority", host), ("Host", host))),
+        ),
+    ):
+        yield Recipe(name=name, rule=rule, sent=sent)
+
+
+def _sources(flavor: Flavor) -> Iterator[Recipe]:
+    own, nonce = flavor.key.kid, "b3duLW5vbmNlLW93bi1ub24"
+    entries = [{"keyid": "another", "nonce": nonce}, {"keyid": own, "nonce": "another"}]
+    yield Recipe(
+        name="nonce-of-another-key",
+        rule="a nonce is spent for its key alone",
+        parameters={"nonce": f'"{nonce}"'},
+        state={"replay_cache_entries": entries},
+    )
+    yield Recipe(
+        name="cap-of-another-key",
+        rule="a cap that another key has reached bars that key alone",
+        state={"per_keyid_cap_filled_for": "another"},
+    )
+    fresh = {"issuer": "https://own.test", "revoked_kids": ["another"], "updated": "2026-09-21T14:00:00Z"}
+    yield Recipe(
+        name="fresh-revocation-list",
+        rule="a revocation list bars the keys it names and no other",
+        state={"revocation_list": {**fresh, "next_update": "2026-09-21T14:15:00Z"}},
+    )
+    yield Recipe(
+        name="revocation-list-at-the-end-of-its-grace",
+        rule="a revocation list holds for four intervals beyond its next update",
+        state={"revocation_list_stale_seconds": 2400},
+    )
+    jwk = {**flavor.key.jwk, "adcp_use": ["governance-signing", flavor.key.purpose]}
+    yield Recipe(name="key-of-several-purposes", rule="a key may have several purposes", jwks=(jwk,))
+    yield Recipe(
+        name="jwk-alg-ed25519",
+        rule="RFC 9864 calls EdDSA over Curve25519 Ed25519",
+        jwks=({**flavor.key.jwk, "alg": "Ed25519"}, Key(STRANGER.kid).jwk),
+    )

@@ -1,0 +1,140 @@
+"""Which operation a request asks for, over plain HTTP, JSON-RPC and A2A, and what the endpoint's policy makes of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tests.vectors.recipes import a2a, mcp, registrations
+from tests.vectors.recipes.flavors import A2A, ADCP_3_2, MCP, ORIGIN
+from tests.vectors.recipes.message import BODY, NOW, Message, Recipe, Sent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def messages() -> Iterator[Message]:
+    for recipe in (*_paths(), *_credentials(), *registrations.recipes()):
+        yield Message(recipe, ADCP_3_2)
+    for recipe in mcp.recipes():
+        yield Message(recipe, MCP)
+    for recipe in a2a.recipes():
+        yield Message(recipe, A2A)
+
+
+def _paths() -> Iterator[Recipe]:
+    for name, rule, path, operation in (
+        (
+            "path-trailing-slash",
+            "a trailing slash names the same operation",
+            "/adcp/create_media_buy/",
+            "create_media_buy",
+        ),
+        ("path-encoded", "a router sees the segment decoded", "/adcp/create%5Fmedia%5Fbuy", "create_media_buy"),
+        (
+            "path-encoded-slash",
+            "an encoded slash parts segments, as a router sees them",
+            "/adcp%2Fcreate_media_buy",
+            "create_media_buy",
+        ),
+        (
+            "path-dot-segments",
+            "dot segments are resolved before",
+            "/adcp/get_products/../create_media_buy",
+            "create_media_buy",
+        ),
+    ):
+        yield _unsigned(name, rule, path, operation, code="signature_required")
+    for name, rule, path, operation in (
+        (
+            "path-of-another-operation",
+            "an operation in no list need not be signed",
+            "/adcp/get_products",
+            "get_products",
+        ),
+        ("path-in-another-case", "names are matched exactly", "/adcp/Create_Media_Buy", "Create_Media_Buy"),
+        ("path-in-the-query", "a query names nothing", "/adcp/get_products?x=/create_media_buy", "get_products"),
+        ("path-empty", "a path without segments names nothing", "/", None),
+    ):
+        yield _unsigned(name, rule, path, operation)
+    for name, rule, path in (
+        (
+            "path-encoded-dot-segment",
+            "a dot segment that an encoded slash makes",
+            "/adcp/get_products/..%2Fcreate_media_buy",
+        ),
+        ("path-bad-triplet", "a target without a canonical form names no operation", "/adcp/%zz"),
+    ):
+        yield _unsigned(name, rule, path, None, code="target_uri_malformed")
+    for name, rule, body in (
+        ("json-with-a-repeated-key", "content that two readers read differently", '{"a":1,"a":2}'),
+        ("json-cut-off", "content that says it is JSON and is none", '{"a":'),
+    ):
+        yield _unsigned(f"unsigned-{name}", rule, "/adcp/get_products", None, body=body, code="body_malformed")
+
+
+def _unsigned(name: str, rule: str, path: str, operation: str | None, **options: object) -> Recipe:
+    body = str(options.pop("body", BODY))
+    refused = options.get("code") in {"target_uri_malformed", "body_malformed"}
+    told = {} if "code" in options else {"status": "unsigned"}
+    resolved = {} if refused else {"resolved_operation": operation}
+    sent = Sent(url=f"{ORIGIN}{path}", body=body)
+    return Recipe(name=name, rule=f"step 0: {rule}", sent=sent, signed=False, expected={**told, **resolved}, **options)
+
+
+def _credentials() -> Iterator[Recipe]:
+    """Another authenticator beside the signature; the whole table stands in body-integrity-policy.json."""
+    other, warn = {"fallback_auth_valid": True}, {"required_for": [], "warn_for": ["create_media_buy"]}
+    carried = {"status": "unsigned", "authentication_source": "fallback"}
+    yield Recipe(
+        name="unsigned-with-another-credential",
+        rule="another valid credential stands in for a required signature that is not there",
+        signed=False,
+        state=other,
+        expected=carried,
+    )
+    for name, rule, state, recipe in (
+        (
+            "replay",
+            "a spent nonce",
+            {"per_keyid_cap_filled_for": ADCP_3_2.key.kid},
+            {"warning_code": "request_signature_rate_abuse"},
+        ),
+        (
+            "source-down",
+            "a key source that is down",
+            {"key_source_down": True},
+            {"warning_code": "request_signature_jwks_unavailable"},
+        ),
+        ("expired", "a signature that ended", {}, {"warning_code": "request_signature_window_invalid"}),
+    ):
+        ended = {"created": NOW - 360, "expires": NOW - 61} if name == "expired" else {}
+        yield Recipe(
+            name=f"warned-{name}",
+            rule=f"under warn_for another credential carries the request, and the failure is recorded: {rule}",
+            parameters=ended,
+            state={**state, **other},
+            capability=warn,
+            expected={**carried, **recipe},
+        )
+    broken = Recipe(
+        name="header-pair-broken-beside-another-credential",
+        rule="step 1: a pair that cannot be read is forgiven by no list and no credential",
+        input=None,
+        proven=False,
+        state=other,
+        capability=warn,
+        code="signature_header_malformed",
+        step=1,
+    )
+    yield broken
+    yield replace(
+        broken,
+        name="expired-beside-another-credential",
+        rule="step 5: outside of warn_for a failed signature is refused whatever else is valid",
+        input="{}",
+        parameters={"created": NOW - 360, "expires": NOW - 61},
+        capability={},
+        code="signature_window_invalid",
+        step=5,
+    )

@@ -1,0 +1,125 @@
+"""What one profile has and the others do not: digest policies, purposes, spellings of a digest."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tests.vectors.recipes.flavors import ADCP_3_1, WEBHOOK
+from tests.vectors.recipes.keys import SELLER_REQUESTS
+from tests.vectors.recipes.message import BARE, FULL, TYPED, Flavor, Recipe, Sent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+
+def recipes(flavor: Flavor) -> Iterator[Recipe]:
+    if flavor == ADCP_3_1:
+        yield from _digest_policies()
+    elif flavor == WEBHOOK:
+        yield from _deliveries()
+    else:
+        yield from _no_body()
+
+
+def _policy(digest: str) -> Mapping[str, object]:
+    return {"covers_content_digest": digest}
+
+
+def _digest_policies() -> Iterator[Recipe]:
+    yield Recipe(
+        name="digest-either-not-covered", rule="the policy either lets a digest be covered or not", covered=TYPED
+    )
+    yield Recipe(
+        name="digest-either-sent-and-not-covered",
+        rule="a digest that is not covered is not looked at",
+        covered=TYPED,
+        digest="not a digest at all",
+    )
+    yield Recipe(name="digest-required-covered", rule="the policy required", capability=_policy("required"))
+    yield Recipe(
+        name="digest-forbidden-not-covered", rule="the policy forbidden", covered=TYPED, capability=_policy("forbidden")
+    )
+    padded = replace(ADCP_3_1, digest_padded=True)
+    yield Recipe(
+        name="digest-in-base64",
+        rule="a digest may be spelled as RFC 9530 does",
+        digest=padded.digest_of(Sent().body),
+    )
+    yield Recipe(
+        name="digest-required-not-covered",
+        rule="step 6: the policy required, and no digest is covered",
+        covered=TYPED,
+        capability=_policy("required"),
+        code="signature_components_incomplete",
+        step=6,
+    )
+    for name, rule, covered, values in (
+        ("digest-forbidden-covered", "a digest is covered", FULL, {}),
+        (
+            "digest-forbidden-covered-with-a-parameter",
+            "a digest is covered as bytes",
+            (*TYPED, '"content-digest";bs'),
+            {'"content-digest";bs': ":AAAA:"},
+        ),
+    ):
+        digest = ADCP_3_1.digest_of(Sent().body)
+        yield Recipe(
+            name=name,
+            rule=f"step 6: the policy forbidden, and {rule}",
+            sent=Sent(values=values),
+            covered=covered,
+            digest=digest,
+            capability=_policy("forbidden"),
+            code="signature_components_unexpected",
+            step=6,
+        )
+
+
+def _deliveries() -> Iterator[Recipe]:
+    yield Recipe(
+        name="key-of-requests",
+        rule="a key for requests may sign deliveries: the tag keeps them apart",
+        key=SELLER_REQUESTS,
+    )
+    other = replace(WEBHOOK, digest_padded=False)
+    yield Recipe(
+        name="digest-in-base64url",
+        rule="a digest may be spelled as the signature is",
+        digest=other.digest_of(Sent().body),
+    )
+    for component in ("content-type", "content-digest"):
+        yield Recipe(
+            name=f"empty-body-{component}-not-covered",
+            rule=f"step 6: a delivery covers {component}, content or not",
+            sent=Sent(body=""),
+            covered=tuple(name for name in FULL if name != component),
+            code="signature_components_incomplete",
+            step=6,
+        )
+
+
+def _no_body() -> Iterator[Recipe]:
+    yield Recipe(
+        name="no-body-and-a-digest",
+        rule="without content a digest may be covered all the same",
+        sent=Sent(method="GET", body=""),
+        covered=(*BARE, "content-digest"),
+    )
+    yield Recipe(
+        name="no-body-and-a-wrong-digest",
+        rule="step 11: without content, a covered digest has to be that of nothing",
+        sent=Sent(method="GET", body=""),
+        covered=(*BARE, "content-digest"),
+        digest=replace(ADCP_3_1, digest_padded=True).digest_of("{}"),
+        code="signature_digest_mismatch",
+        step=11,
+    )
+    yield Recipe(
+        name="digest-in-base64url",
+        rule="step 1: a digest has one spelling only",
+        digest=ADCP_3_1.digest_of(Sent().body),
+        proven=False,
+        code="signature_header_malformed",
+        step=1,
+    )

@@ -1,0 +1,230 @@
+"""What has to be refused once its key may sign, under every profile (steps 10 to 14)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
+from tests.vectors.recipes.keys import STRANGER
+from tests.vectors.recipes.message import BODY, FULL, NOW, TYPE, Flavor, Recipe, Sent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+NONCE = "b3duLW5vbmNlLW93bi1ub24"
+
+
+def recipes(flavor: Flavor) -> Iterator[Recipe]:
+    yield from _targets(flavor)
+    for recipe in (*_changed(flavor), *_signatures(flavor), *_components()):
+        yield replace(recipe, rule=f"step 10: {recipe.rule}", code="signature_invalid", step=10)
+    yield from _digests(flavor)
+    yield from _spent(flavor)
+    yield from _bodies()
+
+
+def _targets(flavor: Flavor) -> Iterator[Recipe]:
+    _, _, host, path = flavor.url.split("/", 3)
+    for name, rule, url in (
+        ("host-not-ascii", "a receiver converts no U-label", f"https://m\u00fcnchen.{host}/{path}"),
+        ("two-root-dots", "an empty label", f"https://{host}../{path}"),
+        ("backslash", "a backslash", f"https://{host}\\{path}"),
+        ("space", "a space", f"https://{host}/own {path}"),
+        ("bad-triplet", "a percent sign before something else than two digits", f"https://{host}/%zz/{path}"),
+        ("encoded-dots", "a dot segment that decoding makes", f"https://{host}/own/%2e%2e/{path}"),
+        ("port-too-high", "a port above 65535", f"https://{host}:65536/{path}"),
+        ("scheme", "another scheme than http and https", f"wss://{host}/{path}"),
+    ):
+        yield _malformed(name, f"the target holds {rule}", Sent(url=url))
+    for name, rule, headers in (
+        ("host-of-another-origin", "Host is not the target's authority", (("Host", "other.own.test"),)),
+        ("host-with-another-port", "Host has another port", (("Host", f"{host}:8443"),)),
+        ("host-malformed", "Host is no authority", (("Host", f"{host}/x"),)),
+        ("host-empty", "Host is empty", (("Host", ""),)),
+        ("host-repeated", "there are two Host fields", (("Host", host), ("Host", host))),
+        ("authority-differs", ":authority is not the target's", ((":authority", "other.own.test"),)),
+        ("authority-and-host-differ", ":authority and Host differ", ((":authority", host), ("Host", "other.own.test"))),
+    ):
+        yield _malformed(name, rule, Sent(headers=headers))
+
+
+def _malformed(name: str, rule: str, sent: Sent) -> Recipe:
+    # A path whose operation cannot be told is refused before: without a policy, the checklist alone decides.
+    return Recipe(
+        name=f"target-{name}",
+        rule=f"step 10: {rule}",
+        sent=sent,
+        proven=False,
+        code="target_uri_malformed",
+        step=10,
+        capability=None,
+    )
+
+
+def _changed(flavor: Flavor) -> Iterator[Recipe]:
+    url, (scheme, _, host, path) = flavor.url, flavor.url.split("/", 3)
+    keyed = (("Idempotency-Key", "own-1"),)
+    for name, rule, changes in (
+        ("method-changed", "another method", {"method": "PUT"}),
+        ("path-changed", "another path", {"url": f"{scheme}//{host}/own/{path}"}),
+        ("slashes-changed", "one slash instead of two is another path", {"url": f"{scheme}//{host}//{path}"}),
+        ("query-added", "a query", {"url": f"{url}?own"}),
+        ("empty-query-added", "a lone question mark is a query", {"url": f"{url}?"}),
+        ("host-changed", "another host", {"url": f"{scheme}//other.own.test/{path}"}),
+        ("port-added", "another port", {"url": f"{scheme}//{host}:8443/{path}"}),
+        ("scheme-changed", "another scheme, and so another target", {"url": f"http://{host}/{path}"}),
+    ):
+        yield Recipe(name=name, rule=f"changed on its way: {rule}", changes=changes)
+    yield Recipe(
+        name="type-changed",
+        rule="changed on its way: another Content-Type",
+        replaced={"Content-Type": f"{TYPE};own=1"},
+    )
+    yield Recipe(
+        name="digest-and-body-changed",
+        rule="changed on its way: the content, and its digest with it",
+        changes={"body": BODY.replace("250.5", "999.5")},
+        replaced={"Content-Digest": flavor.digest_of(BODY.replace("250.5", "999.5"))},
+    )
+    yield Recipe(
+        name="covered-field-changed",
+        rule="changed on its way: a field that is covered",
+        sent=Sent(headers=keyed),
+        covered=(*FULL, "idempotency-key"),
+        replaced={"Idempotency-Key": "own-2"},
+    )
+    yield Recipe(
+        name="covered-field-taken-away",
+        rule="changed on its way: a field that is covered is gone",
+        sent=Sent(headers=keyed),
+        covered=(*FULL, "idempotency-key"),
+        replaced={"Idempotency-Key": None},
+    )
+    yield Recipe(
+        name="parameters-changed",
+        rule="changed on its way: the signature's end",
+        written=lambda text: text.replace(f"expires={NOW + 300}", f"expires={NOW + 299}"),
+        based=False,
+    )
+
+
+def _signatures(flavor: Flavor) -> Iterator[Recipe]:
+    yield Recipe(name="signed-by-another-key", rule="another key signed", signer=STRANGER)
+    for name, rule, mangle in (
+        ("signature-of-63-bytes", "a byte of the signature is missing", lambda signature: signature[:-1]),
+        ("signature-of-65-bytes", "the signature has a byte too many", lambda signature: signature + b"\x00"),
+        ("signature-of-no-bytes", "the signature is empty", lambda _: b""),
+        ("signature-of-zeros", "the signature is all zeros", lambda _: bytes(64)),
+    ):
+        yield Recipe(name=name, rule=rule, mangle=mangle)
+    yield Recipe(name="es256-zeros", rule="r and s are 0", key=flavor.p256, mangle=lambda _: bytes(64))
+    yield Recipe(name="es256-in-der", rule="r and s stand in DER", key=flavor.p256, mangle=_der)
+
+
+def _der(signature: bytes) -> bytes:
+    return encode_dss_signature(*(int.from_bytes(half, "big") for half in (signature[:32], signature[32:])))
+
+
+def _components() -> Iterator[Recipe]:
+    none = {"proven": False, "based": False}
+    for name, rule, component in (
+        ("component-of-a-response", "a component only a response has", "@status"),
+        ("component-unknown", "a derived component nobody defined", "@own"),
+        (
+            "component-of-the-request-of-a-response",
+            "a component of the request that a response answers",
+            '"@method";req',
+        ),
+        ("component-of-a-trailer", "a trailer", '"idempotency-key";tr'),
+        ("query-parameter-absent", "a query parameter that is not there", '"@query-param";name="a"'),
+        ("field-absent", "a field that is not there", "idempotency-key"),
+    ):
+        yield Recipe(name=name, rule=f"covered, and without a value: {rule}", covered=(*FULL, component), **none)
+    yield Recipe(
+        name="covered-field-not-ascii",
+        rule="a covered field that is not ASCII has no line in a base",
+        sent=Sent(headers=(("Idempotency-Key", "caf\u00e9"),)),
+        covered=(*FULL, "idempotency-key"),
+        **none,
+    )
+    yield Recipe(
+        name="method-in-lower-case",
+        rule="methods in lower case are not signed: servers change the case",
+        sent=Sent(method="post"),
+        **none,
+    )
+
+
+def _digests(flavor: Flavor) -> Iterator[Recipe]:
+    code = "signature_digest_mismatch"
+    right = flavor.digest_of(BODY)
+    for name, rule, body in (
+        ("body-changed", "the content was changed", BODY.replace("250.5", "999.5")),
+        ("body-changed-in-white-space", "a space was added", f"{BODY} "),
+        ("body-cut-off", "the content was cut off", BODY[:-1]),
+    ):
+        yield Recipe(name=name, rule=f"step 11: {rule}", changes={"body": body}, code=code, step=11)
+    for name, rule, digest in (
+        ("second-digest-wrong", "of two digests the second is wrong", f"{right}, {flavor.digest_of('', 'sha-512')}"),
+        (
+            "first-digest-wrong",
+            "of two digests the first is wrong",
+            f"{flavor.digest_of('')}, {flavor.digest_of(BODY, 'sha-512')}",
+        ),
+        ("digest-cut-off", "the digest is cut off", "sha-256=:AAAA:"),
+        ("digest-unknown-alone", "there is no digest by an algorithm we know", right.replace("sha-256", "sha")),
+    ):
+        yield Recipe(name=name, rule=f"step 11: {rule}", digest=digest, code=code, step=11)
+    yield Recipe(
+        name="ended-while-read",
+        rule="step 5 again: it ended, and its nonce with it, while the content was read",
+        state={"now_when_read": NOW + 361},
+        code="signature_window_invalid",
+        step=5,
+    )
+
+
+def _spent(flavor: Flavor) -> Iterator[Recipe]:
+    entry = {"keyid": flavor.key.kid, "nonce": NONCE}
+    for name, rule, body in (
+        ("replayed", "the key's nonce was spent before", BODY),
+        ("replayed-before-the-body-is-judged", "a spent nonce wins over what the content says", '{"a":1,"a":2}'),
+    ):
+        yield Recipe(
+            name=name,
+            rule=f"step 12: {rule}",
+            sent=Sent(body=body),
+            parameters={"nonce": f'"{NONCE}"'},
+            state={"replay_cache_entries": [{**entry, "ttl_seconds": 1}]},
+            code="signature_replayed",
+            step=12,
+        )
+
+
+def _bodies() -> Iterator[Recipe]:
+    for name, rule, body, content_type in (
+        ("key-repeated", "an object has a key twice", '{"plan_id":"a","plan_id":"b"}', TYPE),
+        ("key-repeated-within", "an object within has a key twice", '{"a":[{"b":{"c":1,"c":2}}]}', TYPE),
+        (
+            "key-repeated-escaped",
+            "an object has a key twice, once escaped",
+            '{"plan_id":"a","pl\\u0061n_id":"b"}',
+            TYPE,
+        ),
+        ("key-repeated-in-another-json", "a type that ends in +json", '{"a":1,"a":2}', "application/ld+json"),
+        (
+            "key-repeated-in-upper-case-json",
+            "a type in another case",
+            '{"a":1,"a":2}',
+            "Application/JSON; charset=utf-8",
+        ),
+        ("not-a-number", "a constant that JSON does not have", '{"budget":NaN}', TYPE),
+    ):
+        yield Recipe(
+            name=f"body-{name}",
+            rule=f"step 14: {rule}",
+            sent=Sent(headers=(("Content-Type", content_type),), body=body),
+            code="body_malformed",
+            step=14,
+        )

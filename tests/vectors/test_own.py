@@ -1,0 +1,147 @@
+"""The project's own vectors: as their recipes make them, as the library judges them, and whole."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, get_args
+
+import pytest
+from tests.vectors import make_own
+from tests.vectors.published import OWN, SIGNING, params
+from tests.vectors.recipes.keys import WARNING
+
+from undersigned.conformance import grade
+from undersigned.conformance.signing import SigningVector
+from undersigned.errors import Reason
+from undersigned.settlement import Demand
+from undersigned.url import ADCP_RECEIVED
+
+if TYPE_CHECKING:
+    from undersigned.conformance.body_integrity import BodyIntegrityFact
+
+REQUESTS = params(OWN, which=lambda vector: isinstance(vector, SigningVector))
+
+NO_MESSAGE = {
+    "signature_jwks_untrusted": "a guard of fetched key sources raises it, and no key source fetches yet",
+    "signature_server_unsupported": "the server under the middlewares causes it, whatever the message says",
+}
+"""The reasons that nothing in a message and nothing a verifier is given can cause."""
+
+NOT_OF_THE_PROFILE = {
+    "request-signing": {"signature_components_unexpected": False},
+    "request-signing/profile-3.2": {"signature_components_unexpected": "it requires the digest"},
+    "webhook-signing": {"signature_components_unexpected": "it requires the digest"},
+}
+"""The reasons that a profile has no use for."""
+
+
+@pytest.mark.parametrize("vector", params(OWN))
+def test_an_own_vector_is_as_its_recipe_says(vector):
+    assert grade(vector).difference is None
+
+
+@pytest.mark.parametrize("vector", REQUESTS)
+def test_an_own_vector_is_refused_at_the_step_its_recipe_names(vector):
+    error = vector.judgement().error
+    assert (None if error is None else error.step) == vector.expected.members.get("failed_step")
+
+
+def test_the_files_are_what_the_recipes_make(capsys):
+    assert make_own.main("--check") == 0, capsys.readouterr().out + "run: python -m tests.vectors.make_own"
+
+
+def test_nothing_is_set_aside():
+    assert not OWN.set_aside
+
+
+def test_making_them_again_keeps_what_ecdsa_signed_and_writes_nothing(monkeypatch, tmp_path, capsys):
+    stale, changed, absent = (f"request-signing/positive/{name}.json" for name in ("stale", "ed25519", "query"))
+    kept = "request-signing/positive/es256.json"
+    for path in make_own.OWN.rglob("*.json"):
+        name = path.relative_to(make_own.OWN).as_posix()
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(path.read_bytes())
+    before = (tmp_path / kept).read_bytes()
+    (tmp_path / stale).write_text("{}")
+    (tmp_path / changed).write_text("{}")
+    (tmp_path / absent).unlink()
+    monkeypatch.setattr(make_own, "OWN", tmp_path)
+    assert make_own.main("--check") == 1
+    assert capsys.readouterr().out.splitlines() == [
+        f"not as its recipe makes it: {name}" for name in (changed, absent, stale)
+    ]
+    assert make_own.main() == 0
+    assert "2 written, 1 removed" in capsys.readouterr().out
+    assert (tmp_path / kept).read_bytes() == before
+    assert make_own.main("--check") == 0
+
+
+def test_every_reason_a_message_can_cause_has_a_vector():
+    held = {vector.code.partition("_")[2] for vector in by_set(*(found.name for found in OWN.sets)) if vector.code}
+    assert held == set(get_args(Reason)) - NO_MESSAGE.keys()
+
+
+@pytest.mark.parametrize("name", SIGNING)
+def test_every_reason_has_a_vector_under_every_profile(name):
+    held = {vector.code.partition("_")[2] for vector in by_set(name) if vector.code}
+    unused = {reason for reason, why in NOT_OF_THE_PROFILE[name].items() if why}
+    assert held == set(get_args(Reason)) - NO_MESSAGE.keys() - unused
+
+
+@pytest.mark.parametrize("name", SIGNING)
+def test_every_step_of_the_checklist_refuses_a_vector_under_every_profile(name):
+    steps = {vector.expected.members["failed_step"] for vector in by_set(name) if vector.code}
+    assert steps == {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, "9a", 10, 11, 12, 13, 14}
+
+
+@pytest.mark.parametrize("name", SIGNING)
+def test_every_profile_accepts_both_algorithms_and_both_digests(name):
+    accepted = [vector.judgement().signature for vector in by_set(name) if vector.code is None]
+    signed = [signature for signature in accepted if signature is not None]
+    assert {signature.algorithm for signature in signed} == {"ed25519", "ecdsa-p256-sha256"}
+    bases = "\n".join(signature.signature_base for signature in signed)
+    assert '"content-digest": sha-256=:' in bases
+    assert '"content-digest": sha-512=:' in bases
+    assert ", sha-512=:" in bases
+    assert {signature.label for signature in signed} == {"sig1", "own"}
+
+
+def test_every_digest_policy_has_vectors_of_the_profile_that_knows_them():
+    policies = {vector.profile.digest for vector in by_set("request-signing")}
+    assert policies == {"required", "forbidden", "either"}
+
+
+def test_every_rule_of_the_canonicalizer_has_a_case():
+    rules = {rule for case in OWN["request-signing/canonicalization"].vectors for rule in case_rules(case)}
+    assert rules == {rule.name for rule in ADCP_RECEIVED}
+
+
+def test_the_policy_table_has_every_list_signature_and_credential():
+    facts = [fact for fact in OWN["request-signing/body-integrity-policy"].vectors if is_of_the_table(fact)]
+    cells = {(fact.document.text("mode"), told(fact), fact.document.flag("fallback_auth_valid")) for fact in facts}
+    modes = {fact.document.text("mode") for fact in facts}
+    assert len(cells) == len(modes) * 6 * 2
+    assert len(facts) == len(cells) * 2
+    demands = {mode.removeprefix("protocol_methods_").removesuffix("_for") for mode in modes}
+    assert demands == set(get_args(Demand))
+
+
+def test_the_keys_say_that_they_are_public():
+    for name in ("request-signing", "webhook-signing"):
+        assert json.loads((make_own.OWN / name / "keys.json").read_text())["_WARNING"] == WARNING
+
+
+def by_set(*names: str) -> list[SigningVector]:
+    return [vector for name in names for vector in OWN[name].vectors if isinstance(vector, SigningVector)]
+
+
+def case_rules(case) -> list[str]:
+    return [rule for rule in case.document.text("rule").split(", ") if rule]
+
+
+def is_of_the_table(fact: BodyIntegrityFact) -> bool:
+    return fact.name.startswith(fact.document.text("mode")) and "-fallback" in fact.name
+
+
+def told(fact: BodyIntegrityFact) -> str:
+    return fact.name.removeprefix(fact.document.text("mode")).partition("-with")[0]

@@ -1,0 +1,43 @@
+"""Every published vector, run as `undersigned conformance` runs it."""
+
+from __future__ import annotations
+
+import pytest
+from tests.vectors.published import ADCP, CORPUS, needs_published, published
+
+from undersigned.conformance import grade
+
+
+@pytest.mark.parametrize("vector", published())
+def test_a_published_vector_is_as_published(vector):
+    assert grade(vector).difference is None
+
+
+@needs_published
+def test_every_published_vector_is_here():
+    assert {found.name.removeprefix(ADCP): len(found.vectors) for found in CORPUS.sets} == {
+        "request-signing": 46,
+        "request-signing/profile-3.2": 46,
+        "request-signing/a2a": 33,
+        "webhook-signing": 29,
+        "request-signing/canonicalization": 41,
+        "request-signing/body-integrity-policy": 17,
+        "request-signing/protocol-method-names": 21 + 7 + 8,
+        "rfc9421_vectors": 132 - 13 + 18 - 2 + 18,
+        "web_bot_auth_vectors": 8,
+    }
+
+
+@needs_published
+def test_what_is_not_run_is_no_more_than_this():
+    found = {(aside.name, aside.count, aside.reason.partition(":")[0]) for aside in CORPUS.set_aside}
+    assert found == {
+        ("rfc9421_vectors", 27, "responses"),
+        ("rfc9421_vectors", 10, "sf of a field that is not registered"),
+        ("rfc9421_vectors", 2, "targets in absolute-form or asterisk-form"),
+        ("rfc9421_vectors", 2, "repeated labels and parameters"),
+        ("rfc9421_vectors", 1, "methods in lower case"),
+        ("rfc9421_vectors", 6, "signatures by algorithms no profile accepts; their bases are compared"),
+        ("web_bot_auth_vectors", 4, "signatures by algorithms no profile accepts; their bases are compared"),
+        ("web_bot_auth_vectors", 35, "this library has no profile for Web Bot Auth"),
+    }

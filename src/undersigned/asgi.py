@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from . import wire
 from .asgi_body import Disconnected, bodiless, read_content, replayed
 from .asgi_scope import (
-    authority_values,
     detected_server,
     request_target,
     server_root_path,
@@ -18,10 +17,10 @@ from .asgi_scope import (
 )
 from .content import Content
 from .errors import ConfigurationError, MalformedURL, SignatureError
-from .gate import AskFallback, Authenticate, Complete, Gate, Judged, ReadContent
+from .gate import Authenticate, Complete, Gate, Judged, ReadContent
 from .origins import Origins
 from .refusal import BodyRefused, Recorder, Refusal, log_unsigned
-from .request import Request
+from .request import FieldLines, Request
 from .screening import is_signed
 from .url import canonicalize
 from .verify import AsyncVerifier, Verifier
@@ -128,8 +127,8 @@ class SignatureMiddleware:
     async def _passed(self, scope: Scope, receive: Receive, send: Send, record: Record) -> tuple[Scope, Receive, Send]:
         """Return what the application is called with: a new scope, and a receive that yields what was judged."""
         snapshot = [(bytes(name), bytes(value)) for name, value in scope["headers"]]
-        fields = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in snapshot]
-        signed = is_signed(Request("GET", "", fields))
+        fields = FieldLines([(name.decode("latin-1"), value.decode("latin-1")) for name, value in snapshot])
+        signed = is_signed(fields)
         if not signed and self._policy is None:
             self._check_unsigned(scope)
             record.passed(None, None)
@@ -143,7 +142,7 @@ class SignatureMiddleware:
                 scope, snapshot, target, record.origin, server_adds_root_path=self._server_adds_root_path
             )
         except MalformedURL as malformed:
-            hosts, shown = authority_values(fields), shown_target(scope)
+            hosts, shown = fields.values("host"), shown_target(scope)
             raise wire.target_refused(self._verifier.profile, malformed, hosts=hosts, target=shown) from None
         record.passed(judged.signature, judged.warning)
         new["state"] = _state(scope, judged)
@@ -177,7 +176,7 @@ class SignatureMiddleware:
                 return await read_content(request, receive, digest, cap=self._max_body, seconds=self._body_timeout)
             case Complete(proven, content, digest):
                 return await self._asked(lambda: verifier.complete(proven, content, digest=digest))
-            case AskFallback():
+            case _:
                 accepted = cast("Fallback", self._fallback)(scope)
                 return await accepted if isawaitable(accepted) else accepted
 
@@ -214,7 +213,7 @@ class SignatureMiddleware:
         if not wire.compares_authority(version, named) or not (version.startswith("1.") or server in {None, named}):
             raise wire.http2_refused(profile, version, server)
 
-    def _request(self, scope: Scope, fields: list[tuple[str, str]]) -> tuple[Origin, Request]:
+    def _request(self, scope: Scope, fields: FieldLines) -> tuple[Origin, Request]:
         """Return the origin the request is for, and the request as it was on the wire.
 
         Raises:
@@ -224,20 +223,14 @@ class SignatureMiddleware:
         wire.check_framing(fields, self._verifier.profile)
         method = scope.get("method", "GET")
         wire.check_method(method)
-        hosts = authority_values(fields)
+        hosts = fields.values("host")
         http2 = not scope.get("http_version", "1.1").startswith("1.")
         origin, host = wire.matched_origin(self._origins, hosts, several=http2)
         target = request_target(scope, self._verifier.profile, server_adds_root_path=self._server_adds_root_path)
-        lengths = {value for name, value in fields if name.lower() == "content-length"}
-        chunked = any(name.lower() == "transfer-encoding" for name, _ in fields)
-        own = [(name, value) for name, value in fields if name.lower() != "host"]
-        request = Request(
-            method,
-            target.url(origin),
-            [*own, ("host", host)],
-            has_body=chunked or bool(lengths - {"0"}),
-            query_unknown=target.query is None,
-        )
+        if len(hosts) > 1:
+            fields = FieldLines([*(field for field in fields if field[0] != "host"), ("host", host)])
+        has_body = fields.has("transfer-encoding") or any(length != "0" for length in fields.values("content-length"))
+        request = Request(method, target.url(origin), fields, has_body=has_body, query_unknown=target.query is None)
         return origin, request
 
 

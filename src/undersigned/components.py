@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     from .request import Request
     from .url import CanonicalURL
 
+LONGEST_TARGET = 65_536
+"""The longest target URI of a received request that is judged; servers stop at a tenth of it (RFC 9112 section 3)."""
+LONGEST_AUTHORITY = 1024
+"""The longest Host or `:authority` that is judged; a domain name has at most 253 characters."""
+
 _METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Z-]+")
 _FIELD_VALUE = re.compile(r"[\t\x20-\x7e]*")
@@ -38,12 +43,16 @@ def received_target(request: Request) -> CanonicalURL:
     Raises:
         MalformedURL: the URL or an authority has no canonical form, two authorities differ, or Host is repeated.
     """
+    if len(request.url) > LONGEST_TARGET:
+        raise MalformedURL(f"the target URI has more than {LONGEST_TARGET} characters", rule="length")
     target = canonicalize(request.url, received=True)
     for name in (":authority", "host"):
         values = request.lines(name)
         if len(values) > 1:
             raise MalformedURL(f"the request has {len(values)} {name} values", rule="one authority")
         if values and values[0] != target.authority:
+            if len(values[0]) > LONGEST_AUTHORITY:
+                raise MalformedURL(f"{name} has more than {LONGEST_AUTHORITY} characters", rule="length")
             authority = canonicalize_authority(values[0], target.scheme, received=True)
             if authority != target.authority:
                 raise MalformedURL(f"{name} names another authority than the target URI", rule="same authority")

@@ -140,9 +140,14 @@ def parse_byte_sequences(value: str, *encodings: Encoding) -> dict[str, bytes]:
     return sequences
 
 
-def is_list(value: str) -> bool:
-    """Return whether a comma outside of quotes parts `value` (RFC 9110 section 5.6), or its quotes do not close."""
-    return ("," in value or '"' in value) and _ONE_VALUE.fullmatch(value) is None
+def is_list(value: str, *, longest: int | None = None) -> bool:
+    """Return whether a comma outside of quotes parts `value` (RFC 9110 section 5.6), or its quotes do not close.
+
+    One that holds commas or quotes and more than `longest` characters is taken for a list unread.
+    """
+    if "," not in value and '"' not in value:
+        return False
+    return (longest is not None and len(value) > longest) or _ONE_VALUE.fullmatch(value) is None
 
 
 def serialize_byte_sequence(value: bytes, encoding: Encoding) -> str:

@@ -6,9 +6,12 @@ import dataclasses
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from .content import Content
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 Headers = Mapping[str, str] | Iterable[tuple[str, str]]
 """Header fields: a mapping, or (name, value) pairs whose order and repetition are kept."""
@@ -32,6 +35,44 @@ _USUAL: frozenset[str] = frozenset(
         "user-agent",
     }
 )
+
+
+class FieldLines:
+    """Header fields as every reader takes them, read once: names in lower case, values without the space around them.
+
+    Args:
+        headers: a mapping, or (name, value) pairs; text stands for bytes as Latin-1.
+
+    Attributes:
+        lines: the (name, value) pairs in their order.
+        by_name: the values of each name in their order.
+
+    Raises:
+        TypeError: `headers` is of another type.
+    """
+
+    __slots__ = ("by_name", "lines")
+
+    def __init__(self, headers: Headers) -> None:
+        self.lines = _fields(headers)
+        self.by_name: dict[str, list[str]] = {}
+        for name, value in self.lines:
+            if name in self.by_name:
+                self.by_name[name].append(value)
+            else:
+                self.by_name[name] = [value]
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        """Yield the pairs."""
+        return iter(self.lines)
+
+    def has(self, name: str) -> bool:
+        """Return whether there is a field `name` (lower case)."""
+        return name in self.by_name
+
+    def values(self, name: str) -> list[str]:
+        """Return the values of the field `name` (lower case), a line each."""
+        return self.by_name.get(name, [])
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -74,15 +115,13 @@ class Request:
     ) -> None:
         if not isinstance(method, str) or not isinstance(url, str):
             raise TypeError("method and url must be str")
-        fields, content = _fields(headers), body if isinstance(body, Content) else Content((_octets(body),))
-        lines: dict[str, list[str]] = {}
-        for name, value in fields:
-            lines.setdefault(name, []).append(value)
+        fields = headers if isinstance(headers, FieldLines) else FieldLines(headers)
+        content = body if isinstance(body, Content) else Content((_octets(body),))
         assign = object.__setattr__
         assign(self, "method", method)
         assign(self, "url", url)
-        assign(self, "headers", fields)
-        assign(self, "_lines", lines)
+        assign(self, "headers", fields.lines)
+        assign(self, "_lines", fields.by_name)
         assign(self, "content", content)
         assign(self, "body", bytes(content))
         assign(self, "has_body", bool(len(content)) if has_body is None else has_body)

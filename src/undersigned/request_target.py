@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import unquote_to_bytes
 
+from .components import LONGEST_TARGET
 from .errors import MalformedURL
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ class RequestTarget:
             MalformedURL: not origin-form, or not of the characters RFC 3986 gives a path and a query. That refuses
                 absolute-form, authority-form, `*`, a fragment, a backslash, controls, non-ASCII and bad escapes.
         """
+        if len(raw) > LONGEST_TARGET:
+            raise MalformedURL(f"the request target has more than {LONGEST_TARGET} octets", rule=_RULE)
         match = _ORIGIN_FORM.fullmatch(raw.decode("latin-1"))
         if match is None:
             raise MalformedURL("the request target is not a path and query as RFC 3986 spells them", rule=_RULE)
@@ -75,10 +78,13 @@ class RequestTarget:
 
         Servers differ in whether they decode the path, merge slashes and resolve dots; only that is levelled.
         """
+        own_path = self.path.encode("ascii")
+        if own_path in candidates and b"%" not in own_path:
+            return True
         decoded = unquote_to_bytes(self.path)
         # ASGI servers decode as UTF-8 with replacement, so that is what an undecodable octet is compared as.
         lossy = decoded.decode("utf-8", "replace").encode()
-        own = {decoded, lossy, self.path.encode("ascii")}
+        own = {decoded, lossy, own_path}
         if any(candidate in own for candidate in candidates):
             return True
         # Apache and cheroot leave an encoded slash as it is, and decode the rest.

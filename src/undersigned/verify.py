@@ -40,7 +40,7 @@ class Verifier:
         ConfigurationError: an argument is not what it must be.
     """
 
-    __slots__ = ("_keys", "_replay", "_revocations", "clock", "profile")
+    __slots__ = ("_keys", "_replay", "_revocations", "blocking", "clock", "profile")
 
     def __init__(
         self,
@@ -60,11 +60,8 @@ class Verifier:
         self._replay = replay
         self._revocations = revocations
         self.clock = clock
-
-    @property
-    def blocking(self) -> bool:
+        self.blocking: bool = any(getattr(source, "blocking", True) for source in (keys, replay))
         """Whether verifying may block on IO; a source that does not say is taken to block."""
-        return any(getattr(source, "blocking", True) for source in (self._keys, self._replay))
 
     def verify(self, request: Request) -> VerifiedSignature:
         """Verify a request whose body is at hand.

@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal
 
+from .components import LONGEST_AUTHORITY
 from .errors import ConfigurationError, MalformedURL, printable
 from .policy import Policy
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from .errors import SignatureError
     from .origins import Origin, Origins
@@ -95,6 +96,8 @@ def matched_origin(origins: Origins, hosts: Sequence[str], *, several: bool) -> 
         raise MalformedURL(f"the request has {len(hosts)} Host values; HTTP wants one", rule="one authority")
     if any(host != hosts[0] for host in hosts):
         raise MalformedURL(":authority and Host differ", rule="one authority")
+    if len(hosts[0]) > LONGEST_AUTHORITY:
+        raise MalformedURL(f"the authority has more than {LONGEST_AUTHORITY} characters", rule="length")
     origin = origins.match(hosts[0])
     if origin is None:
         raise MalformedURL(
@@ -115,7 +118,7 @@ def check_method(method: str) -> None:
         raise MalformedURL("the method is not an upper-case token, or is CONNECT", rule="method")
 
 
-def check_framing(fields: Sequence[tuple[str, str]], profile: Profile) -> None:
+def check_framing(fields: Iterable[tuple[str, str]], profile: Profile) -> None:
     """Hold the message to one framing of its content (RFC 9112 section 6.3).
 
     Raises:
@@ -127,7 +130,7 @@ def check_framing(fields: Sequence[tuple[str, str]], profile: Profile) -> None:
         )
 
 
-def check_names(fields: Sequence[tuple[str, str]], profile: Profile) -> None:
+def check_names(fields: Iterable[tuple[str, str]], profile: Profile) -> None:
     """Hold field names to one reading: whoever maps them to CGI variables takes `Content_Type` for `Content-Type`.
 
     Raises:

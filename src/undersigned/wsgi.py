@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from . import wire
 from .errors import ConfigurationError, MalformedURL, SignatureError
-from .gate import AskFallback, Authenticate, Complete, Gate, Judged, ReadContent
+from .gate import Authenticate, Complete, Gate, Judged, ReadContent
 from .origins import Origins
 from .refusal import BodyRefused, Recorder, Refusal, log_unsigned, logger
-from .request import Request
+from .request import FieldLines, Request
 from .screening import is_signed
 from .url import canonicalize
 from .verify import Verifier
@@ -118,8 +118,8 @@ class SignatureMiddleware:
 
     def _passed(self, environ: Environ, start_response: StartResponse, record: Record) -> Environ:
         """Return the environ for the application: a copy that holds what was judged."""
-        fields = field_lines(environ)
-        signed = is_signed(Request("GET", "", fields))
+        fields = FieldLines(field_lines(environ))
+        signed = is_signed(fields)
         if not signed and self._policy is None:
             self._check_unsigned(environ)
             record.passed(None, None)
@@ -134,7 +134,7 @@ class SignatureMiddleware:
             target = canonicalize(request.url) if judged.signature is None else judged.signature.target
             new = verified_environ(environ, target, record.origin)
         except MalformedURL as malformed:
-            hosts, shown = [value for name, value in fields if name == "host"], shown_target(environ)
+            hosts, shown = fields.values("host"), shown_target(environ)
             raise wire.target_refused(self._verifier.profile, malformed, hosts=hosts, target=shown) from None
         record.passed(judged.signature, judged.warning)
         if judged.content is not None:
@@ -168,7 +168,7 @@ class SignatureMiddleware:
                 return read_content(environ, framing, digest, cap=self._max_body, profile=verifier.profile)
             case Complete(proven, content, digest):
                 return verifier.complete(proven, content, digest=digest)
-            case AskFallback():
+            case _:
                 return cast("Fallback", self._fallback)(environ)
 
     def _check_unsigned(self, environ: Environ) -> None:
@@ -184,7 +184,7 @@ class SignatureMiddleware:
             logger.warning(NOTICES[server])
 
     def _request(
-        self, environ: Environ, fields: list[tuple[str, str]], framing: BodyFraming, *, server: str | None
+        self, environ: Environ, fields: FieldLines, framing: BodyFraming, *, server: str | None
     ) -> tuple[Origin, Request]:
         """Return the origin the request is for, and the request as it was on the wire.
 
@@ -199,7 +199,7 @@ class SignatureMiddleware:
         wire.check_framing(fields, profile)
         method = environ["REQUEST_METHOD"]
         wire.check_method(method)
-        hosts = [value for name, value in fields if name == "host"]
+        hosts = fields.values("host")
         origin, _ = wire.matched_origin(self._origins, hosts, several=False)
         target = request_target(environ, profile, reconstruct=self._reconstruct, server=server)
         unknown = query_unknown(environ, target)

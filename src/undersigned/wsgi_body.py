@@ -31,8 +31,14 @@ def read_content(
         raise profile.error(
             "signature_header_malformed", step=1, detail="the body's framing cannot be read on this server"
         )
-    chunks: list[bytes] = []
+    # One buffer and not a list of chunks: the application reads it, so joining them would hold the content twice.
+    read = BytesIO()
     size, left = 0, framing.length
+    if left:
+        # Room for all of it at once: a buffer that grows is copied many times over.
+        read.seek(left - 1)
+        read.write(b"\0")
+        read.seek(0)
     while left is None or left > 0:
         try:
             chunk: bytes = environ["wsgi.input"].read(_CHUNK if left is None else min(_CHUNK, left))
@@ -42,8 +48,7 @@ def read_content(
             ) from failure
         if not chunk:
             break
-        chunks.append(chunk)
-        size += len(chunk)
+        size += read.write(chunk)
         if size > cap:
             raise BodyRefused(CONTENT_TOO_LARGE)
         if digest is not None:
@@ -51,7 +56,7 @@ def read_content(
         left = None if left is None else left - len(chunk)
     if left:
         raise profile.error("signature_digest_mismatch", step=11, detail="the body is shorter than Content-Length")
-    return Content(chunks)
+    return Content((read.getvalue(),) if size else ())
 
 
 def put_back(environ: dict[str, Any], content: Content) -> None:

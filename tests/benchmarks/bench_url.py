@@ -1,24 +1,16 @@
-"""What `canonicalize` costs beside a cold `urllib.parse.urlsplit`.
-
-Run as `python -m tests.benchmarks.bench_url`. Floor and subject are timed in turn, in one process, and a row is the
-median over the rounds of their ratio.
-"""
+"""What `canonicalize` costs beside a cold `urllib.parse.urlsplit`."""
 
 from __future__ import annotations
 
-import statistics
-import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from undersigned.url import MalformedURL, canonicalize, canonicalize_authority
+from tests.benchmarks.row import Row, Side, interleaved
+
+from undersigned.url import MalformedURL, canonicalize, canonicalize_authority, compare, learn_rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-_ROUNDS = 200
-_REPEATS = 20
 
 CANONICAL = [
     "https://seller.example.com/adcp/create_media_buy",
@@ -42,6 +34,8 @@ MIXED = [
 ]
 """One for each thing the algorithm's steps put right, in their order."""
 
+REFUSED = ["https://fe80::1/p", "https://a b/", "https://a/%zz", "ftp://a/"]
+
 _LONG = 65_536
 LONG = {
     "64 KB path, letters": "https://seller.example.com/" + "a" * _LONG,
@@ -60,18 +54,9 @@ LONG = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A measured ratio, or milliseconds where there is no floor, and what it should stay within."""
-
-    name: str
-    value: float
-    unit: str
-    reach: float | None
-
-
-def rows() -> list[Row]:
+def rows(*, quick: bool) -> list[Row]:
     """Measure everything."""
+    rounds = 5 if quick else 300
     ratios = [
         ("canonicalize, canonical", CANONICAL, _canonicalize, 1.0),
         ("canonicalize, canonical, received", CANONICAL, _receive, 1.0),
@@ -80,19 +65,31 @@ def rows() -> list[Row]:
         ("canonicalize, U-label", ["https://bücher.example/p"], _canonicalize, None),
         ("canonicalize, A-label", ["https://xn--bcher-kva.example/p"], _canonicalize, None),
         ("canonicalize, IPv6", ["https://[2001:db8::1]:8443/p"], _canonicalize, None),
-        (
-            "canonicalize, refused",
-            ["https://fe80::1/p", "https://a b/", "https://a/%zz", "ftp://a/"],
-            _canonicalize,
-            None,
-        ),
+        ("canonicalize, refused", REFUSED, _canonicalize, None),
     ]
-    measured = [Row(name, _ratio(lambda f=f, u=u: f(u), lambda u=u: _split(u)), "x", r) for name, u, f, r in ratios]
-    split = CANONICAL[0]
-    authority = _ratio(lambda: canonicalize_authority("seller.example.com", "https"), lambda: _split([split]))
-    measured.append(Row("canonicalize_authority, canonical", authority, "x", None))
-    measured += [Row(name, _milliseconds(url), "ms", 1.0 if "letters" in name else None) for name, url in LONG.items()]
+    measured = [
+        Row(name, "urlsplit, cold", _ratio(rounds, lambda _, f=f, u=u: f(u), u), reach) for name, u, f, reach in ratios
+    ]
+    authority = _ratio(rounds, lambda _: canonicalize_authority("seller.example.com", "https"), CANONICAL[:1])
+    measured.append(Row("canonicalize_authority, canonical", "urlsplit, cold", authority))
+    for name, url in LONG.items():
+        [seconds] = interleaved(3 if quick else 30, Side(lambda _, url=url: _canonicalize([url])))
+        reach = 1000.0 if "letters" in name else None
+        measured.append(Row(f"canonicalize, {name}", "1 ms" if reach else "", seconds * 1e6, reach, "us"))
+    [seconds] = interleaved(
+        rounds, Side(lambda _: compare("HTTP://seller.example.com:80", "http://seller.example.com/"))
+    )
+    measured.append(Row("compare, equal on the third rung", "", seconds * 1e6, None, "us"))
+    for number in (400, 4000):
+        listed = _listed(number)
+        [seconds] = interleaved(1 if quick else 5, Side(lambda _, listed=listed: learn_rules(listed)))
+        measured.append(Row(f"learn_rules, each of {number} URLs", "", seconds * 1e6 / number, None, "us"))
     return measured
+
+
+def _listed(number: int) -> list[str]:
+    pages = (f"https://www.shop{at % 7}.example.com/part{at % 13}/item-{at}?ref={at % 5}" for at in range(number // 2))
+    return [url for page in pages for url in (page, f"{page}&id=")]
 
 
 def _canonicalize(urls: Sequence[str]) -> None:
@@ -114,22 +111,6 @@ def _split(urls: Sequence[str]) -> None:
         urlsplit(url)
 
 
-def _ratio(subject: Callable[[], object], floor: Callable[[], object]) -> float:
-    return statistics.median(_seconds(subject) / _seconds(floor) for _ in range(_ROUNDS))
-
-
-def _milliseconds(url: str) -> float:
-    return 1000 * statistics.median(_seconds(lambda: _canonicalize([url]), repeats=1) for _ in range(30))
-
-
-def _seconds(call: Callable[[], object], *, repeats: int = _REPEATS) -> float:
-    start = time.perf_counter()
-    for _ in range(repeats):
-        call()
-    return (time.perf_counter() - start) / repeats
-
-
-if __name__ == "__main__":
-    for row in rows():
-        reach = "" if row.reach is None else f"{row.reach:6.2f}"
-        print(f"{row.name:42} {row.value:8.3f} {row.unit:2} {reach}")  # noqa: T201 - a table to read
+def _ratio(rounds: int, subject: Callable[[object], object], urls: Sequence[str]) -> float:
+    floor, taken = interleaved(rounds, Side(lambda _: _split(urls)), Side(subject))
+    return taken / floor

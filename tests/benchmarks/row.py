@@ -1,15 +1,16 @@
-"""A row of a benchmark, and how its two sides are timed."""
+"""A row of a benchmark, and how its sides are timed."""
 
 from __future__ import annotations
 
 import gc
+import math
 import statistics
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +35,32 @@ class Row:
     def holds(self) -> bool:
         return self.reach is None or self.ratio <= self.reach
 
+    def as_json(self) -> dict[str, object]:
+        return {
+            "name": self.name,
+            "floor": self.floor,
+            "measured": round(self.ratio, 3),
+            "unit": self.unit or "x",
+            "reach": self.reach,
+            "holds": self.holds,
+        }
 
-def interleaved(rounds: int, *sides: Callable[[int], object]) -> list[float]:
-    """Time the sides one after the other, round after round; return each one's median seconds.
 
-    Each side gets the number of the round, so that it can use an input nobody has used before.
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of the things that are compared.
+
+    Attributes:
+        run: what is timed; it gets what `prepare` has made.
+        prepare: makes the input of a round from its number, untimed and right before: as warm as a server has it.
     """
+
+    run: Callable[[object], object]
+    prepare: Callable[[int], object] = int
+
+
+def interleaved(rounds: int, *sides: Side) -> list[float]:
+    """Time the sides one after the other, round after round; return each one's median seconds."""
     taken: list[list[float]] = [[] for _ in sides]
     clock = time.perf_counter
     gc.collect()
@@ -47,27 +68,49 @@ def interleaved(rounds: int, *sides: Callable[[int], object]) -> list[float]:
     try:
         for turn in range(rounds):
             for side, times in zip(sides, taken, strict=True):
+                given = side.prepare(turn)
                 begun = clock()
-                side(turn)
+                side.run(given)
                 times.append(clock() - begun)
     finally:
         gc.enable()
     return [statistics.median(times) for times in taken]
 
 
+async def interleaved_async(rounds: int, *sides: Callable[[int], Awaitable[object]]) -> list[float]:
+    """As `interleaved`, on the running event loop."""
+    taken: list[list[float]] = [[] for _ in sides]
+    clock = time.perf_counter
+    gc.collect()
+    gc.disable()
+    try:
+        for turn in range(rounds):
+            for side, times in zip(sides, taken, strict=True):
+                waiting = side(turn)
+                begun = clock()
+                await waiting
+                times.append(clock() - begun)
+    finally:
+        gc.enable()
+    return [statistics.median(times) for times in taken]
+
+
+def growth(measure: Callable[[int], float], sizes: Sequence[int]) -> float:
+    """Return the exponent of the time over the last step of `sizes`: 0 is flat, 1 linear, 2 quadratic."""
+    *_, small, large = sizes
+    return math.log(measure(large) / measure(small)) / math.log(large / small)
+
+
 def table(rows: Sequence[Row]) -> str:
     """Return the rows as a table a person reads."""
     lines = [("what", "against", "measured", "reach", "")]
     for row in rows:
-        measured = f"{row.ratio:.2f}" if not row.unit else f"{row.ratio:.0f} {row.unit}"
-        lines.append(
-            (
-                row.name,
-                row.floor,
-                measured,
-                "" if row.reach is None else f"{row.reach:g}",
-                "" if row.reach is None else "ok" if row.holds else "OVER",
-            )
-        )
+        measured = f"{row.ratio:.2f}" if not row.unit else f"{row.ratio:,.0f} {row.unit}"
+        reach = "" if row.reach is None else f"{row.reach:g}"
+        verdict = "" if row.reach is None else "ok" if row.holds else "OVER"
+        lines.append((row.name, row.floor, measured, reach, verdict))
     widths = [max(len(line[at]) for line in lines) for at in range(5)]
-    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines)
+    written = (
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines
+    )
+    return "\n".join(written)

@@ -203,3 +203,17 @@ def test_an_authority_that_differs_or_cannot_be_read_is_refused(headers):
 def test_a_url_without_a_canonical_form_is_refused(url):
     with pytest.raises(MalformedURL):
         received_target(Request("GET", url))
+
+
+def test_a_target_longer_than_any_server_takes_is_refused_unread():
+    longest = "https://seller.example.com/" + "a" * (65_536 - 27)
+    assert received_target(Request("GET", longest)).target_uri == longest
+    with pytest.raises(MalformedURL) as caught:
+        received_target(Request("GET", f"{longest}a"))
+    assert caught.value.rule == "length"
+
+
+def test_a_host_longer_than_any_name_is_refused_unread():
+    with pytest.raises(MalformedURL) as caught:
+        received_target(Request("GET", "https://seller.example.com/", [("host", "a" * 1025)]))
+    assert caught.value.rule == "length"

@@ -154,8 +154,14 @@ def test_without_a_candidate_nothing_is_the_path():
 
 def test_dot_segments_are_levelled_in_linear_time():
     deep = 300_000
-    raw = b"/a" * deep + b"/.." * deep + b"/b"
-    assert RequestTarget.parse(raw).is_path(b"/b")
+    assert RequestTarget("/a" * deep + "/.." * deep + "/b", None).is_path(b"/b")
+
+
+@pytest.mark.parametrize("path", [b"/" + b"a" * 65_535, b"/?" + b"a" * 65_534])
+def test_a_target_longer_than_any_server_takes_is_refused_unread(path):
+    assert RequestTarget.parse(path)
+    with pytest.raises(MalformedURL, match="65536 octets"):
+        RequestTarget.parse(path + b"a")
 
 
 def test_a_long_target_is_refused_in_linear_time():

@@ -518,3 +518,40 @@ def test_parameters_the_profile_does_not_know_are_kept_in_the_base():
     claim = f"{covering(*BARE)};x-custom=tok;flag"
     candidate = screen(unsigned_claim(claim), profiles.ADCP_3_2, now=NOW)
     assert candidate.input.text.endswith(f"{parameters()};x-custom=tok;flag")
+
+
+# Sizes that cost more to read than a signature does to verify
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        [("signature-input", covering(*BARE, keyid='"' + "k" * 8192 + '"')), ("signature", "sig1=:AAAA:")],
+        [
+            ("signature-input", covering(*BARE) + "".join(f";p{at}=1" for at in range(129))),
+            ("signature", "sig1=:AAAA:"),
+        ],
+        [("signature-input", covering(*BARE)), ("signature", f"sig1=:{'A' * 8192}:")],
+        [("signature-input", covering(*BARE)), ("signature", ":" * 513)],
+    ],
+    ids=["input length", "input delimiters", "signature length", "signature delimiters"],
+)
+def test_a_signature_field_too_long_to_be_honest_is_malformed(fields):
+    assert code(Request("GET", URL, fields)) == MALFORMED
+
+
+def test_a_digest_too_long_to_be_honest_is_malformed():
+    assert code(with_content(headers=[JSON_FIELD, ("content-digest", ":" * 513)])) == MALFORMED
+
+
+@pytest.mark.parametrize("value", ['"' * 8193, "," * 8193])
+def test_a_content_type_too_long_to_be_read_is_malformed(value):
+    assert code(with_content(headers=[("content-type", value), ("content-digest", DIGEST)])) == MALFORMED
+
+
+def test_ten_signatures_side_by_side_are_read():
+    others = ", ".join(covering(*FULL, label=f"proxy{number}") for number in range(9))
+    request = unsigned_claim(
+        f"{covering(*BARE)}, {others}", ", ".join(["sig1=:AAAA:"] + [f"proxy{n}=:AAAA:" for n in range(9)])
+    )
+    assert screen(request, profiles.ADCP_3_2, now=NOW).label == "sig1"

@@ -555,6 +555,16 @@ def test_a_websocket_handshake_is_verified_like_a_request(party, echo):
     assert echo.calls[0]["scheme"] == "wss"
 
 
+def test_a_handshake_whose_signature_covers_a_digest_has_no_content_to_be_read(party, echo):
+    profile = replace(profiles.ADCP_3_2, required=("@method", "@target-uri", "@authority", "content-digest"))
+    signed = Signer(party.signer._key, profile=profile).sign(Request("GET", f"{ORIGIN}/p"))
+    scope = handshake(party)
+    scope["headers"] = [(b"host", HOST.encode()), *[(n.lower().encode(), v.encode()) for n, v in signed]]
+    app = SignatureMiddleware(echo, verifier=party.verifier(profile=profile), origins=[ORIGIN])
+    sent = run(app, scope, [{"type": "websocket.connect"}])
+    assert [message["type"] for message in sent] == ["websocket.accept", "websocket.send", "websocket.close"]
+
+
 def test_a_websocket_over_plain_http_keeps_its_plain_scheme(party, echo):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=["http://seller.example.com"])
     scope = handshake(party)

@@ -29,10 +29,11 @@ field_lists = st.lists(
 def test_the_short_way_gives_what_the_resolver_gives(method, url, fields, name):
     request, target = Request(method, url, fields), canonicalize(url)
     component = Component(name, f'"{name}"', bare=True)
-    plain = ComponentValues(request, target)._plain(name)
-    if plain is not None:
-        assert plain == CanonicalResolver(request, target).resolve(component.item())
-        assert plain == ComponentValues(request, target).value(component)
+    try:
+        value = ComponentValues(request, target).value(component)
+    except UnresolvableComponent:
+        return
+    assert value == CanonicalResolver(request, target).resolve(component.item())
 
 
 @thorough

@@ -1,0 +1,177 @@
+"""How the time grows: with what a sender chooses, linear or flat, and never past one verification before its key."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import secrets
+import time
+from typing import TYPE_CHECKING
+
+from tests.benchmarks.row import Row, Side, interleaved
+from tests.benchmarks.traffic import BODY, received, signed_fields
+from tests.keys import BARE, FULL, JSON_FIELD, NONCE, URL, b64url, covering, parameters, signer, verifier
+
+from undersigned import MemoryReplayStore, Request, SignatureError
+from undersigned.components import LONGEST_TARGET
+from undersigned.replay import Caps, UncheckedReplay
+from undersigned.screening import LONGEST_FIELD
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.benchmarks.traffic import Fields
+
+_SIZE = 65_536
+_SIGNATURE = ("Signature", f"sig1=:{'A' * 86}==:")
+_DIGEST = ("Content-Digest", "sha-256=:AAAA:")
+_LINEAR = 1.2
+"""The exponent up to which a measured growth is called linear: an exact line measures 0.9 to 1.1."""
+
+
+def rows(*, quick: bool) -> list[Row]:
+    """Measure the growth, the nonces, and the hostile fields."""
+    return [*_growth(quick=quick), *_nonces(quick=quick), *_hostile(quick=quick)]
+
+
+def _signed(url: str = URL, extra: Fields = (), body: bytes = BODY) -> Request:
+    bare = [("Host", "seller.example.com"), JSON_FIELD, *extra]
+    return Request("POST", url, [*bare, *signer().sign(Request("POST", url, bare, body), nonce=NONCE)], body)
+
+
+def _labelled(count: int) -> Request:
+    """The signature among `count` others, as proxies add them."""
+    signed = _signed()
+    others = [("Signature-Input", f"l{at}=()") for at in range(count)]
+    return Request(
+        "POST", URL, [*signed.headers, *others, *[("Signature", f"l{at}=:AAAA:") for at in range(count)]], BODY
+    )
+
+
+def _growth(*, quick: bool) -> list[Row]:
+    """Measure each dimension over a factor of eight, at sizes where it outweighs the signature check."""
+    dimensions: list[tuple[str, Callable[[int], Request], int]] = [
+        ("header fields", lambda size: _signed(extra=[(f"x-{at}", "v") for at in range(size)]), 2000),
+        ("characters of a header field", lambda size: _signed(extra=[("x", "v" * size)]), 1_000_000),
+        ("labels", _labelled, 5),
+        ("characters of the target", lambda size: _signed(f"{URL}/{'a' * size}"), (LONGEST_TARGET - 100) // 8),
+        ("octets of the body", lambda size: _signed(body=b'"' + b"x" * size + b'"'), 125_000),
+    ]
+    rounds, found = (2 if quick else 15), []
+    for name, request_of, size in dimensions:
+        small, large = _times(request_of, size // 8 or 1 if quick else size, rounds)
+        found.append(
+            Row(f"growth with {name}", f"{size:,} to {8 * size:,}, exponent", math.log(large / small, 8), _LINEAR)
+        )
+    return found
+
+
+def _times(request_of: Callable[[int], Request], size: int, rounds: int) -> list[float]:
+    verifying = verifier(replay=UncheckedReplay())
+    requests = [request_of(size * factor) for factor in (1, 8)]
+    for request in requests:
+        verifying.verify(request)
+    # Its own request each time: content is parsed once.
+    return interleaved(
+        rounds, *(Side(verifying.verify, lambda _, request=request: _again(request)) for request in requests)
+    )
+
+
+def _again(request: Request) -> Request:
+    return Request(request.method, request.url, request.headers, request.body)
+
+
+def _nonces(*, quick: bool) -> list[Row]:
+    """Measure a claim at a million live nonces, and at three, beside one at a thousand."""
+    counts = (1000, 2000, 4000) if quick else (1000, 1_000_000, 3_000_000)
+    store, caps, times = MemoryReplayStore(), Caps(per_key=1_000_000, total=None), []
+    for count in counts:
+        for number in range(len(store), count):
+            # Nonces of 16 bytes as text, made of the number: random enough for a hash table.
+            keyid, nonce = f"key{number % 10}", b64url(number.to_bytes(16, "big"))
+            store.claim(keyid, nonce, now=0, until=30 * (number % 12) + 30, caps=caps)
+        times.append(_claims(store, caps))
+    return [
+        Row(f"a claim among {count:,} live nonces", f"one among {counts[0]:,}", taken / times[0], 3.0)
+        for count, taken in zip(counts[1:], times[1:], strict=True)
+    ]
+
+
+def _claims(store: MemoryReplayStore, caps: Caps) -> float:
+    taken = []
+    for _ in range(500):
+        nonce = secrets.token_urlsafe(16)
+        begun = time.perf_counter()
+        store.claim("key1", nonce, now=0, until=100, caps=caps)
+        taken.append(time.perf_counter() - begun)
+    return sorted(taken)[len(taken) // 2]
+
+
+def hostile(size: int) -> dict[str, Fields]:
+    """Signature fields of `size` characters, each the worst of its kind."""
+    covered = " ".join(f'"{name}"' for name in FULL)
+    fine = covering(*FULL)
+
+    def inputs(value: str) -> Fields:
+        return [("Signature-Input", value[:size]), _SIGNATURE, _DIGEST, JSON_FIELD]
+
+    return {
+        "labels": inputs(", ".join(f"l{at}=()" for at in range(size // 8))),
+        "parameters": inputs("sig1=()" + "".join(f";p{at}=1" for at in range(size // 7))),
+        "components": inputs("sig1=(" + " ".join(f'"x{at}"' for at in range(size // 8)) + ")" + parameters()),
+        "component parameters": inputs(
+            "sig1=(" + " ".join(f'"x";key="k{at}"' for at in range(size // 15)) + ")" + parameters()
+        ),
+        "query parameters": inputs(
+            f"sig1=({covered} "
+            + " ".join(f'"@query-param";name="k{at}"' for at in range(size // 27))
+            + ")"
+            + parameters()
+        ),
+        "quotes": inputs('"' * size),
+        "an open string": inputs('sig1=("' + "a" * size),
+        "backslashes": inputs('sig1=("' + "\\" * size),
+        "parentheses": inputs("(" * size),
+        "spaces": inputs("sig1=(" + " " * size),
+        "a keyid": inputs(covering(*BARE, keyid='"' + "k" * size + '"')),
+        "a nonce": inputs(covering(*BARE, nonce='"' + "k" * size + '"')),
+        "colons in the signature": [("Signature-Input", fine), ("Signature", ":" * size)],
+        "labels in the signature": [
+            ("Signature-Input", fine),
+            ("Signature", ", ".join(f"l{at}=:AAAA:" for at in range(size // 14))),
+        ],
+        "colons in the digest": [("Signature-Input", fine), _SIGNATURE, JSON_FIELD, ("Content-Digest", ":" * size)],
+        "quotes in the content type": [
+            ("Signature-Input", fine),
+            _SIGNATURE,
+            _DIGEST,
+            ("Content-Type", '"\\' * (size // 2)),
+        ],
+        "a host": [("Signature-Input", fine), _SIGNATURE, _DIGEST, JSON_FIELD, ("Host", "a." * (size // 2))],
+    }
+
+
+def _hostile(*, quick: bool) -> list[Row]:
+    """Measure refusing each hostile message beside accepting an honest one."""
+    found = []
+    for size, reach in ((_SIZE, 1.0), (LONGEST_FIELD, None)):
+        worst = max((_refused(fields, 3 if quick else 30), kind) for kind, fields in hostile(size).items())
+        found.append(Row(f"refuse {size:,} hostile characters, the worst: {worst[1]}", "verify", worst[0], reach))
+    url = f"{URL}?{'a' * 2 * LONGEST_TARGET}"
+    refused = _refused([("Signature-Input", covering(*FULL)), _SIGNATURE, _DIGEST, JSON_FIELD], 3 if quick else 30, url)
+    return [*found, Row("refuse a target of 128 KB", "verify", refused, 1.0)]
+
+
+def _refused(fields: Fields, rounds: int, url: str = URL) -> float:
+    honest, accepting, refusing = signed_fields(rounds), verifier(), verifier()
+
+    def refuse(request: Request) -> None:
+        with contextlib.suppress(SignatureError):
+            refusing.verify(request)
+
+    accepted, refused = interleaved(
+        rounds,
+        Side(accepting.verify, lambda turn: received(honest[turn])),
+        Side(refuse, lambda _: Request("POST", url, fields, BODY)),
+    )
+    return refused / accepted

@@ -1,0 +1,48 @@
+"""What `import undersigned` costs beside the import of what it stands on, in fresh interpreters."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from tests.benchmarks.row import Row, Side, interleaved
+
+_DEPENDENCIES = (
+    "import http_message_signatures, http_message_signatures.algorithms, http_sf, http_sf.compat, idna; "
+    "from cryptography.hazmat.primitives.asymmetric import ec, ed25519"
+)
+_FRAMEWORKS = [
+    "starlette",
+    "fastapi",
+    "flask",
+    "werkzeug",
+    "requests",
+    "httpx",
+    "httpx2",
+    "redis",
+    "uvicorn",
+    "waitress",
+    "gunicorn",
+    "django",
+    "aiohttp",
+    "asyncio",
+]
+
+
+def rows(*, quick: bool) -> list[Row]:
+    """Measure the import, and count the frameworks it loads."""
+    floor, whole = interleaved(
+        2 if quick else 15,
+        Side(lambda _: _run(_DEPENDENCIES)),
+        Side(lambda _: _run(f"{_DEPENDENCIES}; import undersigned")),
+    )
+    loaded = _run(f"import sys, undersigned; print(len(sys.modules.keys() & set({_FRAMEWORKS!r})))")
+    return [
+        Row("import undersigned", "its dependencies alone", 1000 * (whole - floor), 80, "ms more"),
+        Row("frameworks it loads, asyncio among them", "none", float(loaded), 0, "modules"),
+    ]
+
+
+def _run(program: str) -> str:
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)  # noqa: S603 - our own program
+    return done.stdout or "0"

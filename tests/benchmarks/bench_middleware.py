@@ -1,0 +1,125 @@
+"""What a request costs from its receipt to its 200 through the middleware, without the application's own time."""
+
+from __future__ import annotations
+
+import asyncio
+from io import BytesIO
+from typing import TYPE_CHECKING
+
+from tests.benchmarks.bench_verify import ed25519_floor
+from tests.benchmarks.row import Row, Side, interleaved, interleaved_async
+from tests.benchmarks.traffic import BODY, signed_fields
+from tests.keys import verifier
+
+from undersigned import asgi, wsgi
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
+ORIGINS = ["https://seller.example.com"]
+_PATH = "/adcp/create_media_buy"
+
+
+def rows(*, quick: bool) -> list[Row]:
+    """Measure both middlewares."""
+    rounds = 20 if quick else 2000
+    return [asyncio.run(_asgi(rounds)), _wsgi(rounds)]
+
+
+async def application(scope, receive, send) -> None:  # noqa: ARG001 - the ASGI signature
+    """Read the body and answer 200: the least an application does."""
+    while (await receive()).get("more_body"):
+        pass
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"0")]})
+    await send({"type": "http.response.body", "body": b""})
+
+
+def scope_of(fields: list[tuple[str, str]]) -> dict[str, object]:
+    """The scope a server makes of a request."""
+    return {
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "method": "POST",
+        "scheme": "http",
+        "path": _PATH,
+        "raw_path": _PATH.encode(),
+        "query_string": b"",
+        "root_path": "",
+        "headers": [(name.lower().encode(), value.encode()) for name, value in fields],
+        "client": ("127.0.0.1", 50000),
+        "server": ("127.0.0.1", 8000),
+        "state": {},
+    }
+
+
+async def _asgi(rounds: int) -> Row:
+    fields, check = signed_fields(rounds), ed25519_floor()
+    middle = asgi.SignatureMiddleware(application, verifier=verifier(), origins=ORIGINS)
+    statuses: list[int] = []
+
+    async def send(message: dict[str, object]) -> None:
+        if message["type"] == "http.response.start":
+            statuses.append(message["status"])
+
+    def through(app):
+        def side(turn: int) -> Awaitable[object]:
+            messages = iter([{"type": "http.request", "body": BODY, "more_body": False}])
+
+            async def receive() -> object:
+                return next(messages)
+
+            return app(scope_of(fields[turn]), receive, send)
+
+        return side
+
+    async def alone() -> None:
+        check(None)
+
+    floor, bare, judged = await interleaved_async(rounds, lambda _: alone(), through(application), through(middle))
+    assert set(statuses) == {200}
+    return Row("ASGI middleware, request to 200, minus the bare app", "Ed25519 verify", (judged - bare) / floor, 1.5)
+
+
+def environ_of(fields: list[tuple[str, str]]) -> dict[str, object]:
+    """The environ a server makes of a request."""
+    environ: dict[str, object] = {
+        "REQUEST_METHOD": "POST",
+        "SCRIPT_NAME": "",
+        "PATH_INFO": _PATH,
+        "RAW_URI": _PATH,
+        "QUERY_STRING": "",
+        "SERVER_PROTOCOL": "HTTP/1.1",
+        "SERVER_NAME": "127.0.0.1",
+        "SERVER_PORT": "8000",
+        "SERVER_SOFTWARE": "gunicorn/27.0.1",
+        "wsgi.url_scheme": "http",
+        "wsgi.input": BytesIO(BODY),
+    }
+    for name, value in fields:
+        key = name.upper().replace("-", "_")
+        environ[key if key in {"CONTENT_TYPE", "CONTENT_LENGTH"} else f"HTTP_{key}"] = value
+    return environ
+
+
+def _wsgi(rounds: int) -> Row:
+    fields, statuses = signed_fields(rounds), []
+
+    def start_response(status: str, _fields: object) -> None:
+        statuses.append(status)
+
+    def bare(environ, start) -> list[bytes]:
+        environ["wsgi.input"].read(int(environ["CONTENT_LENGTH"]))
+        start("200 OK", [("Content-Length", "0")])
+        return [b""]
+
+    middle = wsgi.SignatureMiddleware(bare, verifier=verifier(), origins=ORIGINS)
+    floor, unjudged, judged = interleaved(
+        rounds,
+        Side(ed25519_floor()),
+        Side(lambda environ: bare(environ, start_response), lambda turn: environ_of(fields[turn])),
+        Side(lambda environ: middle(environ, start_response), lambda turn: environ_of(fields[turn])),
+    )
+    assert set(statuses) == {"200 OK"}
+    name = "WSGI middleware, request to 200, minus the bare app"
+    return Row(name, "Ed25519 verify", (judged - unjudged) / floor, 1.5)

@@ -1,0 +1,17 @@
+"""What signing costs beside the private key's operation alone."""
+
+from __future__ import annotations
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from tests.benchmarks.row import Row, Side, interleaved
+from tests.benchmarks.traffic import unsigned
+from tests.keys import signer
+
+
+def rows(*, quick: bool) -> list[Row]:
+    """Measure signing."""
+    rounds = 20 if quick else 3000
+    private, signs = Ed25519PrivateKey.generate(), signer()
+    base = signs.signed(unsigned()).signature_base.encode()
+    floor, signed = interleaved(rounds, Side(lambda _: private.sign(base)), Side(signs.signed, lambda _: unsigned()))
+    return [Row("sign, Ed25519", "Ed25519PrivateKey.sign", signed / floor, 1.40)]

@@ -1,0 +1,94 @@
+"""What verifying and refusing cost beside the signature check alone."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+from typing import TYPE_CHECKING
+
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
+from tests.benchmarks.row import Row, Side, interleaved
+from tests.benchmarks.traffic import BODY, received, signed_fields
+from tests.keys import EC_KEY, EC_PUBLIC, NOW, PUBLIC, verifier
+
+from undersigned import KeySet, SignatureError
+from undersigned.screening import screen
+from undersigned.strict_json import loads
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from undersigned import Request, Verifier
+
+_EXPIRED = NOW + 10_000
+
+
+def rows(*, quick: bool) -> list[Row]:
+    """Measure verification by both algorithms, and the refusals."""
+    rounds = 20 if quick else 2000
+    return [*_ed25519(rounds), _es256(rounds)]
+
+
+def ed25519_floor() -> Callable[[object], object]:
+    """The signature check alone: `Ed25519PublicKey.verify` of the same base."""
+    public = Ed25519PublicKey.from_public_bytes(_octets(PUBLIC["x"]))
+    request = received(signed_fields(1)[0])
+    signature, base = _signature(request), verifier().verify(request).signature_base.encode()
+    return lambda _: public.verify(signature, base)
+
+
+def _ed25519(rounds: int) -> list[Row]:
+    fields = signed_fields(rounds)
+    accepting, late, keyless = verifier(), verifier(now=_EXPIRED), verifier(keys=KeySet.from_jwks({"keys": []}))
+    floor, accepted, window, key, replay, json = interleaved(
+        rounds,
+        Side(ed25519_floor()),
+        Side(accepting.verify, lambda turn: received(fields[turn])),
+        Side(_refused_by(late), lambda turn: received(fields[turn])),
+        Side(_refused_by(keyless), lambda turn: received(fields[turn])),
+        Side(_refused_by(accepting), lambda turn: received(fields[turn])),
+        Side(lambda _: loads(BODY)),
+    )
+    check = "Ed25519PublicKey.verify"
+    return [
+        Row("verify, Ed25519", check, accepted / floor, 1.30),
+        Row("verify, Ed25519, without the JSON of the body", check, (accepted - json) / floor),
+        Row("refuse a bad window", "verify", window / accepted, 0.35),
+        Row("refuse an unknown key", "verify", key / accepted, 0.35),
+        Row("refuse a replay", "verify", replay / accepted, 1.05),
+    ]
+
+
+def _es256(rounds: int) -> Row:
+    fields = signed_fields(rounds, key=EC_KEY)
+    x, y = (int.from_bytes(_octets(EC_PUBLIC[name]), "big") for name in ("x", "y"))
+    public = ec.EllipticCurvePublicNumbers(x, y, ec.SECP256R1()).public_key()
+    request, accepting = received(fields[0]), verifier()
+    raw, base = _signature(request), verifier().verify(request).signature_base.encode()
+    signature = encode_dss_signature(int.from_bytes(raw[:32], "big"), int.from_bytes(raw[32:], "big"))
+    floor, accepted = interleaved(
+        rounds,
+        Side(lambda _: public.verify(signature, base, ec.ECDSA(hashes.SHA256()))),
+        Side(accepting.verify, lambda turn: received(fields[turn])),
+    )
+    return Row("verify, ES256", "P-256 verify", accepted / floor, 1.40)
+
+
+def _refused_by(refusing: Verifier) -> Callable[[Request], object]:
+    def refused(request: Request) -> None:
+        with contextlib.suppress(SignatureError):
+            refusing.verify(request)
+            raise AssertionError("the request must be refused")
+
+    return refused
+
+
+def _signature(request: Request) -> bytes:
+    return screen(request, verifier().profile, now=NOW).signature
+
+
+def _octets(text: object) -> bytes:
+    return base64.urlsafe_b64decode(f"{text}=")

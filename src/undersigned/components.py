@@ -128,7 +128,7 @@ class ComponentValues:
     target: CanonicalURL
     content_digest: str | None = None
 
-    def value(self, component: Component) -> str:
+    def value(self, component: Component) -> str:  # noqa: PLR0911 - one return for each component known at once
         """Return the value of `component` (RFC 9421 section 2).
 
         Raises:

@@ -71,7 +71,9 @@ class Component:
 
 
 class Coverage(NamedTuple):
-    """What a signature covers, and what is asked of it. Stages are named tuples: a frozen dataclass takes twice as long.
+    """What a signature covers, and what is asked of it.
+
+    Like the stages it is a named tuple: a frozen dataclass takes twice as long to make.
 
     Attributes:
         components: the covered components in their order.

@@ -28,7 +28,7 @@ LONGEST_FIELD = 8192
 Reading a structured field costs about a microsecond a character, and refusing must cost less than verifying.
 """
 MOST_DELIMITERS = 128
-"""The most commas, semicolons, colons and spaces in one of more than `_SHORT` characters: about ten signatures' worth."""
+"""The most commas, semicolons, colons and spaces in one of more than `_SHORT` characters: ten signatures' worth."""
 _SHORT = 512
 
 

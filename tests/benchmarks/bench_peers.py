@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import secrets
 import time
 from importlib.util import find_spec
@@ -68,7 +68,7 @@ def _http_message_signatures(rounds: int) -> list[Row]:
         rounds,
         Side(
             lambda message: theirs.verify(
-                message, max_age=datetime.timedelta(minutes=5), expect_tag=_TAG, require_components=FULL, body=BODY
+                message, max_age=dt.timedelta(minutes=5), expect_tag=_TAG, require_components=FULL, body=BODY
             ),
             lambda turn: _Message(fields[turn]),
         ),
@@ -77,12 +77,12 @@ def _http_message_signatures(rounds: int) -> list[Row]:
     signs, peer_signs = signer(now=time.time()), HTTPMessageSigner(signature_algorithm=ED25519, key_resolver=_Keys())
 
     def sign(message: _Message) -> None:
-        now = datetime.datetime.now(datetime.UTC)
+        now = dt.datetime.now(dt.UTC)
         peer_signs.sign(
             message,
             key_id=_KEYID,
             created=now,
-            expires=now + datetime.timedelta(minutes=5),
+            expires=now + dt.timedelta(minutes=5),
             nonce=secrets.token_urlsafe(16),
             label="sig1",
             tag=_TAG,

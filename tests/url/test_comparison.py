@@ -107,6 +107,11 @@ def test_refusal_on_a_rung_that_is_needed_is_raised():
         compare("http://a/\ud800", "http://a/")
 
 
+def test_rule_without_which_another_refuses_is_needed():
+    found = compare("http://a/\u00e9#\ud800", "http://a/%C3%A9", purpose="action")
+    assert (found.rung, names(found)) == ("syntax", ["fragment", "iri-to-uri"])
+
+
 def test_any_policy_can_be_a_rung():
     adcp = (Rung("string", ()), Rung("adcp", ADCP))
     assert names(compare("https://a./p#f", "https://a/p", ladder=adcp)) == ["root-dot", "fragment"]

@@ -19,7 +19,7 @@ def first(case: dict):
     return grade(CanonicalizationCase("own", Document(case))).difference
 
 
-@pytest.mark.parametrize("case", [ACCEPTED, REFUSED, {**ACCEPTED, "reject": False}])
+@pytest.mark.parametrize("case", [ACCEPTED, REFUSED, {**REFUSED, "refused_by": None}, {**ACCEPTED, "reject": False}])
 def test_a_case_that_is_right_has_no_difference(case):
     assert first(case) is None
 

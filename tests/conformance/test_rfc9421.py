@@ -56,7 +56,7 @@ def test_a_case_that_is_wrong_in_one_place_is_found_there(given, what):
     assert grade(given).difference.what == what
 
 
-@pytest.mark.parametrize("identifier", ['"x-absent"', '"@own"', '"@method', ""])
+@pytest.mark.parametrize("identifier", ['"x-absent"', '"@own"', '"@method'])
 def test_an_error_is_expected_or_found(identifier):
     assert grade(component(component=identifier, error="unresolvable", expected_line=None)).passed
     difference = grade(component(component=identifier)).difference
@@ -84,10 +84,12 @@ def test_a_signature_by_another_algorithm_is_set_aside_and_its_base_compared():
         (component(message={}), "method is not a string"),
         (component(component=None), "component is not a string"),
         (component(component='"a" "b"'), "component is not one identifier"),
+        (component(component=""), "component is not one identifier"),
         (base(label="other"), "label names no member"),
         (base(message=message()), "an error"),
         (vector(key="nobody"), "nobody is not an object"),
         (vector(alg=None), "alg is not a string"),
+        (vector(alg=[]), "alg is not a string"),
         (vector(valid=None), "valid is not true or false"),
     ],
 )

@@ -8,8 +8,9 @@ import pytest
 from tests.middleware.conftest import ORIGIN
 from tests.middleware.test_asgi import Echo, http_scope, run
 
-from undersigned import MalformedSignature, profiles, wire
+from undersigned import MalformedSignature, MalformedURL, profiles, wire
 from undersigned.asgi import SignatureMiddleware
+from undersigned.origins import Origins
 
 PROFILE = profiles.ADCP_3_2
 
@@ -91,3 +92,8 @@ def test_a_root_path_that_any_client_of_daphne_can_set_is_refused(party, roots, 
     server = Server()
     asyncio.run(app(http_scope(party, path="/sub/p", **roots), server.receive, server.send))
     assert sent[0]["status"] == status
+
+
+def test_an_authority_longer_than_any_name_is_refused_unread():
+    with pytest.raises(MalformedURL, match="1024 characters"):
+        wire.matched_origin(Origins(["https://seller.example.com"]), ["a" * 1025], several=False)

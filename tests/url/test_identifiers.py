@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import copy
+import pickle
 
 import pytest
 from hypothesis import given
@@ -83,6 +84,9 @@ def test_set_is_a_frozen_value_that_names_no_identifier(agents):
     with pytest.raises(AttributeError):
         agents.code = "other"
     assert copy.copy(agents) == agents
+    [malformed] = pickle.loads(pickle.dumps(agents)).malformed  # noqa: S301 - our own bytes
+    assert vars(malformed) == vars(agents.malformed[0])
+    assert str(malformed) == str(agents.malformed[0])
     assert "pub.test" not in repr(agents)
 
 

@@ -31,6 +31,13 @@ class MalformedIdentifier(UndersignedError, ValueError):
         self.rule = rule
         self.position = position
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild_error, (str(self), self.code, self.rule, self.position)
+
+
+def _rebuild_error(message: str, code: str, rule: str, position: int | None) -> MalformedIdentifier:
+    return MalformedIdentifier(message, code=code, rule=rule, position=position)
+
 
 @dataclass(frozen=True, slots=True)
 class Identifier:

@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from undersigned.cli.columns import NARROWEST, lines
+from undersigned.conformance import Difference
+
+BASE = '"@method": POST\n"@target-uri": https://own.test/a/long/path?with=a&query\n"@authority": own.test'
+
+
+def shown(expected: str, found: str, width: int = 40) -> list[str]:
+    return [line for line, _ in lines(Difference("x", expected, found), width=width)]
+
+
+def test_two_short_texts_stand_one_above_the_other_the_first_difference_marked():
+    assert shown("refused with a", "refused with b") == [
+        "expected: refused with a",
+        "found:    refused with b",
+        "                       ^",
+    ]
+
+
+def test_what_was_found_stands_alone_where_nothing_was_expected():
+    assert shown("", "the file is not JSON\n") == ["the file is not JSON\\n"]
+
+
+def test_two_bases_stand_side_by_side_the_first_difference_marked():
+    found = BASE.replace("query", "qurey")
+    assert shown(BASE, found, width=30) == [
+        "expected                        found",
+        '"@method": POST                 "@method": POST',
+        '"@target-uri": https://own.tes  "@target-uri": https://own.tes',
+        "t/a/long/path?with=a&query      t/a/long/path?with=a&qurey",
+        "                       ^                               ^",
+        '"@authority": own.test          "@authority": own.test',
+    ]
+
+
+def test_a_base_that_ends_early_is_marked_where_it_ends():
+    assert shown("a\nb", "a", width=20) == [
+        "expected              found",
+        "a                     a",
+        " ^                     ^",
+        "b",
+    ]
+
+
+def test_a_long_line_goes_on_below_in_its_column():
+    assert shown("a" * 45, "a" * 44 + "b", width=20) == [
+        "expected              found",
+        "a" * 20 + "  " + "a" * 20,
+        "a" * 20 + "  " + "a" * 20,
+        "aaaaa                 aaaab",
+        "    ^                     ^",
+    ]
+
+
+def test_a_difference_behind_a_full_row_has_a_row_of_its_own():
+    assert shown("a" * 40, "a" * 40 + "b", width=20)[-2:] == ["                      b", "^                     ^"]
+
+
+def test_what_is_not_printable_ascii_is_escaped_and_the_mark_stays_under_it():
+    assert shown("a\x1b[31m\u00e9x", "a\x1b[31m\u00e9y") == [
+        "expected: a\\x1b[31m\\xe9x",
+        "found:    a\\x1b[31m\\xe9y",
+        "                       ^",
+    ]
+
+
+def test_of_long_texts_only_what_is_around_the_difference_is_shown():
+    expected = "\n".join(map(str, range(1000)))
+    told = shown(expected, expected.replace("\n500\n", "\n5OO\n"))
+    assert len(told) == 1 + 41 + 1
+    assert told[1].split() == ["480", "480"]
+    assert told[-1].split() == ["520", "520"]
+
+
+def test_the_mark_alone_is_told_apart():
+    difference = Difference("x", BASE, BASE[:-1])
+    assert [line.split() for line, is_mark in lines(difference, width=40) if is_mark] == [["^", "^"]]
+
+
+@given(expected=st.text(min_size=1), found=st.text(), width=st.integers(NARROWEST, 60))
+def test_any_two_texts_are_shown_in_printable_ascii_within_the_width_with_one_mark(expected, found, width):
+    difference = Difference.between("x", expected, found)
+    if difference is None:
+        return
+    told = list(lines(difference, width=width))
+    assert sum(is_mark for _, is_mark in told) == 1
+    for line, _ in told:
+        assert line.isascii()
+        assert line.isprintable()
+        assert len(line) <= 2 * width + 2
+
+
+@pytest.mark.parametrize("width", [20, 40])
+def test_a_text_in_several_lines_is_never_put_in_one(width):
+    assert shown("a\nb", "c", width=width)[0].split() == ["expected", "found"]

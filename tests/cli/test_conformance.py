@@ -1,0 +1,168 @@
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.cli.command import invoke, run
+from tests.conformance.laid import OWN, REFUSED, SIGNED, lay, lay_files, own
+
+NAME = "request-signing/profile-3.2"
+
+
+@pytest.fixture
+def right(tmp_path):
+    return lay_files(lay(tmp_path), {SIGNED: own(SIGNED), REFUSED: own(REFUSED)})
+
+
+def wrong(directory: Path, **members) -> Path:
+    return lay_files(directory, {SIGNED: {**own(SIGNED), **members}})
+
+
+def test_our_own_vectors_pass():
+    done = run("conformance", str(OWN.parent))
+    lines = done.stdout.decode("ascii").splitlines()
+    assert done.returncode == 0, done.stdout
+    assert re.fullmatch(r"[1-9][0-9]* passed, 0 failed", lines[-1])
+    assert lines[0].split() == ["set", "passed", "failed", "total"]
+    assert b"own/request-signing/a2a: " in done.stderr
+
+
+def test_without_a_terminal_everything_is_plain_ascii(right):
+    done = run("conformance", str(right))
+    assert (done.returncode, done.stderr) == (0, f"{NAME}: 2 run\n".encode())
+    assert done.stdout == (
+        b"set                          passed  failed  total\n"
+        b"request-signing/profile-3.2       2       0      2\n"
+        b"\n"
+        b"2 passed, 0 failed\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("members", "what"),
+    [
+        ({"expected_outcome": {"success": False, "error_code": "request_signature_invalid"}}, "outcome"),
+        ({"expected_signature_base": own(SIGNED)["expected_signature_base"][:-1]}, "signature base"),
+        ({"request": 7}, "not a vector"),
+    ],
+)
+def test_one_failure_is_exit_1_and_shown(members, what, right):
+    result = invoke("conformance", str(wrong(right, **members)))
+    assert result.exit_code == 1
+    assert f"\nFAILED {NAME}: positive/ed25519: {what}\n" in result.stdout
+    assert result.stdout.endswith("\n1 passed, 1 failed\n")
+
+
+def test_a_wrong_base_is_marked_under_its_first_differing_byte(right):
+    base = own(SIGNED)["expected_signature_base"]
+    at = base.index("own-buyer")
+    result = invoke("conformance", str(wrong(right, expected_signature_base=base.replace("own-buyer", "Own-buyer"))))
+    assert f"\n  first differing byte: {at}\n" in result.stdout
+    lines = result.stdout.splitlines()
+    [number] = [number for number, line in enumerate(lines) if re.fullmatch(r" +\^ +\^", line)]
+    marks = [match.start() for match in re.finditer(r"\^", lines[number])]
+    assert [lines[number - 1][mark] for mark in marks] == ["O", "o"]
+
+
+def test_json_is_one_object_and_nothing_else(right):
+    done = run("conformance", "--json", str(right))
+    told = json.loads(done.stdout)
+    assert (done.returncode, done.stdout.count(b"\n")) == (0, 1)
+    assert (told["passed"], told["failed"], told["failures"], told["not_run"]) == (2, 0, [], [])
+    assert told["sets"] == [{"name": NAME, "passed": 2, "failed": 0, "total": 2}]
+
+
+def test_json_of_a_failure_is_exit_1(right):
+    result = invoke("conformance", str(wrong(right, expected_signature_base="x")), "--json")
+    told = json.loads(result.stdout)
+    assert result.exit_code == 1
+    assert [(one["vector"], one["what"], one["first_differing_byte"]) for one in told["failures"]] == [
+        ("positive/ed25519", "signature base", 0)
+    ]
+
+
+@pytest.mark.parametrize("args", [[], ["--json"]])
+def test_a_directory_without_vectors_is_exit_2(args, tmp_path):
+    result = invoke("conformance", *args, str(lay(tmp_path)))
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "holds no vectors: give the directory that holds request-signing or webhook-signing" in result.stderr
+
+
+@pytest.mark.parametrize("name", ["absent", "file"])
+def test_what_is_no_directory_is_exit_2(name, tmp_path):
+    (tmp_path / "file").write_text("")
+    assert invoke("conformance", str(tmp_path / name)).exit_code == 2
+
+
+def test_a_directory_that_cannot_be_listed_is_exit_2_and_no_traceback(right, monkeypatch):
+    def refuse(_path):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "iterdir", refuse)
+    result = invoke("conformance", str(right))
+    assert result.exit_code == 2
+    assert "a directory cannot be listed: Permission denied" in result.stderr
+
+
+def test_a_foreign_file_fails_alone_and_without_a_traceback(right):
+    lay_files(right, {f"{NAME}/negative/{name}.json": data for name, data in FOREIGN.items()})
+    done = run("conformance", str(right))
+    assert done.returncode == 1
+    assert done.stdout.endswith(b"\n2 passed, %d failed\n" % len(FOREIGN))
+    assert b"Traceback" not in done.stdout + done.stderr
+
+
+FOREIGN = {
+    "empty": b"",
+    "text": b"hello",
+    "list": b"[]",
+    "nested": b"[" * 100_000,
+    "other": b'{"a": 1}',
+    "repeated": b'{"request": 1, "request": 2}',
+    "bytes": bytes(range(256)),
+}
+
+
+def test_on_a_terminal_it_shows_progress_and_colour_and_the_last_line_is_plain(right):
+    wrong(right, expected_signature_base="x")
+    told = on_a_terminal("conformance", str(right))
+    assert "\x1b[31m" in told
+    assert "2/2" in told
+    assert told.splitlines()[-1].strip() == "1 passed, 1 failed"
+
+
+def test_on_a_terminal_json_stays_one_object(right):
+    told = on_a_terminal("conformance", "--json", str(right))
+    assert json.loads(told[told.index("{") :])["passed"] == 2
+
+
+def on_a_terminal(*args: str) -> str:
+    """What a command writes whose output and errors are a terminal."""
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100", "NO_COLOR": ""}
+    environment.pop("NO_COLOR")
+    process = subprocess.Popen(  # noqa: S603 - our own command, with arguments a test chose
+        [sys.executable, "-m", "undersigned", *args],
+        stdin=subprocess.DEVNULL,
+        stdout=theirs,
+        stderr=theirs,
+        env=environment,
+    )
+    os.close(theirs)
+    written = bytearray()
+    try:
+        while chunk := os.read(ours, 4096):
+            written += chunk
+    except OSError:
+        # Linux says so when the other end is closed.
+        pass
+    finally:
+        os.close(ours)
+        process.wait(timeout=60)
+    return written.decode()

@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import io
+import re
+
+import pytest
+from rich.console import Console
+
+from undersigned.cli.report import Report, SetGrades
+from undersigned.conformance import Difference, Grade, SetAside
+
+PASSED = Grade("positive/001", None)
+REFUSED = Grade("negative/[red]002", Difference("outcome", "refused with a", "refused with b", "refused at step 3: no"))
+BROKEN = Grade("negative/\x1b[2J", Difference("not a vector", "", "the file is not JSON"))
+BASE = Grade("positive/003", Difference("signature base", "a\nb", "a\nc"))
+RIGHT = Report([SetGrades("own", [PASSED, PASSED]), SetGrades("other", [PASSED])], [])
+WRONG = Report(
+    [SetGrades("own/request-signing", [PASSED, REFUSED]), SetGrades("own/a2a", [BROKEN, BASE])],
+    [SetAside("rfc9421", 7, "responses: not signed")],
+)
+
+
+def printed(report: Report, *, terminal: bool = False, width: int = 100) -> str:
+    console = Console(
+        file=io.StringIO(),
+        force_terminal=terminal,
+        width=width,
+        highlight=False,
+        color_system="standard" if terminal else None,
+    )
+    report.show(console)
+    return console.file.getvalue()
+
+
+def test_the_last_line_is_the_summary_alone():
+    assert printed(RIGHT).splitlines()[-1] == "3 passed, 0 failed"
+    assert printed(WRONG).splitlines()[-1] == "1 passed, 3 failed"
+    assert "\n3 passed, 0 failed\n" in printed(RIGHT, terminal=True)
+
+
+def test_the_table_has_a_row_a_set():
+    rows = [line.split() for line in printed(WRONG).splitlines()[:3]]
+    assert rows == [
+        ["set", "passed", "failed", "total"],
+        ["own/request-signing", "1", "1", "2"],
+        ["own/a2a", "0", "2", "2"],
+    ]
+
+
+def test_what_is_not_run_is_said_and_counted_apart():
+    assert "\nnot run, and counted nowhere:\n  rfc9421: 7 responses: not signed\n" in printed(WRONG)
+    assert "not run" not in printed(RIGHT)
+
+
+def test_a_failure_has_its_name_its_difference_and_its_note():
+    assert (
+        "\nFAILED own/request-signing: negative/[red]002: outcome\n"
+        "  expected: refused with a\n"
+        "  found:    refused with b\n"
+        "                         ^\n"
+        "  first differing byte: 13\n"
+        "  refused at step 3: no\n"
+    ) in printed(WRONG)
+
+
+def test_a_vector_that_cannot_be_read_has_its_fault_alone():
+    assert "\nFAILED own/a2a: negative/\\x1b[2J: not a vector\n  the file is not JSON\n\n" in printed(WRONG)
+
+
+def test_two_bases_stand_side_by_side_in_the_width_there_is():
+    for width in (40, 100):
+        lines = printed(WRONG, width=width).splitlines()
+        assert ["b", "c"] in [line.split() for line in lines]
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_nothing_of_a_file_reaches_a_terminal_unescaped(terminal):
+    told = printed(WRONG, terminal=terminal)
+    assert "\x1b[2J" not in told
+    assert ("\x1b[" in told) == terminal
+    assert re.sub(r"\x1b\[[0-9;]*m", "", told).replace("\n", "").isprintable()
+
+
+def test_a_terminal_sees_the_same_words():
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", printed(WRONG, terminal=True))
+    assert plain.split("\n\n", 1)[1] == printed(WRONG).split("\n\n", 1)[1]
+    assert plain.split()[:4] == ["set", "passed", "failed", "total"]
+
+
+def test_the_object_says_all_of_it():
+    assert WRONG.json() == {
+        "passed": 1,
+        "failed": 3,
+        "sets": [
+            {"name": "own/request-signing", "passed": 1, "failed": 1, "total": 2},
+            {"name": "own/a2a", "passed": 0, "failed": 2, "total": 2},
+        ],
+        "not_run": [{"set": "rfc9421", "vectors": 7, "reason": "responses: not signed"}],
+        "failures": [
+            {
+                "set": "own/request-signing",
+                "vector": "negative/[red]002",
+                "what": "outcome",
+                "expected": "refused with a",
+                "found": "refused with b",
+                "first_differing_byte": 13,
+                "note": "refused at step 3: no",
+            },
+            {
+                "set": "own/a2a",
+                "vector": "negative/\x1b[2J",
+                "what": "not a vector",
+                "expected": "",
+                "found": "the file is not JSON",
+                "first_differing_byte": 0,
+                "note": "",
+            },
+            {
+                "set": "own/a2a",
+                "vector": "positive/003",
+                "what": "signature base",
+                "expected": "a\nb",
+                "found": "a\nc",
+                "first_differing_byte": 2,
+                "note": "",
+            },
+        ],
+    }

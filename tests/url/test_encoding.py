@@ -124,6 +124,13 @@ def test_nfc_composes_letters_and_never_makes_or_takes_a_delimiter(text, expecte
     assert after(nfc, text) == expected
 
 
+def test_nfc_leaves_a_heap_of_marks_as_it_is():
+    few, many = "\u0301\u0316" * 15, "\u0301\u0316" * 100_000
+    assert nfc.apply(URL.parse(f"a:{few}")).path == "\u0316" * 15 + "\u0301" * 15
+    url = URL.parse(f"a:{many}")
+    assert nfc.apply(url) is url
+
+
 @quick
 @given(st.text(st.characters(min_codepoint=0xA0, exclude_categories=["Cs"]), max_size=6))
 def test_nfc_of_a_word_is_that_of_unicode_encoded_or_not(word):

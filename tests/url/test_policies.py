@@ -68,6 +68,21 @@ def test_rule_makes_what_reads_back_as_the_same_parts(text):
             url = after
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "http://a/" + "e%CC%81%CC%96" * 5000,
+        "http://a/#" + "%#" * 10_000,
+        "x:/./" + "/..//" * 10_000,
+        "x://" + ":" * 20_000,
+    ],
+    ids=["marks", "hashes", "dots", "colons"],
+)
+def test_giant_text_has_a_form_by_every_policy_for_any_scheme(text):
+    for name in ("rfc3986-scheme", "iri", "powder", "atom"):
+        assert form(text, POLICIES[name]) is not None
+
+
 def test_powder_decodes_once_so_that_twice_is_more():
     once = form("http://a/%2541", POWDER)
     assert (once, form(once, POWDER)) == ("http://a/%41", "http://a/A")

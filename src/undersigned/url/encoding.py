@@ -27,6 +27,7 @@ _NON_ASCII: Final = re.compile(r"[^\x00-\x7f]++")
 _UNFIT: Final = re.compile(r"%(?![0-9A-Fa-f]{2})|[^A-Za-z0-9._~:/?\[\]@!$&'()*+,;=%-]++")
 _BETWEEN_WORDS: Final = re.compile(r"(%[0-9A-Fa-f]{2}|[^A-Za-z0-9._~\x80-\U0010ffff-])")
 _UNDECODABLE: Final = re.compile(r"[\udc80-\udcff]")
+_MOST_MARKS: Final = 30
 _WORD: Final = re.compile(r"[A-Za-z0-9._~\x80-\U0010ffff-]*+")
 
 
@@ -119,11 +120,23 @@ def _composed(part: str) -> str:
         return part
     words = _BETWEEN_WORDS.split(text)
     for at in range(0, len(words), 2):
-        composed = unicodedata.normalize("NFC", words[at])
-        if _WORD.fullmatch(composed):
+        if _is_stream_safe(words[at]) and _WORD.fullmatch(composed := unicodedata.normalize("NFC", words[at])):
             words[at] = composed
     text = "".join(words)
     return _NON_ASCII.sub(lambda run: encode(run[0]), text) if part.isascii() else text
+
+
+def _is_stream_safe(word: str) -> bool:
+    """Tell whether no more marks follow one letter than any language writes (UAX 15 section 13).
+
+    Bringing marks in order takes time in the square of their number.
+    """
+    marks = 0
+    for char in word:
+        marks = marks + 1 if unicodedata.combining(char) else 0
+        if marks > _MOST_MARKS:
+            return False
+    return True
 
 
 def _over(url: URL, parts: tuple[str, ...], change: Callable[[str], str]) -> URL:

@@ -53,7 +53,7 @@ def _growth(*, quick: bool) -> list[Row]:
     dimensions: list[tuple[str, Callable[[int], Request], int]] = [
         ("header fields", lambda size: _signed(extra=[(f"x-{at}", "v") for at in range(size)]), 2000),
         ("characters of a header field", lambda size: _signed(extra=[("x", "v" * size)]), 1_000_000),
-        ("labels", _labelled, 5),
+        ("labels", _labelled, 3),
         ("characters of the target", lambda size: _signed(f"{URL}/{'a' * size}"), (LONGEST_TARGET - 100) // 8),
         ("octets of the body", lambda size: _signed(body=b'"' + b"x" * size + b'"'), 125_000),
     ]

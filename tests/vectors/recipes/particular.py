@@ -1,13 +1,13 @@
-"""What one profile has and the others do not: digest policies, purposes, spellings of a digest."""
+"""What stands under one profile alone: digest policies, purposes, spellings of a digest, limits."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tests.vectors.recipes.flavors import ADCP_3_1, WEBHOOK
+from tests.vectors.recipes.flavors import ADCP_3_1, ADCP_3_2, WEBHOOK
 from tests.vectors.recipes.keys import SELLER_REQUESTS
-from tests.vectors.recipes.message import BARE, FULL, TYPED, Flavor, Recipe, Sent
+from tests.vectors.recipes.message import BARE, FULL, TYPE, TYPED, Flavor, Recipe, Sent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -20,6 +20,7 @@ def recipes(flavor: Flavor) -> Iterator[Recipe]:
         yield from _deliveries()
     else:
         yield from _no_body()
+        yield from _limits()
 
 
 def _policy(digest: str) -> Mapping[str, object]:
@@ -123,3 +124,44 @@ def _no_body() -> Iterator[Recipe]:
         code="signature_header_malformed",
         step=1,
     )
+
+
+def _limits() -> Iterator[Recipe]:
+    """What takes longer to read than a signature takes to verify; one checklist holds the same for every profile."""
+    # Commas, semicolons, colons and spaces: ten of the signature's own member, two before the other label.
+    listed = " ".join(f'"own-{number}"' for number in range(117))
+    yield Recipe(
+        name="signature-input-of-128-delimiters",
+        rule="a field may have 128 delimiters",
+        input=f"{{}}, own=({listed})",
+        signature=f"{{}}, own={ADCP_3_2.bytes_field(bytes(64))}",
+    )
+    many = ", ".join(f"own-{number}=:AAAA:" for number in range(43))
+    for name, rule, options in (
+        ("signature-input-of-129-delimiters", "a Signature-Input of more", {"input": f'{{}}, own=({listed} "own")'}),
+        ("signature-of-too-many-labels", "a Signature", {"signature": f"{{}}, {many}"}),
+        ("digest-of-too-many-algorithms", "a Content-Digest", {"digest": f"{ADCP_3_2.digest_of(Sent().body)}, {many}"}),
+        ("signature-input-too-long", "8193 characters", {"parameters": {"keyid": f'"{"own" * 2731}"'}}),
+        ("type-too-long", "a Content-Type", {"sent": Sent(headers=(("Content-Type", f'{TYPE};own="{"x" * 8192}"'),))}),
+    ):
+        yield Recipe(
+            name=name,
+            rule=f"step 1: more than 128 delimiters or 8192 characters: {rule}",
+            proven=False,
+            code="signature_header_malformed",
+            step=1,
+            **options,
+        )
+    for name, rule, sent in (
+        ("target-too-long", "a target of 65537 characters", Sent(url=f"{ADCP_3_2.url}?{'x' * 65_536}"[:65_537])),
+        ("target-host-too-long", "a Host of 1025 characters", Sent(headers=(("Host", "own." * 256 + "x"),))),
+    ):
+        yield Recipe(
+            name=name,
+            rule=f"step 10: {rule}",
+            sent=sent,
+            proven=False,
+            code="target_uri_malformed",
+            step=10,
+            capability=None,
+        )

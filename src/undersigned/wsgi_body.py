@@ -31,21 +31,35 @@ def read_content(
         raise profile.error(
             "signature_header_malformed", step=1, detail="the body's framing cannot be read on this server"
         )
+    whole = _read(environ, framing.length or 0, profile)
+    if digest is not None:
+        digest.update(whole)
+    if len(whole) == framing.length:
+        # As nearly every server hands it over: nothing is copied.
+        return Content((whole,) if whole else ())
+    return _gathered(environ, whole, framing.length, digest, cap=cap, profile=profile)
+
+
+def _gathered(
+    environ: dict[str, Any],
+    begun: bytes,
+    length: int | None,
+    digest: RunningDigest | None,
+    *,
+    cap: int,
+    profile: Profile,
+) -> Content:
+    """Read on, from a server that hands the content over in parts."""
     # One buffer and not a list of chunks: the application reads it, so joining them would hold the content twice.
     read = BytesIO()
-    size, left = 0, framing.length
-    if left:
+    if length:
         # Room for all of it at once: a buffer that grows is copied many times over.
-        read.seek(left - 1)
+        read.seek(length - 1)
         read.write(b"\0")
         read.seek(0)
-    while left is None or left > 0:
-        try:
-            chunk: bytes = environ["wsgi.input"].read(_CHUNK if left is None else min(_CHUNK, left))
-        except Exception as failure:
-            raise profile.error(
-                "signature_digest_mismatch", step=11, detail="the server raised while the body was read"
-            ) from failure
+    size = read.write(begun)
+    while length is None or size < length:
+        chunk = _read(environ, _CHUNK if length is None else min(_CHUNK, length - size), profile)
         if not chunk:
             break
         size += read.write(chunk)
@@ -53,10 +67,24 @@ def read_content(
             raise BodyRefused(CONTENT_TOO_LARGE)
         if digest is not None:
             digest.update(chunk)
-        left = None if left is None else left - len(chunk)
-    if left:
+    if length is not None and size < length:
         raise profile.error("signature_digest_mismatch", step=11, detail="the body is shorter than Content-Length")
     return Content((read.getvalue(),) if size else ())
+
+
+def _read(environ: dict[str, Any], size: int, profile: Profile) -> bytes:
+    """Return at most `size` bytes of the stream.
+
+    Raises:
+        SignatureError: the server raised.
+    """
+    try:
+        octets: bytes = environ["wsgi.input"].read(size) if size else b""
+    except Exception as failure:
+        raise profile.error(
+            "signature_digest_mismatch", step=11, detail="the server raised while the body was read"
+        ) from failure
+    return octets
 
 
 def put_back(environ: dict[str, Any], content: Content) -> None:

@@ -11,7 +11,7 @@ import pytest
 from tests.middleware.conftest import HOST, ORIGIN, raw_request
 from tests.serving import exchange, gunicorn_server, waitress_server
 
-from undersigned import AsyncVerifier, ConfigurationError, KeySet, MemoryReplayStore, Request, Signer, profiles
+from undersigned import AsyncVerifier, ConfigurationError, KeySet, MemoryReplayStore, Policy, Request, Signer, profiles
 from undersigned.wsgi import SignatureMiddleware
 
 JSON = [("Content-Type", "application/json")]
@@ -266,6 +266,32 @@ def test_a_stream_that_raises_while_it_is_read_is_a_digest_mismatch(party, app):
 
     environ = environ_of(party, method="POST", headers=JSON, body=BODY, **{"wsgi.input": Broken()})
     assert run(app, environ) == (401, {"error": "request_signature_digest_mismatch"})
+
+
+class Dribbling(io.BytesIO):
+    """A stream that gives less than it is asked for."""
+
+    def read(self, size=-1):
+        return super().read(min(size, 5))
+
+
+def test_content_that_a_server_hands_over_in_parts_is_gathered(party, app):
+    environ = environ_of(party, method="POST", headers=JSON, body=BODY, **{"wsgi.input": Dribbling(BODY)})
+    assert run(app, environ)[1]["body"] == BODY.decode()
+
+
+def test_content_shorter_than_declared_is_a_digest_mismatch(party, app):
+    environ = environ_of(party, method="POST", headers=JSON, body=BODY, **{"wsgi.input": Dribbling(BODY[:-1])})
+    assert run(app, environ) == (401, {"error": "request_signature_digest_mismatch"})
+
+
+def test_unsigned_content_in_parts_is_gathered_for_a_policy(party, echo):
+    policy = Policy(supported_for=["create_media_buy"])
+    app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], policy=policy)
+    environ = environ_of(party, method="POST", headers=JSON, body=BODY, **{"wsgi.input": Dribbling(BODY)})
+    for name in ("HTTP_SIGNATURE", "HTTP_SIGNATURE_INPUT"):
+        del environ[name]
+    assert run(app, environ)[0] == 200
 
 
 def test_a_chunked_stream_over_the_cap_is_answered_413(party, echo):

@@ -22,6 +22,6 @@ def signature_base(values: ComponentValues, components: Sequence[Component], par
     Raises:
         UnresolvableComponent: a component has no value here.
     """
-    lines = [f"{component.text}: {values.value(component)}" for component in components]
+    lines = values.lines(components)
     lines.append(f'"@signature-params": {parameters}')
     return "\n".join(lines)

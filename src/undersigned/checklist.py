@@ -14,19 +14,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .base import signature_base
 from .components import ComponentValues, UnresolvableComponent, received_target
+from .digest import RunningDigest
 from .errors import MalformedURL, cut_name
 from .keys import VerificationKey
 from .strict_json import AmbiguousJSON
 from .url import canonicalize
 
 if TYPE_CHECKING:
+    from .candidate import Candidate
     from .content import Content
-    from .digest import RunningDigest
     from .errors import Reason, SignatureError, Step
     from .operation import Operation
     from .replay import Claim
     from .revocation import RevocationList
-    from .screening import Candidate
     from .strict_json import JSONValue
     from .url import CanonicalURL
 
@@ -147,26 +147,19 @@ class Identified(NamedTuple):
             # The rule alone: its message may quote the URL.
             detail = f"the target URI or an authority is refused by the rule {malformed.rule!r}"
             raise candidate.error("target_uri_malformed", step=10, detail=detail) from None
+        components, text = candidate.coverage.components, candidate.text
         try:
-            base = self._base(target)
+            base = signature_base(ComponentValues(candidate.request, target), components, text)
         except UnresolvableComponent as unresolvable:
             raise candidate.error("signature_invalid", step=10, detail=str(unresolvable)) from None
-        if self._verifies(base):
+        if self.key.verifies(candidate.signature, base.encode("ascii")):
             return Proven(candidate, self.key, target, base)
         if target.query is None and candidate.covers_unseen_query:
             target = canonicalize(f"{target.target_uri}?")
-            other = self._base(target)
-            if self._verifies(other):
+            other = signature_base(ComponentValues(candidate.request, target), components, text)
+            if self.key.verifies(candidate.signature, other.encode("ascii")):
                 return Proven(candidate, self.key, target, other)
         raise candidate.error("signature_invalid", step=10, detail=_NOT_OVER_THIS_BASE, signature_base=base)
-
-    def _base(self, target: CanonicalURL) -> str:
-        candidate = self.candidate
-        values = ComponentValues(candidate.request, target)
-        return signature_base(values, candidate.input.components, candidate.input.text)
-
-    def _verifies(self, base: str) -> bool:
-        return self.key.verifies(self.candidate.signature, base.encode("ascii"))
 
 
 class Proven(NamedTuple):
@@ -191,9 +184,14 @@ class Proven(NamedTuple):
         """Whether the signature covers a digest of the content, so that the content must be read and bound."""
         return self.candidate.digest is not None
 
-    def running_digest(self) -> RunningDigest | None:
-        """Return the digest to feed the content to while it is read, or None where nothing covers the content."""
-        return None if self.candidate.digest is None else self.candidate.digest.running()
+    def running_digest(self, begun: bytes = b"") -> RunningDigest | None:
+        """Return the digest to feed the content to while it is read, or None where nothing covers the content.
+
+        Args:
+            begun: what of the content is at hand already, and is fed at once.
+        """
+        declared = self.candidate.digest
+        return None if declared is None else RunningDigest(declared, begun)
 
     def bind(self, digest: RunningDigest | None, *, now: float) -> Bound:
         """Bind the content that `digest`, made by `running_digest`, was fed (step 11).
@@ -206,9 +204,10 @@ class Proven(NamedTuple):
         Raises:
             SignatureError: the signature has ended, or the content is not the one whose digest was signed.
         """
-        if now > self.candidate.until:
+        candidate = self.candidate
+        if now > candidate.until:
             raise self.error("signature_window_invalid", step=5, detail="it ended while the content was read")
-        if self.covers_body and (digest is None or not digest.matches()):
+        if candidate.digest is not None and (digest is None or not digest.matches()):
             raise self.error("signature_digest_mismatch", step=11, detail="the content has another digest")
         return Bound(self)
 
@@ -245,9 +244,9 @@ class Bound(NamedTuple):
                 step=13,
                 detail="the replay store answered something other than fresh, seen or full: mend the store",
             )
-        if proven.candidate.is_json:
-            self._check_json(content)
         candidate = proven.candidate
+        if candidate.is_json:
+            self._check_json(content)
         return VerifiedSignature(
             keyid=candidate.keyid,
             label=candidate.label,
@@ -256,7 +255,7 @@ class Bound(NamedTuple):
             created=candidate.created,
             expires=candidate.expires,
             nonce=candidate.nonce,
-            components=candidate.input.coverage.texts,
+            components=candidate.coverage.texts,
             method=candidate.request.method,
             target=proven.target,
             signature_base=proven.signature_base,
@@ -265,7 +264,7 @@ class Bound(NamedTuple):
 
     def _check_json(self, content: Content) -> None:
         try:
-            content.json()
+            content.check_json()
         except AmbiguousJSON as ambiguous:
             repeated = ", ".join(cut_name(name) for name in ambiguous.duplicates)
             raise self.proven.error(

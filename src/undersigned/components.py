@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, cast
 from urllib.parse import quote, unquote
 
@@ -47,10 +46,12 @@ def received_target(request: Request) -> CanonicalURL:
         raise MalformedURL(f"the target URI has more than {LONGEST_TARGET} characters", rule="length")
     target = canonicalize(request.url, received=True)
     for name in (":authority", "host"):
-        values = request.lines(name)
+        values = request.by_name.get(name)
+        if values is None:
+            continue
         if len(values) > 1:
             raise MalformedURL(f"the request has {len(values)} {name} values", rule="one authority")
-        if values and values[0] != target.authority:
+        if values[0] != target.authority:
             if len(values[0]) > LONGEST_AUTHORITY:
                 raise MalformedURL(f"{name} has more than {LONGEST_AUTHORITY} characters", rule="length")
             authority = canonicalize_authority(values[0], target.scheme, received=True)
@@ -112,21 +113,46 @@ class CanonicalResolver(HTTPSignatureComponentResolver):
         return self.target.authority
 
 
-@dataclass(frozen=True)
 class ComponentValues:
     """The component values of one request with its canonical target; the time of all of them is linear in its length.
 
-    Without slots, so that the resolver, which reads every field, is made once and only where it is needed.
-
-    Attributes:
+    Args:
         request: the request.
         target: its canonical target.
         content_digest: the value of a Content-Digest that is about to be added to it.
     """
 
-    request: Request
-    target: CanonicalURL
-    content_digest: str | None = None
+    __slots__ = ("_content_digest", "_resolving", "request", "target")
+
+    def __init__(self, request: Request, target: CanonicalURL, content_digest: str | None = None) -> None:
+        self.request = request
+        self.target = target
+        self._content_digest = content_digest
+        self._resolving: CanonicalResolver | None = None
+
+    def lines(self, components: Iterable[Component]) -> list[str]:
+        """Return the lines of `components` in a signature base, as `value` gives their values (RFC 9421 section 2.5).
+
+        Raises:
+            UnresolvableComponent: as `value`.
+        """
+        target, by_name, lines = self.target, self.request.by_name, list[str]()
+        # By the text of the identifier: one with parameters is another component and not among these.
+        known = {'"@target-uri"': target.target_uri, '"@authority"': target.authority}
+        if self.request.method in _METHODS:
+            known['"@method"'] = self.request.method
+        if self._content_digest:
+            known['"content-digest"'] = self._content_digest
+        for component in components:
+            text, name = component.text, component.name
+            value = known.get(text)
+            if value is None and component.bare and name[:1] != "@" and name != "set-cookie":
+                values = by_name.get(name, ())
+                # Printable ASCII, as nearly every value is, is known at once; a tab takes the longer look.
+                if len(values) == 1 and values[0].isascii() and values[0].isprintable():
+                    value = values[0]
+            lines.append(f"{text}: {self.value(component) if value is None else value}")
+        return lines
 
     def value(self, component: Component) -> str:  # noqa: PLR0911 - one return for each component known at once
         """Return the value of `component` (RFC 9421 section 2).
@@ -137,20 +163,19 @@ class ComponentValues:
         name = component.name
         if not component.bare:
             return self._resolved(component)
-        # The components nearly every signature covers; whatever is not one of them is the resolver's.
+        if name == "content-digest" and self._content_digest:
+            return self._content_digest
+        if name[:1] != "@" and name != "set-cookie":
+            value = self.request.field(name)
+            if value is not None and _FIELD_VALUE.fullmatch(value):
+                return value
+            return self._resolved(component)
         if name == "@target-uri":
             return self.target.target_uri
         if name == "@authority":
             return self.target.authority
-        if name == "@method":
-            method = self.request.method
-            return method if method in _METHODS else self._resolved(component)
-        if name.startswith("@") or name == "set-cookie":
-            return self._resolved(component)
-        value = self.content_digest if name == "content-digest" and self.content_digest else self.request.field(name)
-        # Printable ASCII, as nearly every value is, is known at once; a tab takes the longer look.
-        if value is not None and ((value.isascii() and value.isprintable()) or _FIELD_VALUE.fullmatch(value)):
-            return value
+        if name == "@method" and self.request.method in _METHODS:
+            return self.request.method
         return self._resolved(component)
 
     def _resolved(self, component: Component) -> str:
@@ -160,16 +185,18 @@ class ComponentValues:
         if component.name == "@query-param" and not _is_encoded(cast("Mapping[str, object]", item.params)):
             raise UnresolvableComponent("a covered query parameter is not named as RFC 9421 section 2.2.8 encodes it")
         try:
-            value = cast("object", self._resolver.resolve(item))
+            value = cast("object", self._resolver().resolve(item))
         except (HTTPMessageSignaturesException, TypeError, ValueError):
             raise UnresolvableComponent("a covered component has no value in this request") from None
         if not isinstance(value, str) or _FIELD_VALUE.fullmatch(value) is None:
             raise UnresolvableComponent("the value of a covered component is not printable ASCII")
         return value
 
-    @cached_property
     def _resolver(self) -> CanonicalResolver:
-        return CanonicalResolver(self.request, self.target)
+        """Return the resolver, which reads every field: made once, and only where it is needed."""
+        if self._resolving is None:
+            self._resolving = CanonicalResolver(self.request, self.target)
+        return self._resolving
 
 
 def _is_encoded(parameters: Mapping[str, object]) -> bool:

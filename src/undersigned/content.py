@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .strict_json import loads
+from .strict_json import check, loads
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,13 +26,13 @@ class Content:
 
     def __init__(self, chunks: Sequence[bytes] = ()) -> None:
         self.chunks = chunks
-        self._joined: bytes | None = None
+        self._joined: bytes | None = chunks[0] if len(chunks) == 1 else None
         self._parsed: tuple[JSONValue] | None = None
 
     def __bytes__(self) -> bytes:
         """Return the whole, joined on the first call."""
         if self._joined is None:
-            self._joined = self.chunks[0] if len(self.chunks) == 1 else b"".join(self.chunks)
+            self._joined = b"".join(self.chunks)
         return self._joined
 
     def __len__(self) -> int:
@@ -50,6 +50,16 @@ class Content:
     def __repr__(self) -> str:
         return f"<Content: {len(self)} bytes>"
 
+    def check_json(self) -> None:
+        """Hold the content to JSON that can be read one way only, without keeping what it says; as `json` otherwise.
+
+        Raises:
+            AmbiguousJSON: two parsers could read it differently.
+            ValueError: it is not JSON.
+        """
+        if self._parsed is None:
+            check(self._joined or bytes(self))
+
     def json(self) -> JSONValue:
         """Return the content read by `undersigned.strict_json.loads`, on the first call; the same value each time.
 
@@ -58,5 +68,5 @@ class Content:
             ValueError: it is not JSON.
         """
         if self._parsed is None:
-            self._parsed = (loads(bytes(self)),)
+            self._parsed = (loads(self._joined or bytes(self)),)
         return self._parsed[0]

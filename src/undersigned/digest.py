@@ -7,7 +7,7 @@ import hmac
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 from .fields import parse_byte_sequences, serialize_byte_sequence
-from .plain_fields import plain_byte_sequences
+from .plain_fields import plain_byte_sequence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -52,7 +52,8 @@ class ContentDigest(NamedTuple):
         Raises:
             MalformedField: not a dictionary of byte sequences, a repeated or upper-case key, or another Base64.
         """
-        members = plain_byte_sequences(value, *encodings) or parse_byte_sequences(value, *encodings)
+        member = plain_byte_sequence(value, *encodings)
+        members = parse_byte_sequences(value, *encodings) if member is None else dict([member])
         return cls({name: digest for name, digest in members.items() if name in _ALGORITHMS})
 
     def running(self) -> RunningDigest:
@@ -61,24 +62,30 @@ class ContentDigest(NamedTuple):
 
 
 class RunningDigest:
-    """A digest over content that arrives in chunks, fed once while it is read."""
+    """A digest over content that arrives in chunks, fed once while it is read.
 
-    __slots__ = ("_declared", "_hashes")
+    Args:
+        declared: what it is to be compared with.
+        begun: the first of the content.
+    """
 
-    def __init__(self, declared: ContentDigest) -> None:
-        self._declared = declared
-        self._hashes = {name: _ALGORITHMS[name]() for name in declared.expected}
+    __slots__ = ("_hashes",)
+
+    def __init__(self, declared: ContentDigest, begun: bytes = b"") -> None:
+        self._hashes: list[tuple[Hash, bytes]] = []
+        for name, expected in declared.expected.items():
+            self._hashes.append((_ALGORITHMS[name](begun), expected))
 
     def update(self, chunk: bytes) -> None:
         """Feed the next chunk."""
-        for running in self._hashes.values():
+        for running, _ in self._hashes:
             running.update(chunk)
 
     def matches(self) -> bool:
         """Return whether the content fed so far has every digest declared, and at least one is declared."""
         matched = bool(self._hashes)
-        for name, running in self._hashes.items():
-            matched &= hmac.compare_digest(running.digest(), self._declared.expected[name])
+        for running, expected in self._hashes:
+            matched &= hmac.compare_digest(running.digest(), expected)
         return matched
 
 

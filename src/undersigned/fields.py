@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import re
+from binascii import b2a_base64
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -155,7 +156,7 @@ def is_list(value: str, *, longest: int | None = None) -> bool:
 def serialize_byte_sequence(value: bytes, encoding: Encoding) -> str:
     """Return `value` as a byte sequence in `encoding`, colons included."""
     if encoding == "base64":
-        return f":{base64.b64encode(value).decode('ascii')}:"
+        return f":{b2a_base64(value, newline=False).decode('ascii')}:"
     return f":{base64.urlsafe_b64encode(value).rstrip(b'=').decode('ascii')}:"
 
 

@@ -22,7 +22,7 @@ _UTF_8 = re.compile(r";[ \t]*charset=(?:utf-?8|us-ascii|\"utf-?8\"|\"us-ascii\")
 
 def says_json(request: Request) -> bool:
     """Return whether any Content-Type of the request, or any part of a listed one, is a JSON type."""
-    lines = request.lines("content-type")
+    lines = request.by_name.get("content-type", ())
     return lines == _PLAIN or any(_JSON.fullmatch(part) for line in lines for part in line.split(","))
 
 

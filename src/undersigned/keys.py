@@ -85,7 +85,7 @@ class VerificationKey:
             return "the JWK's use is not sig"
         if "verify" not in self.operations:
             return "the JWK's key_ops does not name verify"
-        if not self.purposes & purposes:
+        if self.purposes.isdisjoint(purposes):
             return "the JWK's adcp_use is not the profile's purpose"
         if self.algorithm != algorithm:
             return "the JWK's algorithm is not the signature's alg"

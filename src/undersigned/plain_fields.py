@@ -24,11 +24,11 @@ _NAME = r'"[!#-@\[\]-~]++"'
 _NAMES = rf"\((?P<components>{_NAME}(?>(?: {_NAME})*))\)"
 _TEXT = r"[ !#-\[\]-~]*+"
 _WHOLE = r"(?:0|[1-9][0-9]{0,14}+)"
-_IN_ORDER = re.compile(
+IN_ORDER = re.compile(
     rf"{_LABEL}=(?P<text>{_NAMES};created=(?P<created>{_WHOLE});expires=(?P<expires>{_WHOLE})"
     rf';nonce="(?P<nonce>{_TEXT})";keyid="(?P<keyid>{_TEXT})";alg="(?P<alg>{_TEXT})";tag="(?P<tag>{_TEXT})")'
 )
-"""The parameters in the order a signer writes them (`undersigned.profile.PARAMETERS`): one look instead of two."""
+"""A whole value whose parameters stand in the order a signer writes them (`undersigned.profile.PARAMETERS`)."""
 _PARAMETER = rf';(?:[a-z*][a-z0-9_.*-]*+)=(?:{_WHOLE}|"{_TEXT}")'
 _ANY_ORDER = re.compile(rf"{_LABEL}=(?P<text>{_NAMES}(?P<parameters>(?>(?:{_PARAMETER})+)))")
 _PARAMETERS = re.compile(rf';([a-z*][a-z0-9_.*-]*)=(?:([0-9]+)|"({_TEXT})")')
@@ -47,13 +47,13 @@ _USUAL: Mapping[str, Coverage] = MappingProxyType(
 """What nearly every signature covers, by how it is spelled: read once."""
 
 
-def plain_signature_input(value: str) -> dict[str, SignatureInput] | None:
-    """Return what `parse_signature_input` returns for a plain value, and None for any other."""
-    match = _IN_ORDER.fullmatch(value)
+def plain_signature_input(value: str) -> tuple[str, SignatureInput] | None:
+    """Return the one member `parse_signature_input` finds in a plain value, and None for any other value."""
+    match = IN_ORDER.fullmatch(value)
     if match is None:
         return _plain_in_any_order(value)
     label, text, names, created, expires, nonce, keyid, alg, tag = match.groups()
-    coverage = _USUAL.get(names) or _coverage(names)
+    coverage = plain_coverage(names)
     if coverage is None:
         return None
     parameters: dict[str, Parameter] = {
@@ -64,49 +64,48 @@ def plain_signature_input(value: str) -> dict[str, SignatureInput] | None:
         "alg": alg,
         "tag": tag,
     }
-    return {label: SignatureInput(coverage, parameters, text)}
+    return label, SignatureInput(coverage, parameters, text)
 
 
-def plain_byte_sequences(value: str, *encodings: Encoding) -> dict[str, bytes] | None:
-    """Return what `parse_byte_sequences` returns for a plain value of one member, and None for any other."""
+def plain_byte_sequence(value: str, *encodings: Encoding) -> tuple[str, bytes] | None:
+    """Return the one member `parse_byte_sequences` finds in a plain value, and None for any other value."""
     label, _, text = value.partition("=:")
     if text[-1:] != ":" or (label not in _USUAL_KEYS and KEY.fullmatch(label) is None):
         return None
     for encoding in encodings:
-        decoded = _decoded(text[:-1], encoding)
-        if decoded is not None:
-            return {label: decoded}
+        spelled = text[:-1]
+        if encoding == "base64url":
+            if "+" in text or "/" in text or "=" in text:
+                continue
+            spelled = spelled.translate(_FROM_URL) + "=" * (-len(spelled) % 4)
+        try:
+            decoded = a2b_base64(spelled, strict_mode=True)
+        except ValueError:
+            continue
+        # A second spelling of the same bytes, by bits behind the last, is not theirs.
+        if b2a_base64(decoded, newline=False).decode("ascii") == spelled:
+            return label, decoded
     return None
 
 
-def _plain_in_any_order(value: str) -> dict[str, SignatureInput] | None:
+def _plain_in_any_order(value: str) -> tuple[str, SignatureInput] | None:
     match = _ANY_ORDER.fullmatch(value)
     if match is None:
         return None
     label, text, names, tail = match.groups()
-    coverage, found = _coverage(names), _PARAMETERS.findall(tail)
+    coverage, found = plain_coverage(names), _PARAMETERS.findall(tail)
     parameters: dict[str, Parameter] = {name: int(number) if number else string for name, number, string in found}
     if coverage is None or len(parameters) != len(found):
         return None
-    return {label: SignatureInput(coverage, parameters, text)}
+    return label, SignatureInput(coverage, parameters, text)
 
 
-def _coverage(names: str) -> Coverage | None:
-    """Return what an inner list covers; None for one that a second look must refuse."""
+def plain_coverage(names: str) -> Coverage | None:
+    """Return what a plain inner list covers, given without its brackets; None for one that is to be refused."""
+    usual = _USUAL.get(names)
+    if usual is not None:
+        return usual
     items = names.split(" ")
     if len(set(items)) != len(items) or '"@signature-params"' in items:
         return None
     return Coverage.of([_KNOWN.get(item) or Component(item[1:-1], item, bare=True) for item in items])
-
-
-def _decoded(text: str, encoding: Encoding) -> bytes | None:
-    """Return the bytes, or None where `text` is not their one spelling in `encoding`."""
-    if encoding == "base64url":
-        if "+" in text or "/" in text or "=" in text:
-            return None
-        text = text.translate(_FROM_URL) + "=" * (-len(text) % 4)
-    try:
-        decoded = a2b_base64(text, strict_mode=True)
-    except ValueError:
-        return None
-    return decoded if b2a_base64(decoded, newline=False).decode("ascii") == text else None

@@ -75,7 +75,7 @@ def log_refusal(error: SignatureError) -> None:
     """
     if isinstance(error, VerificationUnavailable):
         logger.error("request refused: %s", error.explain(), extra=_fields(error), exc_info=error.__cause__)
-    else:
+    elif logger.isEnabledFor(logging.INFO):
         logger.info("request refused: %s", error.explain(), extra=_fields(error))
 
 

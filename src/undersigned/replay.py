@@ -83,17 +83,15 @@ class MemoryReplayStore:
         ConfigurationError: `slot` is no width.
     """
 
-    __slots__ = ("_counts", "_dropped", "_keys", "_lock", "_slot", "_swept", "_total")
+    __slots__ = ("_dropped", "_keys", "_lock", "_slot", "_total")
 
     def __init__(self, *, slot: float = 30.0) -> None:
         if not 0 < slot < math.inf:
             raise ConfigurationError("slot: give seconds greater than 0, such as 30")
         self._slot = slot
         self._lock = threading.Lock()
-        self._keys: dict[str, dict[int, set[str]]] = {}
-        self._counts: dict[str, int] = {}
+        self._keys: dict[str, _Live] = {}
         self._total = 0
-        self._swept: dict[str, int] = {}
         self._dropped = -math.inf
 
     @property
@@ -104,19 +102,25 @@ class MemoryReplayStore:
     def full(self, keyid: str, *, now: float, caps: Caps) -> bool:
         """Return whether a cap is reached for `keyid`."""
         with self._lock:
-            return self._is_full(keyid, now, caps)
+            return self._is_full(keyid, int(now // self._slot), caps)
 
     def claim(self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps) -> Claim:
         """Remember the pair until `until`, atomically with both checks."""
-        end = int(until // self._slot)
+        first, end = int(now // self._slot), int(until // self._slot)
         with self._lock:
-            slots = self._keys.get(keyid)
-            if end <= self._dropped or (slots is not None and self._seen(slots, nonce, now)):
+            live = self._keys.get(keyid)
+            if end <= self._dropped:
                 return "seen"
-            if self._is_full(keyid, now, caps):
+            if live is not None:
+                for slot, nonces in live.slots.items():
+                    if nonce in nonces and slot >= first:
+                        return "seen"
+            if self._is_full(keyid, first, caps):
                 return "full"
-            self._keys.setdefault(keyid, {}).setdefault(end, set()).add(nonce)
-            self._counts[keyid] = self._counts.get(keyid, 0) + 1
+            if live is None or not live.slots:
+                live = self._keys[keyid] = _Live(first)
+            live.slots.setdefault(end, set()).add(nonce)
+            live.count += 1
             self._total += 1
             return "fresh"
 
@@ -124,40 +128,47 @@ class MemoryReplayStore:
         """Return how many nonces are remembered, those in slots not yet dropped included."""
         return self._total
 
-    def _seen(self, slots: dict[int, set[str]], nonce: str, now: float) -> bool:
-        first = int(now // self._slot)
-        # A plain loop: a generator for `any` costs more than all its look-ups.
-        for slot, nonces in slots.items():  # noqa: SIM110 - what the comment above says
-            if nonce in nonces and slot >= first:
-                return True
-        return False
-
-    def _is_full(self, keyid: str, now: float, caps: Caps) -> bool:
-        """Drop ended slots, of this key or where the total needs it of all, and compare with the caps."""
-        self._forget(keyid, now)
-        if self._counts.get(keyid, 0) >= caps.per_key:
+    def _is_full(self, keyid: str, first: int, caps: Caps) -> bool:
+        """Drop the slots before `first`, of this key or where the total needs it of all, and compare with the caps."""
+        live, count = self._keys.get(keyid), 0
+        if live is not None:
+            if live.swept != first:
+                self._forget(keyid, live, first)
+            count = live.count
+        if count >= caps.per_key:
             return True
         if caps.total is None or self._total < caps.total:
             return False
-        for other in tuple(self._keys):
-            self._forget(other, now)
+        for other, its in tuple(self._keys.items()):
+            self._forget(other, its, first)
         return self._total >= caps.total
 
-    def _forget(self, keyid: str, now: float) -> None:
-        slots = self._keys.get(keyid)
-        if slots is None:
-            return
-        first = int(now // self._slot)
-        if self._swept.get(keyid) == first:
-            return
-        self._swept[keyid] = first
-        for slot in [slot for slot in slots if slot < first]:
-            ended = len(slots.pop(slot))
+    def _forget(self, keyid: str, live: _Live, first: int) -> None:
+        live.swept = first
+        for slot in [slot for slot in live.slots if slot < first]:
+            ended = len(live.slots.pop(slot))
             self._dropped = max(self._dropped, slot)
-            self._counts[keyid] -= ended
+            live.count -= ended
             self._total -= ended
-        if not slots:
-            del self._keys[keyid], self._counts[keyid], self._swept[keyid]
+        if not live.slots:
+            del self._keys[keyid]
+
+
+class _Live:
+    """The live nonces of one key.
+
+    Attributes:
+        slots: the nonces by the slot they end in.
+        count: how many there are.
+        swept: the slot before which none is left.
+    """
+
+    __slots__ = ("count", "slots", "swept")
+
+    def __init__(self, first: int) -> None:
+        self.slots: dict[int, set[str]] = {}
+        self.count = 0
+        self.swept = first
 
 
 class UncheckedReplay:

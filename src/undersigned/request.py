@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
@@ -46,12 +46,13 @@ class FieldLines:
     Attributes:
         lines: the (name, value) pairs in their order.
         by_name: the values of each name in their order.
+        are_sound: whether every name is a token and no value holds CR, LF or NUL (RFC 9110 section 5.5).
 
     Raises:
         TypeError: `headers` is of another type.
     """
 
-    __slots__ = ("by_name", "lines")
+    __slots__ = ("are_sound", "by_name", "lines")
 
     def __init__(self, headers: Headers) -> None:
         self.lines = _fields(headers)
@@ -61,6 +62,10 @@ class FieldLines:
                 self.by_name[name].append(value)
             else:
                 self.by_name[name] = [value]
+        values = "".join([value for _, value in self.lines])
+        self.are_sound = not ("\r" in values or "\n" in values or "\0" in values) and (
+            _USUAL.issuperset(self.by_name) or all(map(_NAME.fullmatch, self.by_name))
+        )
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         """Yield the pairs."""
@@ -89,6 +94,10 @@ class Request:
         has_body: whether content comes with the request, where `body` itself is not read yet.
         query_unknown: whether a lone `?` at the end of the target would be invisible to who built this value.
 
+    Attributes:
+        by_name: the values of each field in their order, by its name in lower case; to be read, not changed.
+        fields_are_sound: whether every field name is a token and no value holds CR, LF or NUL (RFC 9110 section 5.5).
+
     Raises:
         TypeError: an argument is of another type; a programmer's mistake, never a message's.
         UnicodeEncodeError: a `str` body holds a lone surrogate, which has no UTF-8; the same.
@@ -101,7 +110,8 @@ class Request:
     has_body: bool
     query_unknown: bool
     content: Content = dataclasses.field(init=False, compare=False)
-    _lines: dict[str, list[str]] = dataclasses.field(init=False, compare=False)
+    by_name: Mapping[str, Sequence[str]] = dataclasses.field(init=False, compare=False)
+    fields_are_sound: bool = dataclasses.field(init=False, compare=False)
 
     def __init__(
         self,
@@ -121,7 +131,8 @@ class Request:
         assign(self, "method", method)
         assign(self, "url", url)
         assign(self, "headers", fields.lines)
-        assign(self, "_lines", fields.by_name)
+        assign(self, "by_name", fields.by_name)
+        assign(self, "fields_are_sound", fields.are_sound)
         assign(self, "content", content)
         assign(self, "body", bytes(content))
         assign(self, "has_body", bool(len(content)) if has_body is None else has_body)
@@ -139,25 +150,18 @@ class Request:
 
     def lines(self, name: str) -> list[str]:
         """Return the values of the field `name` (lower case), a line each, in their order."""
-        return list(self._lines.get(name, ()))
+        return list(self.by_name.get(name, ()))
 
     def has(self, name: str) -> bool:
         """Return whether the request has a field `name` (lower case)."""
-        return name in self._lines
+        return name in self.by_name
 
     def field(self, name: str) -> str | None:
         """Return the combined value of the field `name` (lower case), or None (RFC 9421 section 2.1)."""
-        values = self._lines.get(name)
+        values = self.by_name.get(name)
         if values is None:
             return None
         return values[0] if len(values) == 1 else ", ".join(values)
-
-    def fields_are_sound(self) -> bool:
-        """Return whether every field name is a token and no value holds CR, LF or NUL (RFC 9110 section 5.5)."""
-        if not _USUAL.issuperset(self._lines) and not all(map(_NAME.fullmatch, self._lines)):
-            return False
-        values = "".join([value for _, value in self.headers])
-        return not ("\r" in values or "\n" in values or "\0" in values)
 
 
 def _fields(headers: Headers) -> tuple[tuple[str, str], ...]:

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from .candidate import Candidate
 from .digest import ContentDigest
 from .fields import MalformedField, is_list, parse_byte_sequences, parse_signature_input
-from .json_content import says_json
-from .plain_fields import plain_byte_sequences, plain_signature_input
+from .plain_fields import plain_byte_sequence, plain_signature_input
+from .plain_screening import plain_candidate
 from .profile import PARAMETERS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from .errors import Reason, SignatureError, Step
     from .fields import Parameter, SignatureInput
     from .profile import Profile
     from .request import FieldLines, Request
 
-_QUERY_COMPONENTS = frozenset({"@target-uri", "@request-target"})
 _INTEGERS = frozenset({"created", "expires"})
 _REQUIRED = frozenset(PARAMETERS)
 
@@ -32,68 +31,6 @@ MOST_DELIMITERS = 128
 _SHORT = 512
 
 
-class Candidate(NamedTuple):
-    """Steps 0 to 6 hold: the message carries a signature of the profile's shape, by a key not yet looked for.
-
-    Attributes:
-        request: the message.
-        profile: what it is judged by.
-        now: the verifier's clock when the judging began, seconds since the epoch.
-        label: the label that is processed.
-        input: its covered components and parameters.
-        signature: its bytes.
-        digest: the Content-Digest it covers, or None.
-    """
-
-    request: Request
-    profile: Profile
-    now: float
-    label: str
-    input: SignatureInput
-    signature: bytes
-    digest: ContentDigest | None
-    keyid: str
-    algorithm: str
-    nonce: str
-    created: int
-    expires: int
-
-    @property
-    def until(self) -> float:
-        """When the nonce may be forgotten: no clock within the skew accepts the signature any more (step 13)."""
-        return float(self.expires + self.profile.clock_skew)
-
-    @property
-    def covers_unseen_query(self) -> bool:
-        """Whether a lone `?` the server could not show would change what is signed."""
-        return self.request.query_unknown and not _QUERY_COMPONENTS.isdisjoint(self.input.coverage.names)
-
-    @property
-    def is_json(self) -> bool:
-        """Whether the content says it is JSON."""
-        return self.request.has_body and says_json(self.request)
-
-    def error(
-        self,
-        reason: Reason,
-        *,
-        step: Step,
-        detail: str,
-        signature_base: str | None = None,
-        received: str | None = None,
-    ) -> SignatureError:
-        """Return the error for `reason`, with the keyid and the window as evidence."""
-        return self.profile.error(
-            reason,
-            step=step,
-            detail=detail,
-            keyid=self.keyid,
-            signature_base=signature_base,
-            received=received,
-            created=self.created,
-        )
-
-
 def is_signed(message: Request | FieldLines) -> bool:
     """Return whether a message, or the fields of one, carries any of the two signature fields."""
     return message.has("signature") or message.has("signature-input")
@@ -105,6 +42,11 @@ def screen(request: Request, profile: Profile, *, now: float) -> Candidate:
     Raises:
         SignatureError: the first step that does not hold.
     """
+    return plain_candidate(request, profile, now=now) or screen_any(request, profile, now=now)
+
+
+def screen_any(request: Request, profile: Profile, *, now: float) -> Candidate:
+    """Do what `screen` does without the look for a plain message first, which tests hold it equal to."""
     if not is_signed(request):
         raise profile.error("signature_required", step=0, detail="the request is not signed")
     try:
@@ -128,7 +70,8 @@ def screen(request: Request, profile: Profile, *, now: float) -> Candidate:
         profile=profile,
         now=now,
         label=label,
-        input=read,
+        coverage=read.coverage,
+        text=read.text,
         signature=signature,
         digest=digest,
         keyid=str(given["keyid"]),
@@ -136,20 +79,22 @@ def screen(request: Request, profile: Profile, *, now: float) -> Candidate:
         nonce=str(given["nonce"]),
         created=created,
         expires=expires,
+        until=float(expires + profile.clock_skew),
     )
 
 
 def _read(request: Request, profile: Profile) -> tuple[str, SignatureInput, bytes]:
     """Return the label that is processed, its Signature-Input member and its signature bytes (step 1)."""
-    if not request.fields_are_sound():
+    if not request.fields_are_sound:
         raise MalformedField("a field name is not a token, or a field value holds CR, LF or NUL")
     input_value, value = request.field("signature-input"), request.field("signature")
     if input_value is None or value is None:
         raise MalformedField("Signature and Signature-Input must come together")
     _check_size(input_value)
     _check_size(value)
-    inputs = plain_signature_input(input_value) or parse_signature_input(input_value)
-    signatures = plain_byte_sequences(value, profile.encoding) or parse_byte_sequences(value, profile.encoding)
+    plain, sequence = plain_signature_input(input_value), plain_byte_sequence(value, profile.encoding)
+    inputs = parse_signature_input(input_value) if plain is None else dict([plain])
+    signatures = parse_byte_sequences(value, profile.encoding) if sequence is None else dict([sequence])
     label = _label(inputs, profile)
     if label not in signatures:
         raise MalformedField("the label that is processed stands in Signature-Input and not in Signature")

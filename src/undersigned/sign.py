@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import re
 import secrets
 import time
@@ -76,7 +75,7 @@ class Signer:
         components: Sequence[str] = (),
         digests: Sequence[DigestAlgorithm] = ("sha-256",),
         clock: Callable[[], float] = time.time,
-        nonces: Callable[[], str] = lambda: base64.urlsafe_b64encode(secrets.token_bytes(16)).rstrip(b"=").decode(),
+        nonces: Callable[[], str] = lambda: secrets.token_urlsafe(16),
     ) -> None:
         if not isinstance(key, SigningKey):
             raise ConfigurationError("key: pass a SigningKey, such as SigningKey.from_jwk(jwk)")
@@ -138,8 +137,9 @@ class Signer:
             MalformedURL: the URL has no canonical form.
             SigningError: the request lacks what the profile covers, or an argument is out of the profile's bounds.
         """
-        label = self.profile.label if label is None else label
-        if KEY.fullmatch(label) is None:
+        if label is None:
+            label = self.profile.label
+        elif KEY.fullmatch(label) is None:
             raise SigningError("label: use lower-case letters, digits and _ - . * (RFC 8941 section 3.1.2)")
         target = canonicalize(request.url)
         self._check(request, target, label)
@@ -154,15 +154,16 @@ class Signer:
 
     def _check(self, request: Request, target: CanonicalURL, label: str) -> None:
         """Refuse what a receiver would read otherwise than we sign it."""
-        if not request.fields_are_sound():
+        if not request.fields_are_sound:
             raise SigningError("headers: a name is not a token, or a value holds CR, LF or NUL")
         for name, field_name in ((":authority", ":authority"), ("Host", "host")):
-            values = request.lines(field_name)
+            values = request.by_name.get(field_name)
+            if values is None:
+                continue
             if len(values) > 1:
                 raise SigningError(f"headers: more than one {name}; a receiver refuses such a request")
-            if not values or values[0] == target.authority:
-                continue
-            if canonicalize_authority(values[0], target.scheme) != target.authority:
+            own = target.authority
+            if values[0] != own and canonicalize_authority(values[0], target.scheme) != own:
                 raise SigningError(f"headers: {name} is not the URL's authority; sign for the authority that is sent")
         given = request.field("signature-input")
         if given is not None and re.search(rf"(?:^|,)[ \t]*{re.escape(label)}[ \t]*=", given):
@@ -170,14 +171,14 @@ class Signer:
 
     def _parameters(self, created: int | None, expires: int | None, nonce: str | None) -> str:
         """Return the parameters that differ from request to request: integers and a nonce without escapes."""
+        longest = self.profile.longest_validity
         created = int(self._clock()) if created is None else created
-        if not _is_whole(created) or abs(created) > _LARGEST_INTEGER - self.profile.longest_validity:
+        if not _is_whole(created) or abs(created) > _LARGEST_INTEGER - longest:
             raise SigningError("created: must be whole seconds since the epoch (RFC 8941 section 3.3.1: of 15 digits)")
-        expires = created + self.profile.longest_validity if expires is None else expires
-        if not _is_whole(expires) or not 0 < expires - created <= self.profile.longest_validity:
-            raise SigningError(
-                f"expires: must lie 1 to {self.profile.longest_validity} whole seconds after created (profile)"
-            )
+        if expires is None:
+            expires = created + longest
+        elif not _is_whole(expires) or not 0 < expires - created <= longest:
+            raise SigningError(f"expires: must lie 1 to {longest} whole seconds after created (profile)")
         nonce = self._nonces() if nonce is None else nonce
         if not self.profile.accepts_nonce(nonce):
             raise SigningError(f"nonce: must be unpadded Base64url of at least {self.profile.nonce_bytes} bytes")
@@ -199,7 +200,7 @@ class Signer:
 
     def _base(self, values: ComponentValues, covered: _Covered, parameters: str) -> str:
         if "content-type" in covered.names:
-            types = values.request.lines("content-type")
+            types = values.request.by_name.get("content-type", ())
             if len(types) != 1:
                 raise SigningError("headers: the profile covers Content-Type; add exactly one to the request")
             if is_list(types[0]):

@@ -70,10 +70,7 @@ class Verifier:
             SignatureError: the request is not acceptable, or that cannot be found out now.
         """
         proven = self.authenticate(request)
-        digest = proven.running_digest()
-        if digest is not None:
-            digest.update(request.body)
-        return self.complete(proven, request.content, digest=digest)
+        return self.complete(proven, request.content, digest=proven.running_digest(request.body))
 
     def authenticate(self, request: Request) -> Proven:
         """Take the steps that need no body: 0 to 10.
@@ -150,10 +147,7 @@ class AsyncVerifier:
     async def verify(self, request: Request) -> VerifiedSignature:
         """Verify a request whose body is at hand; as `Verifier.verify`."""
         proven = await self.authenticate(request)
-        digest = proven.running_digest()
-        if digest is not None:
-            digest.update(request.body)
-        return await self.complete(proven, request.content, digest=digest)
+        return await self.complete(proven, request.content, digest=proven.running_digest(request.body))
 
     async def authenticate(self, request: Request) -> Proven:
         """Take the steps that need no body; as `Verifier.authenticate`."""

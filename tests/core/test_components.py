@@ -39,8 +39,16 @@ def test_derived_components_come_from_the_canonical_target(component, expected):
 
 def test_target_uri_and_authority_are_canonical_in_the_resolver_too():
     canonical = values(url="https://[2001:DB8::1]:8443/%7e")
-    assert canonical._resolver.get_target_uri() == "https://[2001:db8::1]:8443/~"
-    assert canonical._resolver.get_authority() == "[2001:db8::1]:8443"
+    assert canonical._resolver().get_target_uri() == "https://[2001:db8::1]:8443/~"
+    assert canonical._resolver().get_authority() == "[2001:db8::1]:8443"
+
+
+def test_a_digest_about_to_be_added_stands_for_the_one_of_the_request():
+    request = Request("POST", URL, [("content-digest", "sha-256=:old:")])
+    read = parse_signature_input('s=("content-digest")')["s"].components
+    made = ComponentValues(request, canonicalize(URL), "sha-256=:new:")
+    assert made.value(read[0]) == "sha-256=:new:"
+    assert made.lines(read) == ['"content-digest": sha-256=:new:']
 
 
 def test_a_port_is_part_of_the_authority():

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from undersigned.fields import MalformedField, parse_byte_sequences, parse_signature_input
-from undersigned.plain_fields import plain_byte_sequences, plain_signature_input
+from undersigned.plain_fields import plain_byte_sequence, plain_signature_input
 from undersigned.profile import PARAMETERS
 
 COMPONENTS = '("@method" "@target-uri" "@authority" "content-type" "x-own")'
@@ -18,6 +18,18 @@ VALUES = {"created": "1", "expires": "301", "nonce": '"bm9uY2U"', "keyid": '"k 1
 
 def written(names=PARAMETERS, **others) -> str:
     return f"sig1={COMPONENTS}" + "".join(f";{name}={others.get(name, VALUES.get(name))}" for name in names)
+
+
+def plain_input(value):
+    """What is read of a plain value, as the parser returns it."""
+    member = plain_signature_input(value)
+    return None if member is None else dict([member])
+
+
+def plain_bytes(value, *encodings):
+    """The same of byte sequences."""
+    member = plain_byte_sequence(value, *encodings)
+    return None if member is None else dict([member])
 
 
 def parsed(parse, value, *encodings):
@@ -31,7 +43,7 @@ def parsed(parse, value, *encodings):
     "value", [written(), written(PARAMETERS[::-1]), written(("keyid",)), written(("tag", "created"))]
 )
 def test_what_is_plain_reads_as_the_parser_reads_it(value):
-    assert plain_signature_input(value) == parse_signature_input(value)
+    assert plain_input(value) == parse_signature_input(value)
 
 
 @pytest.mark.parametrize(
@@ -60,12 +72,12 @@ def test_what_is_plain_reads_as_the_parser_reads_it(value):
     ],
 )
 def test_what_is_not_plain_is_left_to_the_parser(value):
-    assert plain_signature_input(value) is None
+    assert plain_input(value) is None
 
 
 @given(st.text(st.sampled_from('sig1=("@method" "x");created=10;nonce="a\\",é:?\t'), max_size=60))
 def test_no_text_reads_otherwise_than_the_parser_reads_it(value):
-    plain = plain_signature_input(value)
+    plain = plain_input(value)
     assert plain is None or plain == parse_signature_input(value)
 
 
@@ -76,7 +88,7 @@ def test_no_change_of_a_plain_value_reads_otherwise_than_the_parser_reads_it(dat
     end = data.draw(st.integers(at, min(len(value), at + 3)))
     put = data.draw(st.text(st.sampled_from('"\\ ;=(),:0aA-_é@*'), max_size=3))
     changed = value[:at] + put + value[end:]
-    plain = plain_signature_input(changed)
+    plain = plain_input(changed)
     assert plain is None or plain == parsed(parse_signature_input, changed)
 
 
@@ -84,7 +96,7 @@ def test_no_change_of_a_plain_value_reads_otherwise_than_the_parser_reads_it(dat
 def test_bytes_read_as_the_parser_reads_them(octets, encoding):
     text = base64.b64encode(octets) if encoding == "base64" else base64.urlsafe_b64encode(octets).rstrip(b"=")
     value = f"sig1=:{text.decode()}:"
-    assert plain_byte_sequences(value, encoding) == parse_byte_sequences(value, encoding) == {"sig1": octets}
+    assert plain_bytes(value, encoding) == parse_byte_sequences(value, encoding) == {"sig1": octets}
 
 
 ENCODINGS = [("base64",), ("base64url",), ("base64", "base64url"), ("base64url", "base64")]
@@ -93,5 +105,5 @@ ENCODINGS = [("base64",), ("base64url",), ("base64", "base64url"), ("base64url",
 @given(st.text(st.sampled_from('sA+/-_=:Qw4,;"é \n'), max_size=24), st.sampled_from(ENCODINGS))
 def test_no_byte_sequence_reads_otherwise_than_the_parser_reads_it(text, encodings):
     for value in (text, f"sig1=:{text}:"):
-        plain = plain_byte_sequences(value, *encodings)
+        plain = plain_bytes(value, *encodings)
         assert plain is None or plain == parsed(parse_byte_sequences, value, *encodings)

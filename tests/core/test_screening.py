@@ -517,7 +517,7 @@ def test_no_detail_holds_text_of_the_message():
 def test_parameters_the_profile_does_not_know_are_kept_in_the_base():
     claim = f"{covering(*BARE)};x-custom=tok;flag"
     candidate = screen(unsigned_claim(claim), profiles.ADCP_3_2, now=NOW)
-    assert candidate.input.text.endswith(f"{parameters()};x-custom=tok;flag")
+    assert candidate.text.endswith(f"{parameters()};x-custom=tok;flag")
 
 
 # Sizes that cost more to read than a signature does to verify

@@ -4,7 +4,13 @@ import json
 
 import pytest
 
-from undersigned.strict_json import AmbiguousJSON, loads
+from undersigned.strict_json import AmbiguousJSON, check, loads
+
+
+@pytest.fixture(params=[loads, check], ids=["read", "checked"])
+def judged(request):
+    """Either way to hold JSON to one reading."""
+    return request.param
 
 
 @pytest.mark.parametrize(
@@ -14,12 +20,14 @@ from undersigned.strict_json import AmbiguousJSON, loads
 def test_unambiguous_json_reads_as_the_standard_library_reads_it(text):
     assert loads(text) == json.loads(text)
     assert loads(text.encode()) == json.loads(text)
+    check(text)
+    check(text.encode())
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le"])
-def test_another_unicode_encoding_hides_no_duplicate(encoding):
+def test_another_unicode_encoding_hides_no_duplicate(encoding, judged):
     with pytest.raises(AmbiguousJSON):
-        loads('{"a": 1, "a": 2}'.encode(encoding))
+        judged('{"a": 1, "a": 2}'.encode(encoding))
 
 
 @pytest.mark.parametrize(
@@ -33,43 +41,43 @@ def test_another_unicode_encoding_hides_no_duplicate(encoding):
         '{"\\ud800": 1, "\\ud800": 2}',
     ],
 )
-def test_a_repeated_key_is_refused_at_any_depth(text):
+def test_a_repeated_key_is_refused_at_any_depth(text, judged):
     with pytest.raises(AmbiguousJSON, match="a JSON object repeats a key"):
-        loads(text)
+        judged(text)
 
 
-def test_at_most_four_of_the_repeated_keys_are_kept_as_evidence():
+def test_at_most_four_of_the_repeated_keys_are_kept_as_evidence(judged):
     with pytest.raises(AmbiguousJSON) as caught:
-        loads("{" + ",".join(f'"{key}": 1, "{key}": 2' for key in "abcdef") + ', "single": 1}')
+        judged("{" + ",".join(f'"{key}": 1, "{key}": 2' for key in "abcdef") + ', "single": 1}')
     assert caught.value.duplicates == ("a", "b", "c", "d")
 
 
 @pytest.mark.parametrize("text", ["NaN", "Infinity", "-Infinity", '{"a": NaN}'])
-def test_constants_that_json_does_not_have_are_refused(text):
+def test_constants_that_json_does_not_have_are_refused(text, judged):
     with pytest.raises(AmbiguousJSON, match="NaN and Infinity are not JSON"):
-        loads(text)
+        judged(text)
 
 
-def test_a_number_too_long_to_be_read_is_refused():
+def test_a_number_too_long_to_be_read_is_refused(judged):
     with pytest.raises(AmbiguousJSON, match="a number too long") as caught:
-        loads('{"a": ' + "9" * 5000 + "}")
+        judged('{"a": ' + "9" * 5000 + "}")
     assert caught.value.duplicates == ()
 
 
 @pytest.mark.parametrize("opening", ["[", '{"a":'])
-def test_nesting_too_deep_to_be_followed_is_refused(opening):
+def test_nesting_too_deep_to_be_followed_is_refused(opening, judged):
     with pytest.raises(AmbiguousJSON, match="nested too deeply"):
-        loads(opening * 200_000)
+        judged(opening * 200_000)
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"{]", b"\xff", b'{"a": 1,}', b"a=1", b"\x00", b'"\xed\xa0"'])
-def test_what_is_no_json_is_a_plain_value_error(body):
+def test_what_is_no_json_is_a_plain_value_error(body, judged):
     with pytest.raises(ValueError) as caught:  # noqa: PT011 - the standard library's own words
-        loads(body)
+        judged(body)
     assert not isinstance(caught.value, AmbiguousJSON)
 
 
-def test_the_message_quotes_nothing():
+def test_the_message_quotes_nothing(judged):
     with pytest.raises(AmbiguousJSON) as caught:
-        loads('{"secret": 1, "secret": 2}')
+        judged('{"secret": 1, "secret": 2}')
     assert "secret" not in str(caught.value)

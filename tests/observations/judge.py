@@ -66,7 +66,7 @@ def _rebuilt(method: str, target, hosts: list[str], *, several: bool) -> Rebuilt
 def _check_fields(version: str, server: str, fields: list[tuple[str, str]]) -> None:
     if not wire.compares_authority(version, _http2_server(server)):
         raise MalformedURL("nobody compared the authorities", rule="test")
-    if not Request("GET", "", fields).fields_are_sound():
+    if not Request("GET", "", fields).fields_are_sound:
         raise MalformedURL("a field is not sound", rule="test")
 
 

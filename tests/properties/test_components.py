@@ -37,6 +37,29 @@ def test_the_short_way_gives_what_the_resolver_gives(method, url, fields, name):
 
 
 @thorough
+@given(
+    methods | any_text,
+    urls(),
+    field_lists,
+    st.lists(component_names | st.sampled_from(["a", "b", "set-cookie", "content-digest", "@method"]), max_size=3),
+    st.sampled_from([None, "", "sha-256=:AAAA:"]),
+    st.booleans(),
+)
+def test_a_line_is_the_identifier_and_the_value(method, url, fields, names, digest, bare):
+    values = ComponentValues(Request(method, url, fields), canonicalize(url), digest)
+    components = [Component(name, f'"{name}"' if bare else f'"{name}";sf', bare=bare) for name in names]
+
+    def outcome(made):
+        try:
+            return made()
+        except UnresolvableComponent as unresolvable:
+            return str(unresolvable)
+
+    expected = outcome(lambda: [f"{component.text}: {values.value(component)}" for component in components])
+    assert outcome(lambda: values.lines(components)) == expected
+
+
+@thorough
 @given(methods, urls(), field_lists)
 def test_every_derived_value_comes_from_the_canonical_target(method, url, fields):
     target = canonicalize(url)

@@ -86,7 +86,7 @@ def test_no_byte_of_what_is_covered_can_be_changed(drawn, data):
     request, profile = drawn
     position, char = data.draw(st.integers(0, 2000)), data.draw(st.sampled_from(PRINTABLE))
     part = data.draw(st.sampled_from(["method", "url", "body", *dict.fromkeys(name for name, _ in request.headers)]))
-    covered = screen(request, profile, now=NOW).input.components
+    covered = screen(request, profile, now=NOW).coverage.components
     if part == "body":
         octet = data.draw(st.binary(min_size=1, max_size=1))
         place = position % (len(request.body) + 1)
@@ -118,7 +118,7 @@ def test_no_byte_of_what_is_covered_can_be_changed(drawn, data):
 @given(signed_requests(), st.data())
 def test_no_line_of_what_is_covered_can_be_added_or_removed(drawn, data):
     request, profile = drawn
-    covered = [component.name for component in screen(request, profile, now=NOW).input.components]
+    covered = [component.name for component in screen(request, profile, now=NOW).coverage.components]
     names = [name for name in covered if not name.startswith("@")] + ["signature", "signature-input", "host"]
     name = data.draw(st.sampled_from(names))
     if data.draw(st.booleans()) and name != "host":

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from undersigned.conformance.difference import Difference
 from undersigned.errors import SignatureError
-from undersigned.fields import MalformedField, parse_byte_sequences, serialize_byte_sequence
+from undersigned.fields import MalformedField, parse_byte_sequences, parse_signature_input, serialize_byte_sequence
 from undersigned.profile import PARAMETERS
 from undersigned.request import Request
 from undersigned.screening import screen
@@ -16,10 +16,10 @@ from undersigned.sign import Signer
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from undersigned.candidate import Candidate
     from undersigned.conformance.vector import Vector
     from undersigned.digest import DigestAlgorithm
     from undersigned.keys import SigningKey
-    from undersigned.screening import Candidate
     from undersigned.sign import SignedFields
 
 _SIGNATURE_FIELDS = frozenset({"signature", "signature-input"})
@@ -59,22 +59,22 @@ def signed_again(vector: Vector, base: str) -> Iterator[Difference | None]:
 
 def _is_a_signers(candidate: Candidate) -> bool:
     """Return whether a signer would write this Signature-Input: bare components, the required ones first."""
-    components = candidate.input.components
+    components, value = candidate.coverage.components, candidate.request.field("signature-input") or ""
     names = tuple([component.name for component in components])
     required = candidate.profile.required_components(has_body=candidate.request.has_body)
     return (
         all(component.bare for component in components)
         and names[: len(required)] == required
         and _SIGNATURE_FIELDS.isdisjoint(names)
-        and tuple(candidate.input.parameters) == PARAMETERS
-        and f"{candidate.label}={candidate.input.text}" in (candidate.request.field("signature-input") or "")
+        and tuple(parse_signature_input(value)[candidate.label].parameters) == PARAMETERS
+        and f"{candidate.label}={candidate.text}" in value
     )
 
 
 def _signed(vector: Vector, candidate: Candidate, key: SigningKey) -> SignedFields:
     request = candidate.request
     required = vector.profile.required_components(has_body=request.has_body)
-    others = [component.name for component in candidate.input.components if component.name not in required]
+    others = [component.name for component in candidate.coverage.components if component.name not in required]
     return Signer(key, profile=vector.profile, components=others).signed(
         _without(request, _SIGNATURE_FIELDS),
         created=candidate.created,

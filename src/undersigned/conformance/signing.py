@@ -57,7 +57,7 @@ class SigningVector(Vector):
         try:
             candidate = screen(request, self.profile, now=self.now)
             values = ComponentValues(request, received_target(request))
-            return signature_base(values, candidate.input.components, candidate.input.text)
+            return signature_base(values, candidate.coverage.components, candidate.text)
         except (SignatureError, MalformedURL, UnresolvableComponent):
             return None
 

@@ -1,0 +1,77 @@
+"""Candidates: what a message's signature fields say, once they have the profile's shape (AdCP steps 0 to 6)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from .json_content import says_json
+
+if TYPE_CHECKING:
+    from .digest import ContentDigest
+    from .errors import Reason, SignatureError, Step
+    from .fields import Coverage
+    from .profile import Profile
+    from .request import Request
+
+_QUERY_COMPONENTS = frozenset({"@target-uri", "@request-target"})
+
+
+class Candidate(NamedTuple):
+    """Steps 0 to 6 hold: the message carries a signature of the profile's shape, by a key not yet looked for.
+
+    Attributes:
+        request: the message.
+        profile: what it is judged by.
+        now: the verifier's clock when the judging began, seconds since the epoch.
+        label: the label that is processed.
+        coverage: its covered components.
+        text: the value of `@signature-params`, as it stands in the base.
+        signature: its bytes.
+        digest: the Content-Digest it covers, or None.
+        until: when the nonce may be forgotten, as no clock within the skew accepts the signature any more (step 13).
+    """
+
+    request: Request
+    profile: Profile
+    now: float
+    label: str
+    coverage: Coverage
+    text: str
+    signature: bytes
+    digest: ContentDigest | None
+    keyid: str
+    algorithm: str
+    nonce: str
+    created: int
+    expires: int
+    until: float
+
+    @property
+    def covers_unseen_query(self) -> bool:
+        """Whether a lone `?` the server could not show would change what is signed."""
+        return self.request.query_unknown and not _QUERY_COMPONENTS.isdisjoint(self.coverage.names)
+
+    @property
+    def is_json(self) -> bool:
+        """Whether the content says it is JSON."""
+        return self.request.has_body and says_json(self.request)
+
+    def error(
+        self,
+        reason: Reason,
+        *,
+        step: Step,
+        detail: str,
+        signature_base: str | None = None,
+        received: str | None = None,
+    ) -> SignatureError:
+        """Return the error for `reason`, with the keyid and the window as evidence."""
+        return self.profile.error(
+            reason,
+            step=step,
+            detail=detail,
+            keyid=self.keyid,
+            signature_base=signature_base,
+            received=received,
+            created=self.created,
+        )

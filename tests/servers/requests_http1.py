@@ -87,7 +87,7 @@ class Attack:
     """A request that must not reach the application.
 
     Attributes:
-        make: writes it.
+        make: writes it, signed at that moment: a signature that has expired would be refused for another reason.
         ends: whether the client ends its side after it.
         url: what was signed.
     """
@@ -99,8 +99,10 @@ class Attack:
 
 def target(spelled: str, *, signed_for: str = "/p", method: str = "GET") -> Attack:
     url = ORIGIN + signed_for
-    fields = [("Host", HOST), *signed(method, url)]
-    return Attack(lambda: written(f"{method} {spelled} HTTP/1.1", fields), url=url)
+    return Attack(
+        lambda: written(f"{method} {spelled} HTTP/1.1", [("Host", HOST), *signed(method, url)]),
+        url=url,
+    )
 
 
 def hosts(*values: str, version: str = "1.1") -> Attack:
@@ -110,10 +112,12 @@ def hosts(*values: str, version: str = "1.1") -> Attack:
 
 def posted(*before: tuple[str, str], content: bytes = BODY, ends: bool = False, after=(), json=JSON) -> Attack:
     """A POST signed over BODY, with these fields, this content."""
-    fields = signed("POST", f"{ORIGIN}/p", JSON, BODY)[len(JSON) :]
-    return Attack(
-        lambda: written("POST /p HTTP/1.1", [("Host", HOST), *before, *json, *fields, *after], content), ends=ends
-    )
+
+    def make() -> bytes:
+        fields = signed("POST", f"{ORIGIN}/p", JSON, BODY)[len(JSON) :]
+        return written("POST /p HTTP/1.1", [("Host", HOST), *before, *json, *fields, *after], content)
+
+    return Attack(make, ends=ends)
 
 
 def got(*extra: tuple[str, str], first=()) -> Attack:

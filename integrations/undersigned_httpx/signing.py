@@ -104,7 +104,7 @@ class OriginSigner:
                 than its URL's.
         """
         target = canonicalize(str(request.url))
-        if not self._lists(target):
+        if not self._origins.lists(target):
             raise SigningError(
                 f"origins: {_origin(target)} is not listed for this path; add it to origins=, or send the request by a "
                 "client that does not sign"
@@ -141,11 +141,7 @@ class OriginSigner:
             target = canonicalize(str(request.url))
         except MalformedURL:
             return True
-        return request.extensions[BEFORE] != _origin(target) or not self._lists(target)
-
-    def _lists(self, target: CanonicalURL) -> bool:
-        listed = self._origins.match(target.authority)
-        return listed is not None and listed.scheme == target.scheme and target.path.startswith(f"{listed.prefix}/")
+        return request.extensions[BEFORE] != _origin(target) or not self._origins.lists(target)
 
 
 def _origin(target: CanonicalURL) -> str:

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from requests import PreparedRequest
 
-    from undersigned import CanonicalURL
-
 SIGNATURE_FIELDS = ("Signature-Input", "Signature", "Content-Digest")
 """The fields that are the signer's: whatever a request has under these names is replaced."""
 
@@ -48,7 +46,7 @@ class OriginSigner:
         # Prepared again, it is one that sending leaves alone.
         prepared.prepare_url(prepared.url or "", None)
         target = canonicalize(prepared.url or "")
-        if not self._lists(target):
+        if not self._origins.lists(target):
             raise SigningError(
                 f"origins: {target.scheme}://{target.authority} is not listed for this path; add it to origins=, or "
                 "send the request without this auth"
@@ -72,12 +70,8 @@ class OriginSigner:
         except MalformedURL:
             return
         origin = canonicalize(before)
-        if (target.scheme, target.authority) == (origin.scheme, origin.authority) and self._lists(target):
+        if (target.scheme, target.authority) == (origin.scheme, origin.authority) and self._origins.lists(target):
             self.sign(prepared)
-
-    def _lists(self, target: CanonicalURL) -> bool:
-        origin = self._origins.match(target.authority)
-        return origin is not None and origin.scheme == target.scheme and target.path.startswith(f"{origin.prefix}/")
 
 
 def strip(prepared: PreparedRequest) -> None:

@@ -219,7 +219,7 @@ class SignatureMiddleware:
         Raises:
             MalformedURL: the target, the authority or the method is refused.
         """
-        wire.check_names(fields, self._verifier.profile)
+        wire.check_names(fields.by_name, self._verifier.profile)
         wire.check_framing(fields, self._verifier.profile)
         method = scope.get("method", "GET")
         wire.check_method(method)

@@ -17,11 +17,6 @@ if TYPE_CHECKING:
     from .url import CanonicalURL
 
 
-def authority_values(fields: list[tuple[str, str]]) -> list[str]:
-    """Return the Host values, spaces and tabs around them dropped."""
-    return [value.strip(" \t") for name, value in fields if name.lower() == "host"]
-
-
 def request_target(scope: MutableMapping[str, Any], profile: Profile, *, server_adds_root_path: bool) -> RequestTarget:
     """Return the request target as it was on the wire.
 

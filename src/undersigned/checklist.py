@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .base import signature_base
 from .components import ComponentValues, UnresolvableComponent, received_target
-from .digest import RunningDigest
 from .errors import MalformedURL, cut_name
 from .keys import VerificationKey
 from .strict_json import AmbiguousJSON
@@ -23,6 +22,7 @@ from .url import canonicalize
 if TYPE_CHECKING:
     from .candidate import Candidate
     from .content import Content
+    from .digest import RunningDigest
     from .errors import Reason, SignatureError, Step
     from .operation import Operation
     from .replay import Claim
@@ -191,7 +191,7 @@ class Proven(NamedTuple):
             begun: what of the content is at hand already, and is fed at once.
         """
         declared = self.candidate.digest
-        return None if declared is None else RunningDigest(declared, begun)
+        return None if declared is None else declared.running(begun)
 
     def bind(self, digest: RunningDigest | None, *, now: float) -> Bound:
         """Bind the content that `digest`, made by `running_digest`, was fed (step 11).

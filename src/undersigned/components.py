@@ -122,60 +122,46 @@ class ComponentValues:
         content_digest: the value of a Content-Digest that is about to be added to it.
     """
 
-    __slots__ = ("_content_digest", "_resolving", "request", "target")
+    __slots__ = ("_known", "_resolving", "request", "target")
 
     def __init__(self, request: Request, target: CanonicalURL, content_digest: str | None = None) -> None:
         self.request = request
         self.target = target
-        self._content_digest = content_digest
+        # By the text of the identifier: one with parameters is another component and not among these.
+        self._known = {'"@target-uri"': target.target_uri, '"@authority"': target.authority}
+        if request.method in _METHODS:
+            self._known['"@method"'] = request.method
+        if content_digest:
+            self._known['"content-digest"'] = content_digest
         self._resolving: CanonicalResolver | None = None
 
     def lines(self, components: Iterable[Component]) -> list[str]:
-        """Return the lines of `components` in a signature base, as `value` gives their values (RFC 9421 section 2.5).
+        """Return the lines of `components` in a signature base (RFC 9421 section 2.5).
 
         Raises:
             UnresolvableComponent: as `value`.
         """
-        target, by_name, lines = self.target, self.request.by_name, list[str]()
-        # By the text of the identifier: one with parameters is another component and not among these.
-        known = {'"@target-uri"': target.target_uri, '"@authority"': target.authority}
-        if self.request.method in _METHODS:
-            known['"@method"'] = self.request.method
-        if self._content_digest:
-            known['"content-digest"'] = self._content_digest
+        lines: list[str] = []
         for component in components:
-            text, name = component.text, component.name
-            value = known.get(text)
-            if value is None and component.bare and name[:1] != "@" and name != "set-cookie":
-                values = by_name.get(name, ())
-                # Printable ASCII, as nearly every value is, is known at once; a tab takes the longer look.
-                if len(values) == 1 and values[0].isascii() and values[0].isprintable():
-                    value = values[0]
-            lines.append(f"{text}: {self.value(component) if value is None else value}")
+            text = component.text
+            lines.append(f"{text}: {self._known.get(text) or self.value(component)}")
         return lines
 
-    def value(self, component: Component) -> str:  # noqa: PLR0911 - one return for each component known at once
+    def value(self, component: Component) -> str:
         """Return the value of `component` (RFC 9421 section 2).
 
         Raises:
             UnresolvableComponent: the request has no such component, or its value cannot stand in a base.
         """
+        known = self._known.get(component.text)
+        if known is not None:
+            return known
         name = component.name
-        if not component.bare:
-            return self._resolved(component)
-        if name == "content-digest" and self._content_digest:
-            return self._content_digest
-        if name[:1] != "@" and name != "set-cookie":
+        if component.bare and name[:1] != "@" and name != "set-cookie":
             value = self.request.field(name)
-            if value is not None and _FIELD_VALUE.fullmatch(value):
+            # Printable ASCII, as nearly every value is, is known at once; a tab takes the longer look.
+            if value is not None and ((value.isascii() and value.isprintable()) or _FIELD_VALUE.fullmatch(value)):
                 return value
-            return self._resolved(component)
-        if name == "@target-uri":
-            return self.target.target_uri
-        if name == "@authority":
-            return self.target.authority
-        if name == "@method" and self.request.method in _METHODS:
-            return self.request.method
         return self._resolved(component)
 
     def _resolved(self, component: Component) -> str:

@@ -58,7 +58,7 @@ class Content:
             ValueError: it is not JSON.
         """
         if self._parsed is None:
-            check(self._joined or bytes(self))
+            check(bytes(self))
 
     def json(self) -> JSONValue:
         """Return the content read by `undersigned.strict_json.loads`, on the first call; the same value each time.
@@ -68,5 +68,5 @@ class Content:
             ValueError: it is not JSON.
         """
         if self._parsed is None:
-            self._parsed = (loads(self._joined or bytes(self)),)
+            self._parsed = (loads(bytes(self)),)
         return self._parsed[0]

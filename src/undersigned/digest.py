@@ -56,9 +56,9 @@ class ContentDigest(NamedTuple):
         members = parse_byte_sequences(value, *encodings) if member is None else dict([member])
         return cls({name: digest for name, digest in members.items() if name in _ALGORITHMS})
 
-    def running(self) -> RunningDigest:
-        """Return a digest to feed the content to, for every algorithm named here."""
-        return RunningDigest(self)
+    def running(self, begun: bytes = b"") -> RunningDigest:
+        """Return a digest to feed the content to, for every algorithm named here; `begun` is fed at once."""
+        return RunningDigest(self, begun)
 
 
 class RunningDigest:

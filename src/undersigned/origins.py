@@ -8,9 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from .errors import ConfigurationError, MalformedURL
 from .url import canonicalize, canonicalize_authority
+
+if TYPE_CHECKING:
+    from .url import CanonicalURL
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,3 +92,8 @@ class Origins:
             if origin is not None and origin.scheme == scheme:
                 return origin
         return None
+
+    def lists(self, target: CanonicalURL) -> bool:
+        """Return whether `target` is at one of the origins, below its prefix."""
+        origin = self.match(target.authority)
+        return origin is not None and origin.scheme == target.scheme and target.path.startswith(f"{origin.prefix}/")

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from .profile import Profile
     from .request import Request
 
-_LONGEST = 512
+LONGEST_PLAIN = 512
+"""The longest signature field or digest that is read without counting what it is made of."""
 
 
 def plain_candidate(request: Request, profile: Profile, *, now: float) -> Candidate | None:
@@ -27,7 +28,7 @@ def plain_candidate(request: Request, profile: Profile, *, now: float) -> Candid
         (value,), (signed,) = request.by_name["signature-input"], request.by_name["signature"]
     except (KeyError, ValueError):
         return None
-    if len(value) > _LONGEST or len(signed) > _LONGEST or not request.fields_are_sound:
+    if len(value) > LONGEST_PLAIN or len(signed) > LONGEST_PLAIN or not request.fields_are_sound:
         return None
     match, sequence = IN_ORDER.fullmatch(value), plain_byte_sequence(signed, profile.encoding)
     if match is None or sequence is None:
@@ -77,7 +78,7 @@ def _covered_digest(request: Request, coverage: Coverage, profile: Profile) -> C
     if "content-digest" not in names:
         return None
     values = lines.get("content-digest", ())
-    if len(values) != 1 or len(values[0]) > _LONGEST or profile.digest == "forbidden":
+    if len(values) != 1 or len(values[0]) > LONGEST_PLAIN or profile.digest == "forbidden":
         return _UNREAD
     member = plain_byte_sequence(values[0], *profile.digest_encodings)
     return ContentDigest(dict([member])) if member is not None and member[0] in DIGEST_ALGORITHMS else _UNREAD

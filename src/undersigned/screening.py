@@ -8,7 +8,7 @@ from .candidate import Candidate
 from .digest import ContentDigest
 from .fields import MalformedField, is_list, parse_byte_sequences, parse_signature_input
 from .plain_fields import plain_byte_sequence, plain_signature_input
-from .plain_screening import plain_candidate
+from .plain_screening import LONGEST_PLAIN, plain_candidate
 from .profile import PARAMETERS
 
 if TYPE_CHECKING:
@@ -27,8 +27,7 @@ LONGEST_FIELD = 8192
 Reading a structured field costs about a microsecond a character, and refusing must cost less than verifying.
 """
 MOST_DELIMITERS = 128
-"""The most commas, semicolons, colons and spaces in one of more than `_SHORT` characters: ten signatures' worth."""
-_SHORT = 512
+"""The most commas, semicolons, colons and spaces in one above `LONGEST_PLAIN` characters: ten signatures' worth."""
 
 
 def is_signed(message: Request | FieldLines) -> bool:
@@ -103,7 +102,7 @@ def _read(request: Request, profile: Profile) -> tuple[str, SignatureInput, byte
 
 def _check_size(value: str) -> None:
     """Refuse a field value that would take longer to read than a signature takes to verify (step 1)."""
-    if len(value) > _SHORT and (len(value) > LONGEST_FIELD or sum(map(value.count, ",;: ")) > MOST_DELIMITERS):
+    if len(value) > LONGEST_PLAIN and (len(value) > LONGEST_FIELD or sum(map(value.count, ",;: ")) > MOST_DELIMITERS):
         raise MalformedField(
             f"a signature field or digest has more than {LONGEST_FIELD} characters or {MOST_DELIMITERS} delimiters"
         )

@@ -190,10 +190,9 @@ class Signer:
         if given is None:
             return content_digest(request.body, self.profile.digest_encodings[0], algorithms=self._digests)
         try:
-            running = ContentDigest.parse(given, *self.profile.digest_encodings).running()
+            running = ContentDigest.parse(given, *self.profile.digest_encodings).running(request.body)
         except MalformedField as malformed:
             raise SigningError(f"headers: Content-Digest: {malformed}; leave it out to have it made") from None
-        running.update(request.body)
         if not running.matches():
             raise SigningError("headers: Content-Digest is not the body's; leave it out to have it made")
         return None

@@ -14,11 +14,12 @@ from .errors import ConfigurationError, MalformedURL, printable
 from .policy import Policy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Sequence
 
     from .errors import SignatureError
     from .origins import Origin, Origins
     from .profile import Profile
+    from .request import FieldLines
 
 Mode = Literal["required", "optional", "observe"]
 """What becomes of an unsigned request: refused, passed on, or passed on and logged. A bad one is always refused."""
@@ -118,26 +119,26 @@ def check_method(method: str) -> None:
         raise MalformedURL("the method is not an upper-case token, or is CONNECT", rule="method")
 
 
-def check_framing(fields: Iterable[tuple[str, str]], profile: Profile) -> None:
+def check_framing(fields: FieldLines, profile: Profile) -> None:
     """Hold the message to one framing of its content (RFC 9112 section 6.3).
 
     Raises:
         MalformedSignature: Content-Length stands beside Transfer-Encoding, where two readers see two contents.
     """
-    if {"content-length", "transfer-encoding"} <= {name.lower() for name, _ in fields}:
+    if fields.has("content-length") and fields.has("transfer-encoding"):
         raise profile.error(
             "signature_header_malformed", step=1, detail="Content-Length and Transfer-Encoding come together"
         )
 
 
-def check_names(fields: Iterable[tuple[str, str]], profile: Profile) -> None:
+def check_names(names: Collection[str], profile: Profile) -> None:
     """Hold field names to one reading: whoever maps them to CGI variables takes `Content_Type` for `Content-Type`.
 
     Raises:
         MalformedSignature: a name with an underscore stands beside the one with hyphens.
     """
-    aliases = {name.lower().replace("_", "-") for name, _ in fields if "_" in name}
-    if aliases and aliases & {name.lower() for name, _ in fields}:
+    aliases = {name.lower().replace("_", "-") for name in names if "_" in name}
+    if aliases and not aliases.isdisjoint([name.lower() for name in names]):
         raise profile.error(
             "signature_header_malformed", step=1, detail="a field name stands there with hyphens and with underscores"
         )

@@ -93,10 +93,10 @@ def query_unknown(environ: dict[str, Any], target: RequestTarget) -> bool:
     return target.query is None and not any(environ.get(key) for key in _RAW_KEYS)
 
 
-def shown_names(environ: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return the field lines with their names as spelled, where an ASGI server under WSGI shows them, else none."""
+def shown_names(environ: dict[str, Any]) -> list[str]:
+    """Return the names of the fields as spelled, where an ASGI server under WSGI shows them, else none."""
     headers = environ.get("asgi.scope", {}).get("headers", ())
-    return [(name.decode("latin-1"), "") for name, _ in headers]
+    return [name.decode("latin-1") for name, _ in headers]
 
 
 def verified_environ(environ: dict[str, Any], target: CanonicalURL, origin: Origin) -> dict[str, Any]:

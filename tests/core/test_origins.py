@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from undersigned import ConfigurationError, MalformedURL
+from undersigned import ConfigurationError, MalformedURL, canonicalize
 from undersigned.origins import Origin, Origins
 
 
@@ -91,3 +91,20 @@ def test_the_default_port_is_the_one_of_the_origins_own_scheme():
 def test_what_is_no_authority_is_malformed(authority):
     with pytest.raises(MalformedURL):
         Origins(["https://h", "http://other"]).match(authority)
+
+
+@pytest.mark.parametrize(
+    ("url", "listed"),
+    [
+        ("https://h/", True),
+        ("https://h/p?q", True),
+        ("http://h/", False),
+        ("https://h:8443/", False),
+        ("https://other/", False),
+        ("https://b/api/p", True),
+        ("https://b/api", False),
+        ("https://b/apix", False),
+    ],
+)
+def test_a_target_is_listed_at_an_origin_and_below_its_prefix(url, listed):
+    assert Origins(["https://h", "https://b/api"]).lists(canonicalize(url)) is listed

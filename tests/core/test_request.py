@@ -7,6 +7,7 @@ import pytest
 
 from undersigned import Request
 from undersigned.content import Content
+from undersigned.request import FieldLines
 
 URL = "https://seller.example.com/"
 
@@ -162,3 +163,8 @@ def test_content_read_later_takes_the_place_of_what_was_announced():
     read = announced.with_content(Content((b"x", b"y")))
     assert (read.body, read.has_body, read.query_unknown, read.headers) == (b"xy", True, True, announced.headers)
     assert read.content.chunks == (b"x", b"y")
+
+
+def test_host_values_lose_the_spaces_around_them_only():
+    fields = FieldLines([("Host", " a\t"), ("x-host", "b"), ("host", "c d")])
+    assert fields.values("host") == ["a", "c d"]

@@ -11,6 +11,7 @@ from tests.middleware.test_asgi import Echo, http_scope, run
 from undersigned import MalformedSignature, MalformedURL, profiles, wire
 from undersigned.asgi import SignatureMiddleware
 from undersigned.origins import Origins
+from undersigned.request import FieldLines
 
 PROFILE = profiles.ADCP_3_2
 
@@ -24,24 +25,24 @@ PROFILE = profiles.ADCP_3_2
 )
 def test_two_framings_of_one_content_are_refused(fields):
     with pytest.raises(MalformedSignature, match="header_malformed"):
-        wire.check_framing(fields, PROFILE)
+        wire.check_framing(FieldLines(fields), PROFILE)
 
 
 @pytest.mark.parametrize("fields", [[], [("content-length", "2")], [("transfer-encoding", "chunked")]])
 def test_one_framing_passes(fields):
-    wire.check_framing(fields, PROFILE)
+    wire.check_framing(FieldLines(fields), PROFILE)
 
 
 @pytest.mark.parametrize("alias", ["Signature_Input", "signature_input", "X_User", "X-Use_R"])
 def test_a_name_with_an_underscore_beside_the_one_with_hyphens_is_refused(alias):
     fields = [("signature-input", "a"), ("X-User", "b"), ("x-use-r", "c"), (alias, "evil")]
     with pytest.raises(MalformedSignature, match="header_malformed"):
-        wire.check_names(fields, PROFILE)
+        wire.check_names([name for name, _ in fields], PROFILE)
 
 
 @pytest.mark.parametrize("name", ["x_user", "Sec-CH-UA", "x-user"])
 def test_a_name_that_is_no_alias_of_another_passes(name):
-    wire.check_names([("signature-input", "a"), (name, "b")], PROFILE)
+    wire.check_names(["signature-input", name], PROFILE)
 
 
 @pytest.mark.parametrize("server", ["granian", None])

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from undersigned import MalformedURL, Request, SignatureError, profiles, wire
-from undersigned.asgi_scope import authority_values
 from undersigned.asgi_scope import request_target as asgi_target
 from undersigned.origins import Origins
+from undersigned.request import FieldLines
 from undersigned.wsgi_environ import field_lines
 from undersigned.wsgi_environ import request_target as wsgi_target
 from undersigned.wsgi_server import check_server, detected_server
@@ -77,7 +77,7 @@ def of_scope(server: str, scope: dict) -> Rebuilt | None:
     try:
         _check_fields(version, server, fields)
         target = asgi_target(scope, PROFILE, server_adds_root_path=False)
-        hosts = authority_values(fields)
+        hosts = FieldLines(fields).values("host")
         return _rebuilt(scope["method"], target, hosts, several=not version.startswith("1."))
     except (MalformedURL, SignatureError):
         return None

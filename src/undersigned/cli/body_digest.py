@@ -49,9 +49,7 @@ def digest_cause(body: bytes, declared: str) -> str:
 
 
 def _matches(expected: ContentDigest, content: bytes) -> bool:
-    running = expected.running()
-    running.update(content)
-    return running.matches()
+    return expected.running(content).matches()
 
 
 def _spellings(body: bytes) -> Iterator[tuple[str, bytes]]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tests.vectors.recipes.flavors import ADCP_3_1, ADCP_3_2, WEBHOOK
 from tests.vectors.recipes.keys import SELLER_REQUESTS
 from tests.vectors.recipes.message import BARE, FULL, TYPE, TYPED, Flavor, Recipe, Sent
+from tests.vectors.recipes.proven import malformed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -153,15 +154,7 @@ def _limits() -> Iterator[Recipe]:
             **options,
         )
     for name, rule, sent in (
-        ("target-too-long", "a target of 65537 characters", Sent(url=f"{ADCP_3_2.url}?{'x' * 65_536}"[:65_537])),
-        ("target-host-too-long", "a Host of 1025 characters", Sent(headers=(("Host", "own." * 256 + "x"),))),
+        ("too-long", "a target of 65537 characters", Sent(url=f"{ADCP_3_2.url}?{'x' * 65_536}"[:65_537])),
+        ("host-too-long", "a Host of 1025 characters", Sent(headers=(("Host", "own." * 256 + "x"),))),
     ):
-        yield Recipe(
-            name=name,
-            rule=f"step 10: {rule}",
-            sent=sent,
-            proven=False,
-            code="target_uri_malformed",
-            step=10,
-            capability=None,
-        )
+        yield malformed(name, rule, sent)

@@ -36,7 +36,7 @@ def _targets(flavor: Flavor) -> Iterator[Recipe]:
         ("port-too-high", "a port above 65535", f"https://{host}:65536/{path}"),
         ("scheme", "another scheme than http and https", f"wss://{host}/{path}"),
     ):
-        yield _malformed(name, f"the target holds {rule}", Sent(url=url))
+        yield malformed(name, f"the target holds {rule}", Sent(url=url))
     for name, rule, headers in (
         ("host-of-another-origin", "Host is not the target's authority", (("Host", "other.own.test"),)),
         ("host-with-another-port", "Host has another port", (("Host", f"{host}:8443"),)),
@@ -46,10 +46,10 @@ def _targets(flavor: Flavor) -> Iterator[Recipe]:
         ("authority-differs", ":authority is not the target's", ((":authority", "other.own.test"),)),
         ("authority-and-host-differ", ":authority and Host differ", ((":authority", host), ("Host", "other.own.test"))),
     ):
-        yield _malformed(name, rule, Sent(headers=headers))
+        yield malformed(name, rule, Sent(headers=headers))
 
 
-def _malformed(name: str, rule: str, sent: Sent) -> Recipe:
+def malformed(name: str, rule: str, sent: Sent) -> Recipe:
     # A path whose operation cannot be told is refused before: without a policy, the checklist alone decides.
     return Recipe(
         name=f"target-{name}",

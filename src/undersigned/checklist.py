@@ -264,7 +264,7 @@ class Bound(NamedTuple):
 
     def _check_json(self, content: Content) -> None:
         try:
-            content.check_json()
+            content.json()
         except AmbiguousJSON as ambiguous:
             repeated = ", ".join(cut_name(name) for name in ambiguous.duplicates)
             raise self.proven.error(

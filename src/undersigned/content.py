@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .strict_json import check, loads
+from .strict_json import loads
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,16 +49,6 @@ class Content:
 
     def __repr__(self) -> str:
         return f"<Content: {len(self)} bytes>"
-
-    def check_json(self) -> None:
-        """Hold the content to JSON that can be read one way only, without keeping what it says; as `json` otherwise.
-
-        Raises:
-            AmbiguousJSON: two parsers could read it differently.
-            ValueError: it is not JSON.
-        """
-        if self._parsed is None:
-            check(bytes(self))
 
     def json(self) -> JSONValue:
         """Return the content read by `undersigned.strict_json.loads`, on the first call; the same value each time.

@@ -45,30 +45,6 @@ def loads(text: bytes | str) -> JSONValue:
     return value
 
 
-def check(text: bytes | str) -> None:
-    """Raise what `loads` raises for `text`, and leave aside what it says, which takes less time.
-
-    Raises:
-        AmbiguousJSON: as `loads`.
-        ValueError: as `loads`.
-    """
-    objects: list[list[tuple[str, JSONValue]]] = []
-    decoded = text if isinstance(text, str) else _decoded(text)
-    try:
-        # Nothing of Python runs while the text is read: the objects are collected, and looked at afterwards.
-        decoder = json.JSONDecoder(object_pairs_hook=objects.append, parse_constant=_refuse_constant)
-        _, end = decoder.raw_decode(decoded)
-        sound = end == len(decoded)
-        for pairs in objects:
-            if len(dict(pairs)) != len(pairs):
-                sound = False
-    except (ValueError, RecursionError):
-        sound = False
-    if not sound:
-        # White space around it, or whatever is wrong with it.
-        loads(decoded)
-
-
 def _unique(pairs: list[tuple[str, JSONValue]]) -> dict[str, JSONValue]:
     value = dict(pairs)
     if len(value) != len(pairs):

@@ -29,14 +29,3 @@ def test_content_is_read_as_json_once_and_strictly():
         Content((b'{"a": 1, "a": 2}',)).json()
     with pytest.raises(ValueError, match="Expecting value"):
         Content().json()
-
-
-def test_content_is_checked_as_json_as_it_is_read():
-    content = Content((b'{"a": ', b"[1]}"))
-    content.check_json()
-    content.json()
-    content.check_json()
-    with pytest.raises(AmbiguousJSON):
-        Content((b'{"a": 1, ', b'"a": 2}')).check_json()
-    with pytest.raises(ValueError, match="Expecting value"):
-        Content().check_json()

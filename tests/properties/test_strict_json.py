@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.properties.strategies import thorough
 
-from undersigned.strict_json import AmbiguousJSON, check, loads
+from undersigned.strict_json import AmbiguousJSON, loads
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
 documents = st.recursive(
@@ -40,30 +40,6 @@ def repeats(tree) -> bool:
         names = [key for key, _ in tree]
         return len(set(names)) < len(names) or any(repeats(value) for _, value in tree)
     return isinstance(tree, list) and any(map(repeats, tree))
-
-
-def refusal(read, text):
-    """What reading `text` raises, or None."""
-    try:
-        read(text)
-    except (ValueError, AmbiguousJSON) as error:
-        return type(error), str(error), getattr(error, "duplicates", None)
-    return None
-
-
-@thorough
-@given(
-    trees,
-    st.booleans(),
-    st.sampled_from(["utf-8", "utf-16", "utf-8-sig"]),
-    st.sampled_from(["", " ", "\n", "x", "}", '{"a":1,"a":2}', "\0"]),
-    st.sampled_from(["", " ", "\ufeff", "["]),
-    st.integers(0, 30),
-)
-def test_checking_raises_what_reading_raises(tree, ascii_only, encoding, behind, before, cut):
-    text = before + written(tree, ascii_only=ascii_only) + behind
-    for json_text in (text, text[cut:], text[:cut], text.encode(encoding, "surrogatepass")):
-        assert refusal(check, json_text) == refusal(loads, json_text)
 
 
 @thorough

@@ -6,7 +6,6 @@ only, so duplicate keys are refused and a byte sequence must be spelled exactly 
 
 from __future__ import annotations
 
-import base64
 import re
 from binascii import b2a_base64
 from dataclasses import dataclass
@@ -38,6 +37,7 @@ _SPELLING: Mapping[Encoding, re.Pattern[str]] = {
     "base64url": re.compile(r"(?>(?:[A-Za-z0-9_-]{4})*)(?:[A-Za-z0-9_-][AQgw]|[A-Za-z0-9_-]{2}[AEIMQUYcgkosw048])?"),
 }
 _TO_BASE64 = str.maketrans("-_", "+/")
+_TO_BASE64URL = bytes.maketrans(b"+/", b"-_")
 
 
 KEY = re.compile(r"[a-z*][a-z0-9_.*-]*")
@@ -155,9 +155,10 @@ def is_list(value: str, *, longest: int | None = None) -> bool:
 
 def serialize_byte_sequence(value: bytes, encoding: Encoding) -> str:
     """Return `value` as a byte sequence in `encoding`, colons included."""
-    if encoding == "base64":
-        return f":{b2a_base64(value, newline=False).decode('ascii')}:"
-    return f":{base64.urlsafe_b64encode(value).rstrip(b'=').decode('ascii')}:"
+    spelled = b2a_base64(value, newline=False)
+    if encoding == "base64url":
+        spelled = spelled.translate(_TO_BASE64URL, b"=")
+    return f":{spelled.decode('ascii')}:"
 
 
 def serialize_signature_input(components: tuple[str, ...], parameters: Mapping[str, Parameter]) -> str:

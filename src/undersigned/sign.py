@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-import secrets
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from os import urandom
+from typing import TYPE_CHECKING, NamedTuple
 
 from .base import signature_base
 from .components import ComponentValues, UnresolvableComponent
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from .url import CanonicalURL
 
 _LARGEST_INTEGER = 999_999_999_999_999
+_URLS_KEPT = 128
+_NONCE_BYTES = 16
 _FIELD_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9a-z-]+")
 
 
@@ -59,13 +62,14 @@ class Signer:
         components: fields to cover besides those the profile requires, lower case.
         digests: the algorithms of a Content-Digest the signer makes.
         clock: seconds since the epoch; `created` where none is given.
-        nonces: makes a nonce where none is given: unpadded Base64url of 16 bytes or more.
+        nonces: makes a nonce where none is given: unpadded Base64url of as many bytes as the profile asks for, or
+            more. Unless given, nonces are random, of 16 bytes or more.
 
     Raises:
         ConfigurationError: the key is for another purpose, or an argument is not what it must be.
     """
 
-    __slots__ = ("_clock", "_constant", "_covered", "_digests", "_key", "_nonces", "profile")
+    __slots__ = ("_clock", "_constant", "_covered", "_digests", "_key", "_nonces", "_target_of", "profile")
 
     def __init__(
         self,
@@ -75,7 +79,7 @@ class Signer:
         components: Sequence[str] = (),
         digests: Sequence[DigestAlgorithm] = ("sha-256",),
         clock: Callable[[], float] = time.time,
-        nonces: Callable[[], str] = lambda: secrets.token_urlsafe(16),
+        nonces: Callable[[], str] | None = None,
     ) -> None:
         if not isinstance(key, SigningKey):
             raise ConfigurationError("key: pass a SigningKey, such as SigningKey.from_jwk(jwk)")
@@ -88,7 +92,7 @@ class Signer:
                 f"key: its adcp_use is not {' or '.join(sorted(profile.purposes))}; profile {profile.name} needs that"
             )
         _check_options(profile, components, digests)
-        if not callable(clock) or not callable(nonces):
+        if not callable(clock) or not (nonces is None or callable(nonces)):
             option = "nonces" if callable(clock) else "clock"
             raise ConfigurationError(f"{option}: pass a function without arguments")
         self._key = key
@@ -102,6 +106,8 @@ class Signer:
         self._digests = tuple(digests)
         self._clock = clock
         self._nonces = nonces
+        # A client sends to a few URLs again and again.
+        self._target_of: Callable[[str], CanonicalURL] = lru_cache(_URLS_KEPT)(canonicalize)
 
     def sign(
         self,
@@ -141,7 +147,7 @@ class Signer:
             label = self.profile.label
         elif KEY.fullmatch(label) is None:
             raise SigningError("label: use lower-case letters, digits and _ - . * (RFC 8941 section 3.1.2)")
-        target = canonicalize(request.url)
+        target = self._target_of(request.url)
         self._check(request, target, label)
         covered = self._covered[request.has_body]
         digest = self._digest(request) if "content-digest" in covered.names else None
@@ -172,17 +178,31 @@ class Signer:
     def _parameters(self, created: int | None, expires: int | None, nonce: str | None) -> str:
         """Return the parameters that differ from request to request: integers and a nonce without escapes."""
         longest = self.profile.longest_validity
-        created = int(self._clock()) if created is None else created
+        if created is None:
+            created = int(self._clock())
         if not _is_whole(created) or abs(created) > _LARGEST_INTEGER - longest:
             raise SigningError("created: must be whole seconds since the epoch (RFC 8941 section 3.3.1: of 15 digits)")
         if expires is None:
             expires = created + longest
         elif not _is_whole(expires) or not 0 < expires - created <= longest:
             raise SigningError(f"expires: must lie 1 to {longest} whole seconds after created (profile)")
-        nonce = self._nonces() if nonce is None else nonce
-        if not self.profile.accepts_nonce(nonce):
-            raise SigningError(f"nonce: must be unpadded Base64url of at least {self.profile.nonce_bytes} bytes")
+        if nonce is None:
+            nonce = self._nonce()
+        elif not self.profile.accepts_nonce(nonce):
+            raise self._not_a_nonce()
         return f';created={created};expires={expires};nonce="{nonce}"'
+
+    def _nonce(self) -> str:
+        if self._nonces is None:
+            octets = urandom(max(_NONCE_BYTES, self.profile.nonce_bytes))
+            return serialize_byte_sequence(octets, "base64url")[1:-1]
+        nonce = self._nonces()
+        if not self.profile.accepts_nonce(nonce):
+            raise self._not_a_nonce()
+        return nonce
+
+    def _not_a_nonce(self) -> SigningError:
+        return SigningError(f"nonce: must be unpadded Base64url of at least {self.profile.nonce_bytes} bytes")
 
     def _digest(self, request: Request) -> str | None:
         """Return the Content-Digest to add, or None for the one the request already has, which must be right."""
@@ -210,8 +230,7 @@ class Signer:
             raise SigningError(f"{unresolvable}: {', '.join(covered.names)} are covered") from None
 
 
-@dataclass(frozen=True, slots=True)
-class _Covered:
+class _Covered(NamedTuple):
     """The components a signer covers, worked out once for requests with content and once for those without.
 
     Attributes:

@@ -4,6 +4,8 @@ import re
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.keys import (
     BODY,
     EC_KEY,
@@ -19,7 +21,16 @@ from tests.keys import (
     verifier,
 )
 
-from undersigned import ConfigurationError, MalformedURL, Request, Signer, SigningError, SigningKey, profiles
+from undersigned import (
+    ConfigurationError,
+    MalformedURL,
+    Request,
+    Signer,
+    SigningError,
+    SigningKey,
+    canonicalize,
+    profiles,
+)
 
 POST = Request("POST", URL, [JSON_FIELD], BODY)
 GET = Request("GET", URL)
@@ -77,6 +88,21 @@ def test_each_signature_has_a_nonce_of_its_own():
     nonces = {re.search('nonce="([^"]*)"', dict(signer().sign(GET))["Signature-Input"])[1] for _ in range(50)}
     assert len(nonces) == 50
     assert {len(nonce) for nonce in nonces} == {22}
+
+
+def test_a_nonce_has_as_many_bytes_as_the_profile_asks_for():
+    for asked, made in ((0, 22), (16, 22), (32, 43)):
+        profile = replace(profiles.ADCP_3_2, nonce_bytes=asked)
+        nonce = re.search('nonce="([^"]*)"', dict(signer(profile).sign(GET))["Signature-Input"])[1]
+        assert len(nonce) == made
+
+
+@given(st.lists(st.integers(0, 200), min_size=1, max_size=400))
+def test_a_url_signed_before_is_signed_as_the_first_time(numbers):
+    signing = signer()
+    for number in numbers:
+        url = f"https://SELLER.example.com:443/%7e{number}"
+        assert signing.signed(Request("GET", url)).target_uri == canonicalize(url).target_uri
 
 
 def test_the_clock_is_cut_to_whole_seconds():

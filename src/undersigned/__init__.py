@@ -5,10 +5,11 @@ are `undersigned.asgi` and `undersigned.wsgi`, the integrations `undersigned_sta
 `undersigned_requests` and `undersigned_httpx`.
 """
 
-from . import asgi, profiles, wsgi
-from .a2a import A2AOperation
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from . import profiles
 from .checklist import VerifiedSignature
-from .decision import Decision
 from .errors import (
     ConfigurationError,
     MalformedSignature,
@@ -19,10 +20,7 @@ from .errors import (
     UndersignedError,
     VerificationUnavailable,
 )
-from .jsonrpc import JSONRPCOperation
 from .keys import KeySet, SigningKey, VerificationKey
-from .operation import Operation, PathOperation
-from .policy import Policy
 from .profile import Profile
 from .replay import MemoryReplayStore
 from .request import Request
@@ -30,6 +28,16 @@ from .revocation import RevocationList
 from .sign import SignedFields, Signer
 from .url import CanonicalURL, canonicalize, same_url
 from .verify import AsyncVerifier, Verifier
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from . import asgi, wsgi
+    from .a2a import A2AOperation
+    from .decision import Decision
+    from .jsonrpc import JSONRPCOperation
+    from .operation import Operation, PathOperation
+    from .policy import Policy
 
 __version__ = "0.1.0"
 
@@ -67,3 +75,26 @@ __all__ = [
     "same_url",
     "wsgi",
 ]
+
+_MODULES: "Mapping[str, str]" = {
+    "A2AOperation": "a2a",
+    "Decision": "decision",
+    "JSONRPCOperation": "jsonrpc",
+    "Operation": "operation",
+    "PathOperation": "operation",
+    "Policy": "policy",
+    "asgi": "asgi",
+    "wsgi": "wsgi",
+}
+"""What only servers need, and where it is: imported when it is first asked for."""
+
+
+def __getattr__(name: str) -> object:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = import_module(f"{__name__}.{_MODULES[name]}")
+    return module if name == _MODULES[name] else getattr(module, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_MODULES})

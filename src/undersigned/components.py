@@ -1,13 +1,12 @@
-"""Covered components of a request, on http-message-signatures' resolver, with canonical target URI and authority."""
+"""Covered components of a request, with its canonical target URI and authority (RFC 9421 section 2)."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 from urllib.parse import quote, unquote
 
-from http_message_signatures import HTTPMessageSignaturesException, HTTPSignatureComponentResolver
+from http_message_signatures import HTTPMessageSignaturesException
 
 from .errors import MalformedURL, UndersignedError
 from .url import canonicalize, canonicalize_authority
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
 
     from .fields import Component
     from .request import Request
+    from .resolver import CanonicalResolver
     from .url import CanonicalURL
 
 LONGEST_TARGET = 65_536
@@ -60,59 +60,6 @@ def received_target(request: Request) -> CanonicalURL:
     return target
 
 
-@dataclass(frozen=True, slots=True)
-class _URLParts:
-    """What the resolver asks of a URL, answered from the canonical form."""
-
-    scheme: str
-    host: str
-    port: str | None
-    path: str
-    query: str | None
-    authority: str
-
-    @property
-    def query_suffix(self) -> str:
-        return "" if self.query is None else f"?{self.query}"
-
-
-@dataclass(frozen=True, slots=True)
-class _Lines:
-    lines: tuple[tuple[str, str], ...]
-
-    def items(self) -> Iterable[tuple[str, str]]:
-        return self.lines
-
-
-@dataclass(frozen=True, slots=True)
-class _Message:
-    method: str
-    url: str
-    headers: _Lines
-
-
-class CanonicalResolver(HTTPSignatureComponentResolver):
-    """http-message-signatures' resolver over one request, its URL being the canonical one."""
-
-    def __init__(self, request: Request, target: CanonicalURL) -> None:
-        origin = f"{target.scheme}://{target.authority}/"
-        message = _Message(request.method, origin, _Lines(request.headers))
-        super().__init__(message)  # type: ignore[no-untyped-call]
-        self.target = target
-        port = None if target.port is None else str(target.port)
-        parts = _URLParts(target.scheme, target.host, port, target.path, target.query, target.authority)
-        # The resolver asks these attributes of a URL and no others; its own class of them is private.
-        self.url_parts = parts  # type: ignore[assignment]  # pyright: ignore[reportAttributeAccessIssue]
-
-    def get_target_uri(self) -> str:
-        """Return `@target-uri` (RFC 9421 section 2.2.2)."""
-        return self.target.target_uri
-
-    def get_authority(self) -> str:
-        """Return `@authority` (RFC 9421 section 2.2.3)."""
-        return self.target.authority
-
-
 class ComponentValues:
     """The component values of one request with its canonical target; the time of all of them is linear in its length.
 
@@ -141,11 +88,8 @@ class ComponentValues:
         Raises:
             UnresolvableComponent: as `value`.
         """
-        lines: list[str] = []
-        for component in components:
-            text = component.text
-            lines.append(f"{text}: {self._known.get(text) or self.value(component)}")
-        return lines
+        known, value = self._known, self.value
+        return [f"{component.text}: {known.get(component.text) or value(component)}" for component in components]
 
     def value(self, component: Component) -> str:
         """Return the value of `component` (RFC 9421 section 2).
@@ -181,6 +125,8 @@ class ComponentValues:
     def _resolver(self) -> CanonicalResolver:
         """Return the resolver, which reads every field: made once, and only where it is needed."""
         if self._resolving is None:
+            from .resolver import CanonicalResolver  # noqa: PLC0415 - few signatures cover what needs it
+
             self._resolving = CanonicalResolver(self.request, self.target)
         return self._resolving
 

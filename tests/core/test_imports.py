@@ -39,3 +39,21 @@ def test_the_names_the_contract_lists_are_public():
         "same_url",
     }
     assert contract <= set(undersigned.__all__)
+
+
+def test_what_only_servers_need_is_imported_when_it_is_first_asked_for():
+    program = """
+import sys, undersigned
+servers = {f"undersigned.{name}" for name in ("asgi", "wsgi", "policy", "a2a", "jsonrpc")}
+assert not servers & set(sys.modules), servers & set(sys.modules)
+assert {"asgi", "Policy", "Verifier"} <= set(dir(undersigned))
+from undersigned import A2AOperation, JSONRPCOperation, Policy, asgi, wsgi
+assert (asgi.__name__, wsgi.__name__, Policy.__name__) == ("undersigned.asgi", "undersigned.wsgi", "Policy")
+assert servers <= set(sys.modules)
+"""
+    subprocess.run([sys.executable, "-I", "-c", program], check=True)  # noqa: S603 - our own words
+
+
+def test_a_name_that_is_not_there_is_said_so():
+    with pytest.raises(AttributeError, match="module 'undersigned' has no attribute 'nothing'"):
+        undersigned.nothing  # noqa: B018 - asking is the test

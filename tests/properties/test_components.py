@@ -15,8 +15,9 @@ from tests.properties.strategies import (
 )
 
 from undersigned import MalformedURL, Request, canonicalize
-from undersigned.components import CanonicalResolver, ComponentValues, UnresolvableComponent, received_target
+from undersigned.components import ComponentValues, UnresolvableComponent, received_target
 from undersigned.fields import Component
+from undersigned.resolver import CanonicalResolver
 
 tokens = st.text(TOKEN, min_size=1, max_size=8)
 field_lists = st.lists(

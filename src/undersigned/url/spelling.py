@@ -29,7 +29,7 @@ _CANONICAL: Final = re.compile(
 _COMMON: Final = re.compile(
     r"([Hh][Tt][Tt][Pp][Ss]?+)://"
     r"(?>(?:[!-\"$-.0->A-Z^-~]*+@)?)"
-    r"([A-Za-z0-9._\x80-\U0010ffff-]++)"
+    r"([^\x00-,/:-@\[-^`{-\x7f]++)"  # letters, digits, `.`, `_`, `-`, and all that is not ASCII
     rf"(?>(?::({_PORT}|))?)"
     rf"((?>(?:/{_PATH}(?>(?:%[0-9A-Fa-f]{{2}}{_PATH})*))?))({_QUERY}|)(?>(?:#[!-\[\]-~]*+)?)"
 )

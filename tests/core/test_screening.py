@@ -531,10 +531,11 @@ def test_parameters_the_profile_does_not_know_are_kept_in_the_base():
             ("signature-input", covering(*BARE) + "".join(f";p{at}=1" for at in range(129))),
             ("signature", "sig1=:AAAA:"),
         ],
+        [("signature-input", covering(*BARE, keyid='"' + "\\" * 512 + '"')), ("signature", "sig1=:AAAA:")],
         [("signature-input", covering(*BARE)), ("signature", f"sig1=:{'A' * 8192}:")],
         [("signature-input", covering(*BARE)), ("signature", ":" * 513)],
     ],
-    ids=["input length", "input delimiters", "signature length", "signature delimiters"],
+    ids=["input length", "input delimiters", "input backslashes", "signature length", "signature delimiters"],
 )
 def test_a_signature_field_too_long_to_be_honest_is_malformed(fields):
     assert code(Request("GET", URL, fields)) == MALFORMED

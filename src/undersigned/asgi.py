@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from inspect import isawaitable
+from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from . import wire
@@ -19,7 +20,7 @@ from .content import Content
 from .errors import ConfigurationError, MalformedURL, SignatureError
 from .gate import Authenticate, Complete, Gate, Judged, ReadContent
 from .origins import Origins
-from .refusal import BodyRefused, Recorder, Refusal, log_unsigned
+from .refusal import TOO_MANY_FIELDS, Recorder, Refusal, RefusedUnread, log_unsigned
 from .request import FieldLines, Request
 from .screening import is_signed
 from .url import canonicalize
@@ -46,7 +47,8 @@ DEFAULT_BODY_TIMEOUT = 30.0
 class SignatureMiddleware:
     """Verifies HTTP requests and WebSocket handshakes; the result is in `scope["state"]["signature"]`.
 
-    It belongs outermost: whatever rewrites path, Host or headers stands inside of it or not at all.
+    It belongs outermost: whatever rewrites path, Host or headers stands inside of it or not at all. A request with more
+    than 128 header fields is answered 431, signed or not.
 
     Args:
         app: the application.
@@ -93,6 +95,8 @@ class SignatureMiddleware:
             raise ConfigurationError("body_timeout: give seconds greater than 0")
         self.app = app
         self._verifier = verifier
+        # On the event loop and not in a thread: nothing that such a verifier asks blocks.
+        self._asks_here = isinstance(verifier, Verifier) and not verifier.blocking
         self._origins = Origins(origins)
         self._mode = mode
         self._max_body = max_body
@@ -117,7 +121,7 @@ class SignatureMiddleware:
         except SignatureError as error:
             record.refused(error)
             await _answer(scope, send, Refusal.of(error))
-        except BodyRefused as refused:
+        except RefusedUnread as refused:
             await _answer(scope, send, refused.refusal)
         except Disconnected:
             return
@@ -126,7 +130,9 @@ class SignatureMiddleware:
 
     async def _passed(self, scope: Scope, receive: Receive, send: Send, record: Record) -> tuple[Scope, Receive, Send]:
         """Return what the application is called with: a new scope, and a receive that yields what was judged."""
-        snapshot = [(bytes(name), bytes(value)) for name, value in scope["headers"]]
+        snapshot = [(bytes(name), bytes(value)) for name, value in islice(scope["headers"], wire.MOST_FIELDS + 1)]
+        if len(snapshot) > wire.MOST_FIELDS:
+            raise RefusedUnread(TOO_MANY_FIELDS)
         fields = FieldLines([(name.decode("latin-1"), value.decode("latin-1")) for name, value in snapshot])
         signed = is_signed(fields)
         if not signed and self._policy is None:
@@ -157,7 +163,10 @@ class SignatureMiddleware:
             question = next(judging)
             while True:
                 try:
-                    answer = await self._answered(question, scope, receive, request)
+                    if self._asks_here and isinstance(question, (Authenticate, Complete)):
+                        answer: object = question.ask(self._verifier)
+                    else:
+                        answer = await self._answered(question, scope, receive, request)
                 except SignatureError as error:
                     question = judging.throw(error)
                 else:
@@ -168,28 +177,19 @@ class SignatureMiddleware:
     async def _answered(self, question: Question, scope: Scope, receive: Receive, request: Request) -> object:
         verifier = self._verifier
         match question:
-            case Authenticate(asked):
-                return await self._asked(lambda: verifier.authenticate(asked))
+            case Authenticate() | Complete():
+                if isinstance(verifier, AsyncVerifier):
+                    return await cast("Awaitable[object]", question.ask(verifier))
+                import asyncio  # noqa: PLC0415 - as in asgi_body
+
+                return await asyncio.to_thread(question.ask, verifier)
             case ReadContent(digest):
                 if scope["type"] == "websocket":
                     return Content()
                 return await read_content(request, receive, digest, cap=self._max_body, seconds=self._body_timeout)
-            case Complete(proven, content, digest):
-                return await self._asked(lambda: verifier.complete(proven, content, digest=digest))
             case _:
                 accepted = cast("Fallback", self._fallback)(scope)
                 return await accepted if isawaitable(accepted) else accepted
-
-    async def _asked(self, call: Callable[[], object]) -> object:
-        """Ask the verifier: on the event loop, or in a thread where a `Verifier`'s sources block."""
-        verifier = self._verifier
-        if isinstance(verifier, AsyncVerifier):
-            return await cast("Awaitable[object]", call())
-        if not verifier.blocking:
-            return call()
-        import asyncio  # noqa: PLC0415 - as in asgi_body
-
-        return await asyncio.to_thread(call)
 
     def _check_unsigned(self, scope: Scope) -> None:
         mode = wire.checked_mode(self._mode(scope) if callable(self._mode) else self._mode)
@@ -200,16 +200,17 @@ class SignatureMiddleware:
 
     def _check_server(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse a server that hides what was signed: HTTP/2 and later where nobody compares `:authority` with Host."""
-        profile = self._verifier.profile
+        version, root = scope.get("http_version", "1.1"), server_root_path(scope)
+        if version.startswith("1.") and not root:
+            return
+        profile, named = self._verifier.profile, self._http2_server
         server = detected_server(receive, send)
-        version = scope.get("http_version", "1.1")
-        if server == "daphne" and server_root_path(scope):
+        if server == "daphne" and root:
             raise wire.unsupported(
                 profile,
                 "daphne takes root_path from any client's Daphne-Root-Path field, and it decides where the request is "
                 "routed: give it to the application, as FastAPI(root_path=...), and not to daphne",
             )
-        named = self._http2_server
         if not wire.compares_authority(version, named) or not (version.startswith("1.") or server in {None, named}):
             raise wire.http2_refused(profile, version, server)
 

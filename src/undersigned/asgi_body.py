@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from types import coroutine
+from typing import TYPE_CHECKING, Any
 
 from .content import Content
-from .refusal import CONTENT_TOO_LARGE, REQUEST_TIMEOUT, BodyRefused
+from .refusal import CONTENT_TOO_LARGE, REQUEST_TIMEOUT, RefusedUnread
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, MutableMapping
-    from typing import Any, TypeAlias
+    from collections.abc import Awaitable, Callable, Coroutine, Generator, MutableMapping
+    from typing import TypeAlias
 
     from .digest import RunningDigest
     from .request import Request
@@ -30,34 +32,62 @@ async def read_content(
     """Read the content, feeding `digest` while it comes.
 
     Raises:
-        BodyRefused: it is larger than `cap` bytes, by its Content-Length or in fact, or takes longer than `seconds`.
+        RefusedUnread: it is larger than `cap` bytes, by its Content-Length or in fact, or takes longer than `seconds`.
         Disconnected: the client went away.
     """
-    import asyncio  # noqa: PLC0415 - its import costs more than all of this package, and WSGI never needs it
-
     declared = request.field("content-length") or "0"
     if declared.isdecimal() and (len(declared) > _DIGITS or int(declared) > cap):
-        raise BodyRefused(CONTENT_TOO_LARGE)
-    chunks: list[bytes] = []
-    size, more = 0, True
+        raise RefusedUnread(CONTENT_TOO_LARGE)
+    reading = _read(receive, digest, cap)
+    try:
+        waits_for = reading.send(None)
+    except StopIteration as done:
+        # All of it was there, as with nearly every small request: there was nothing to wait for, or to time.
+        content: Content = done.value
+        return content
+    import asyncio  # noqa: PLC0415 - its import costs more than all of this package, and WSGI never needs it
+
     try:
         async with asyncio.timeout(seconds):
-            while more:
-                message = await receive()
-                if message["type"] != "http.request":
-                    raise Disconnected
-                chunk = bytes(message.get("body", b""))
-                size += len(chunk)
-                if size > cap:
-                    raise BodyRefused(CONTENT_TOO_LARGE)
-                if chunk:
-                    chunks.append(chunk)
-                    if digest is not None:
-                        digest.update(chunk)
-                more = message.get("more_body", False)
+            return await _resumed(reading, waits_for)
     except TimeoutError:
-        raise BodyRefused(REQUEST_TIMEOUT) from None
+        raise RefusedUnread(REQUEST_TIMEOUT) from None
+
+
+async def _read(receive: Receive, digest: RunningDigest | None, cap: int) -> Content:
+    chunks: list[bytes] = []
+    size, more = 0, True
+    while more:
+        message = await receive()
+        if message["type"] != "http.request":
+            raise Disconnected
+        chunk = bytes(message.get("body", b""))
+        size += len(chunk)
+        if size > cap:
+            raise RefusedUnread(CONTENT_TOO_LARGE)
+        if chunk:
+            chunks.append(chunk)
+            if digest is not None:
+                digest.update(chunk)
+        more = message.get("more_body", False)
     return Content(chunks)
+
+
+@coroutine
+def _resumed(reading: Coroutine[Any, Any, Content], waits_for: object) -> Generator[Any, Any, Content]:
+    """Go on with a coroutine that has taken its first step and `waits_for` something (PEP 492, PEP 380)."""
+    while True:
+        try:
+            sent = yield waits_for
+        except BaseException as thrown:  # noqa: BLE001 - cancellation among them: it is for the one that waits
+            step = partial(reading.throw, thrown)
+        else:
+            step = partial(reading.send, sent)
+        try:
+            waits_for = step()
+        except StopIteration as done:
+            content: Content = done.value
+            return content
 
 
 def replayed(content: Content, receive: Receive) -> Receive:

@@ -66,16 +66,16 @@ def verified_scope(
     Raises:
         MalformedURL: the canonical path is outside the origin's prefix or the mount that routed the request here.
     """
-    root = scope.get("root_path") or ""
     added = _added_path(scope) if server_adds_root_path else ""
     raw = added + application_path(target, origin)
     path = unquote(raw)
-    before: str = scope["path"]
-    received = unquote(scope["raw_path"].decode("ascii"))
-    if root and received.startswith(f"{root}/") and not path.startswith(f"{root}/"):
-        raise MalformedURL("the canonical path is outside the mount that routed it", rule="request target")
-    if root and before != received and root + before == received:
-        path = path[len(root) :]
+    root = scope.get("root_path")
+    if root:
+        before, received = scope["path"], unquote(scope["raw_path"].decode("ascii"))
+        if received.startswith(f"{root}/") and not path.startswith(f"{root}/"):
+            raise MalformedURL("the canonical path is outside the mount that routed it", rule="request target")
+        if before != received and root + before == received:
+            path = path[len(root) :]
     new = {**scope, "headers": headers, "path": path, "raw_path": raw.encode("ascii")}
     if "scheme" in scope:
         new["scheme"] = _scheme(scope["type"], origin)

@@ -8,14 +8,16 @@ must not differ between the two stands here.
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias, cast
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 from .content import Content
 from .errors import MalformedSignature, SignatureError
 from .operation import UnresolvedOperation
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
     from .checklist import Proven, VerifiedSignature
     from .digest import RunningDigest
     from .operation import Operation
@@ -23,41 +25,55 @@ if TYPE_CHECKING:
     from .profile import Profile
     from .request import Request
     from .settlement import Judgement, Settlement
+    from .verify import AsyncVerifier, Verifier
 
 
-@dataclass(frozen=True, slots=True)
-class Authenticate:
-    """Asks for `Verifier.authenticate` of the request: a `Proven`."""
+class Authenticate(NamedTuple):
+    """Asks a verifier to take the steps that need no content: a `Proven`."""
 
     request: Request
 
+    def ask(self, verifier: Verifier | AsyncVerifier) -> Proven | Awaitable[Proven]:
+        """Ask `verifier`; what an `AsyncVerifier` answers is to be awaited.
 
-@dataclass(frozen=True, slots=True)
-class ReadContent:
+        Raises:
+            SignatureError: as `Verifier.authenticate`.
+        """
+        return verifier.authenticate(self.request)
+
+
+class ReadContent(NamedTuple):
     """Asks for the content of the request, fed to `digest` while it is read: a `Content`."""
 
     digest: RunningDigest | None
 
 
-@dataclass(frozen=True, slots=True)
-class Complete:
-    """Asks for `Verifier.complete`: a `VerifiedSignature`."""
+class Complete(NamedTuple):
+    """Asks a verifier to take the steps that need the content: a `VerifiedSignature`."""
 
     proven: Proven
     content: Content
     digest: RunningDigest | None
 
+    def ask(self, verifier: Verifier | AsyncVerifier) -> VerifiedSignature | Awaitable[VerifiedSignature]:
+        """Ask `verifier`; what an `AsyncVerifier` answers is to be awaited.
 
-@dataclass(frozen=True, slots=True)
+        Raises:
+            SignatureError: as `Verifier.complete`.
+        """
+        return verifier.complete(self.proven, self.content, digest=self.digest)
+
+
 class AskFallback:
     """Asks whether another authenticator of the application accepts the caller: a `bool`."""
+
+    __slots__ = ()
 
 
 Question: TypeAlias = Authenticate | ReadContent | Complete | AskFallback
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
+class Judged(NamedTuple):
     """A request that goes on.
 
     Attributes:
@@ -73,7 +89,8 @@ class Judged:
     warning: SignatureError | None = None
 
 
-Judging: TypeAlias = Generator[Question, object, Judged]
+Judging: TypeAlias = Generator[Question, Any, Judged]
+"""A request under judgement. What is sent to it is what the question asks for."""
 
 
 class Gate:
@@ -134,7 +151,7 @@ class Gate:
 
     def _operation(
         self, policy: Policy, held: _Held, judgement: Judgement
-    ) -> Generator[Question, object, Operation | UnresolvedOperation]:
+    ) -> Generator[Question, Any, Operation | UnresolvedOperation]:
         """Find out the operation, reading the content only where the resolver or the webhook rule needs it."""
         if policy.resolver.reads_body or judgement == "verified":
             if policy.resolver.reads_body:
@@ -153,7 +170,7 @@ class Gate:
 
     def _settlement(
         self, policy: Policy, operation: Operation | UnresolvedOperation, judgement: Judgement
-    ) -> Generator[Question, object, Settlement]:
+    ) -> Generator[Question, Any, Settlement]:
         """Settle without another credential first, and ask for one only where that could change the outcome."""
         settlement = policy.settle(operation, judgement, fallback=False, prefix=self._prefix)
         if settlement.outcome != "reject" or not self._fallback:
@@ -173,10 +190,10 @@ class _Held:
         self.request = request
         self.content: Content | None = None
 
-    def read(self) -> Generator[Question, object, None]:
+    def read(self) -> Generator[Question, Any, None]:
         """Read the content, once."""
         if self.content is None and self.request.has_body:
-            self.content = cast("Content", (yield ReadContent(None)))
+            self.content = yield ReadContent(None)
 
     def resolved(self, policy: Policy) -> Operation | UnresolvedOperation:
         """Return what the resolver makes of what is read so far, or what it raises."""
@@ -187,15 +204,16 @@ class _Held:
         except UnresolvedOperation as unresolved:
             return unresolved
 
-    def verified(self) -> Generator[Question, object, VerifiedSignature]:
+    def verified(self) -> Generator[Question, Any, VerifiedSignature]:
         """Verify the signature, reading the content only after it holds and only where it is covered."""
-        proven = cast("Proven", (yield Authenticate(self.request)))
-        digest = proven.running_digest()
-        if digest is not None:
-            if self.content is None:
-                self.content = cast("Content", (yield ReadContent(digest)))
-            else:
-                for chunk in self.content.chunks:
-                    digest.update(chunk)
-        covered = self.content if digest is not None and self.content is not None else Content()
-        return cast("VerifiedSignature", (yield Complete(proven, covered, digest)))
+        proven: Proven = yield Authenticate(self.request)
+        digest, covered = proven.running_digest(), self.content
+        if digest is None:
+            covered = Content()
+        elif covered is None:
+            covered = self.content = yield ReadContent(digest)
+        else:
+            for chunk in covered.chunks:
+                digest.update(chunk)
+        verified: VerifiedSignature = yield Complete(proven, covered, digest)
+        return verified

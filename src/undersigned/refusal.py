@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger("undersigned")
 
 
-class BodyRefused(Exception):
-    """A body that is not read to its end, and what to answer."""
+class RefusedUnread(Exception):
+    """A message that is not read to its end, and what to answer."""
 
     def __init__(self, refusal: Refusal) -> None:
         super().__init__(refusal.code)
@@ -66,6 +66,7 @@ class Refusal:
 
 CONTENT_TOO_LARGE = Refusal(413, "content_too_large")
 REQUEST_TIMEOUT = Refusal(408, "request_timeout")
+TOO_MANY_FIELDS = Refusal(431, "request_header_fields_too_large")
 
 
 def log_refusal(error: SignatureError) -> None:

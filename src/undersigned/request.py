@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 Headers = Mapping[str, str] | Iterable[tuple[str, str]]
 """Header fields: a mapping, or (name, value) pairs whose order and repetition are kept."""
 
-_NAME = re.compile(r":?[!#$%&'*+.^_`|~0-9a-z-]+")
+_NAME = r":?[!#$%&'*+.^_`|~0-9a-z-]++"
+_NAMES = re.compile(rf"{_NAME}(?>(?:\n{_NAME})*)")
 _USUAL: frozenset[str] = frozenset(
     {
         "accept",
@@ -55,16 +56,27 @@ class FieldLines:
     __slots__ = ("are_sound", "by_name", "lines")
 
     def __init__(self, headers: Headers) -> None:
-        self.lines = _fields(headers)
-        self.by_name: dict[str, list[str]] = {}
-        for name, value in self.lines:
-            if name in self.by_name:
-                self.by_name[name].append(value)
-            else:
-                self.by_name[name] = [value]
-        values = "".join([value for _, value in self.lines])
+        pairs = cast("Iterable[tuple[str, str]]", headers.items() if isinstance(headers, Mapping) else headers)
+        lines: list[tuple[str, str]] = []
+        by_name: dict[str, list[str]] = {}
+        try:
+            for name, value in pairs:
+                if not isinstance(name, str) or not isinstance(value, str):
+                    raise TypeError("header names and values must be str")
+                # Only ASCII has case here: the lower case of KELVIN SIGN is an ASCII letter, and another field's name.
+                line = (name.lower() if name.isascii() else name, value.strip(" \t"))
+                lines.append(line)
+                if line[0] in by_name:
+                    by_name[line[0]].append(line[1])
+                else:
+                    by_name[line[0]] = [line[1]]
+        except ValueError:
+            raise TypeError("headers must be a mapping or pairs of name and value") from None
+        self.lines = tuple(lines)
+        self.by_name = by_name
+        values = "".join([value for _, value in lines])
         self.are_sound = not ("\r" in values or "\n" in values or "\0" in values) and (
-            _USUAL.issuperset(self.by_name) or all(map(_NAME.fullmatch, self.by_name))
+            _USUAL.issuperset(by_name) or _are_tokens(by_name)
         )
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
@@ -164,18 +176,10 @@ class Request:
         return values[0] if len(values) == 1 else ", ".join(values)
 
 
-def _fields(headers: Headers) -> tuple[tuple[str, str], ...]:
-    pairs = cast("Iterable[tuple[str, str]]", headers.items() if isinstance(headers, Mapping) else headers)
-    fields: list[tuple[str, str]] = []
-    try:
-        for name, value in pairs:
-            if not isinstance(name, str) or not isinstance(value, str):
-                raise TypeError("header names and values must be str")
-            # Only ASCII has case here: the lower case of KELVIN SIGN is an ASCII letter, and another field's name.
-            fields.append((name.lower() if name.isascii() else name, value.strip(" \t")))
-    except ValueError:
-        raise TypeError("headers must be a mapping or pairs of name and value") from None
-    return tuple(fields)
+def _are_tokens(names: Collection[str]) -> bool:
+    """Return whether every name is a token in lower case; all of them at one look."""
+    joined = "\n".join(names)
+    return joined.count("\n") == len(names) - 1 and _NAMES.fullmatch(joined) is not None
 
 
 def _octets(body: bytes | str | None) -> bytes:

@@ -7,8 +7,7 @@ where it is not, something between the wire and here has rewritten one of the tw
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote_to_bytes
 
 from .components import LONGEST_TARGET
@@ -20,16 +19,16 @@ if TYPE_CHECKING:
 
 _RULE = "request target"
 _CHARACTERS = r"A-Za-z0-9._~!$&'()*+,;=:@/-"
+_TRIPLET = "%[0-9A-Fa-f]{2}"
 _ORIGIN_FORM = re.compile(
-    rf"(?P<path>/(?:[{_CHARACTERS}]|%[0-9A-Fa-f]{{2}})*)(?:\?(?P<query>(?:[{_CHARACTERS}?]|%[0-9A-Fa-f]{{2}})*))?"
+    rf"(/[{_CHARACTERS}]*(?:{_TRIPLET}[{_CHARACTERS}]*)*)(?:\?([{_CHARACTERS}?]*(?:{_TRIPLET}[{_CHARACTERS}?]*)*))?"
 )
 _PLAIN = re.compile(r"[A-Za-z0-9._~/-]*")
 _ENCODED_SLASH = re.compile(r"%(2[Ff])")
 _SLASHES = re.compile(rb"/+")
 
 
-@dataclass(frozen=True, slots=True)
-class RequestTarget:
+class RequestTarget(NamedTuple):
     """A request target in origin-form.
 
     Attributes:
@@ -53,7 +52,7 @@ class RequestTarget:
         match = _ORIGIN_FORM.fullmatch(raw.decode("latin-1"))
         if match is None:
             raise MalformedURL("the request target is not a path and query as RFC 3986 spells them", rule=_RULE)
-        return cls(match["path"], match["query"])
+        return cls(*match.groups())
 
     @classmethod
     def reconstruct(cls, script_name: str, path_info: str, query: str) -> RequestTarget:
@@ -79,13 +78,12 @@ class RequestTarget:
         Servers differ in whether they decode the path, merge slashes and resolve dots; only that is levelled.
         """
         own_path = self.path.encode("ascii")
-        if own_path in candidates and b"%" not in own_path:
+        if own_path in candidates:
             return True
         decoded = unquote_to_bytes(self.path)
         # ASGI servers decode as UTF-8 with replacement, so that is what an undecodable octet is compared as.
         lossy = decoded.decode("utf-8", "replace").encode()
-        own = {decoded, lossy, own_path}
-        if any(candidate in own for candidate in candidates):
+        if decoded in candidates or lossy in candidates:
             return True
         # Apache and cheroot leave an encoded slash as it is, and decode the rest.
         kept = unquote_to_bytes(_ENCODED_SLASH.sub(r"%25\1", self.path))

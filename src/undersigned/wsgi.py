@@ -10,7 +10,7 @@ from . import wire
 from .errors import ConfigurationError, MalformedURL, SignatureError
 from .gate import Authenticate, Complete, Gate, Judged, ReadContent
 from .origins import Origins
-from .refusal import BodyRefused, Recorder, Refusal, log_unsigned, logger
+from .refusal import TOO_MANY_FIELDS, Recorder, Refusal, RefusedUnread, log_unsigned, logger
 from .request import FieldLines, Request
 from .screening import is_signed
 from .url import canonicalize
@@ -43,14 +43,21 @@ Fallback: TypeAlias = Callable[[Environ], bool]
 SIGNATURE = "undersigned.signature"
 OPERATION = "undersigned.operation"
 
-_REASONS = {401: "Unauthorized", 413: "Content Too Large", 503: "Service Unavailable"}
+_REASONS = {
+    401: "Unauthorized",
+    413: "Content Too Large",
+    431: "Request Header Fields Too Large",
+    503: "Service Unavailable",
+}
+_OTHER_VARIABLES = 512
+"""The most variables an environ holds besides the header fields; a CGI server puts its process's own among them."""
 
 
 class SignatureMiddleware:
     """Verifies HTTP requests; the result is in `environ["undersigned.signature"]`.
 
     It belongs outermost: whatever rewrites path, Host or headers (a ProxyFix, a dispatcher) stands inside of it or
-    not at all.
+    not at all. A request with more than 128 header fields is answered 431, signed or not.
 
     Args:
         app: the application.
@@ -112,13 +119,16 @@ class SignatureMiddleware:
         except SignatureError as error:
             record.refused(error)
             return _answer(start_response, Refusal.of(error))
-        except BodyRefused as refused:
+        except RefusedUnread as refused:
             return _answer(start_response, refused.refusal)
         return self.app(passed, start_response)
 
     def _passed(self, environ: Environ, start_response: StartResponse, record: Record) -> Environ:
         """Return the environ for the application: a copy that holds what was judged."""
-        fields = FieldLines(field_lines(environ))
+        lines = field_lines(environ) if len(environ) <= wire.MOST_FIELDS + _OTHER_VARIABLES else None
+        if lines is None or len(lines) > wire.MOST_FIELDS:
+            raise RefusedUnread(TOO_MANY_FIELDS)
+        fields = FieldLines(lines)
         signed = is_signed(fields)
         if not signed and self._policy is None:
             self._check_unsigned(environ)
@@ -142,7 +152,8 @@ class SignatureMiddleware:
         elif not request.has_body:
             # Content of a request judged to have none would reach the application unjudged.
             new["wsgi.input"] = BytesIO()
-        return {**new, SIGNATURE: judged.signature, OPERATION: judged.operation}
+        new[SIGNATURE], new[OPERATION] = judged.signature, judged.operation
+        return new
 
     def _judged(self, environ: Environ, framing: BodyFraming, request: Request, *, signed: bool) -> Judged:
         """Drive the gate: answer its questions one after the other."""
@@ -160,14 +171,12 @@ class SignatureMiddleware:
             return cast("Judged", done.value)
 
     def _answered(self, question: Question, environ: Environ, framing: BodyFraming) -> object:
-        verifier = self._verifier
         match question:
-            case Authenticate(asked):
-                return verifier.authenticate(asked)
+            case Authenticate() | Complete():
+                return question.ask(self._verifier)
             case ReadContent(digest):
-                return read_content(environ, framing, digest, cap=self._max_body, profile=verifier.profile)
-            case Complete(proven, content, digest):
-                return verifier.complete(proven, content, digest=digest)
+                profile = self._verifier.profile
+                return read_content(environ, framing, digest, cap=self._max_body, profile=profile)
             case _:
                 return cast("Fallback", self._fallback)(environ)
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote_to_bytes
 
 from . import asgi_scope
@@ -31,8 +30,7 @@ def field_lines(environ: dict[str, Any]) -> list[tuple[str, str]]:
     return fields
 
 
-@dataclass(frozen=True, slots=True)
-class BodyFraming:
+class BodyFraming(NamedTuple):
     """How long the body is, by what the server says (RFC 9112 section 6).
 
     Attributes:
@@ -90,7 +88,7 @@ def shown_target(environ: dict[str, Any]) -> str:
 
 def query_unknown(environ: dict[str, Any], target: RequestTarget) -> bool:
     """Return whether a lone `?` would be invisible: without a raw key it is."""
-    return target.query is None and not any(environ.get(key) for key in _RAW_KEYS)
+    return target.query is None and not (environ.get("REQUEST_URI") or environ.get("RAW_URI"))
 
 
 def shown_names(environ: dict[str, Any]) -> list[str]:
@@ -136,10 +134,11 @@ def _raw_target(environ: dict[str, Any], profile: Profile) -> RequestTarget | No
     """Return the target the server shows, or None where it shows none."""
     if "asgi.scope" in environ:
         return asgi_scope.request_target(environ["asgi.scope"], profile, server_adds_root_path=False)
-    raws = {environ[key] for key in _RAW_KEYS if environ.get(key)}
-    if len(raws) > 1:
+    request_uri, raw_uri = environ.get("REQUEST_URI"), environ.get("RAW_URI")
+    if request_uri and raw_uri and request_uri != raw_uri:
         raise MalformedURL("REQUEST_URI and RAW_URI are different targets", rule="request target")
-    return RequestTarget.parse(raws.pop().encode("latin-1", "replace")) if raws else None
+    shown: str | None = request_uri or raw_uri
+    return RequestTarget.parse(shown.encode("latin-1", "replace")) if shown else None
 
 
 def _routed(environ: dict[str, Any]) -> tuple[bytes, bytes]:

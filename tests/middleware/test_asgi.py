@@ -13,12 +13,13 @@ import pytest
 from tests.middleware.conftest import HOST, ORIGIN, raw_request
 from tests.serving import exchange, read_response, uvicorn_server
 
-from undersigned import AsyncVerifier, ConfigurationError, KeySet, MemoryReplayStore, Request, Signer, profiles
+from undersigned import AsyncVerifier, ConfigurationError, KeySet, MemoryReplayStore, Request, Signer, profiles, wire
 from undersigned.asgi import SignatureMiddleware
 
 JSON = [("Content-Type", "application/json")]
 BODY = b'{"plan_id":"plan_001"}'
 SERVERS = ["h11", "httptools"]
+TOO_MANY = "request_header_fields_too_large"
 
 
 class Echo:
@@ -267,6 +268,18 @@ def test_a_body_over_the_cap_is_answered_413(party, echo, http):
         chunked = f"{len(BODY):x}\r\n".encode() + BODY + b"\r\n0\r\n\r\n"
         refused(exchange(port, raw_request("POST", "/p", fields) + chunked), "content_too_large", 413)
     assert echo.calls == []
+
+
+@pytest.mark.parametrize("http", SERVERS)
+def test_more_header_fields_than_are_read_are_answered_431(party, echo, http):
+    app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], mode="optional")
+    with uvicorn_server(app, http=http) as port:
+        for signed in ([], party.fields("GET", f"{ORIGIN}/p")):
+            fields = [("Host", HOST), *signed]
+            fields += [(f"x-{at}", "v") for at in range(wire.MOST_FIELDS - len(fields))]
+            assert seen(exchange(port, raw_request("GET", "/p", fields[:-1])))
+            refused(exchange(port, raw_request("GET", "/p", [*fields, ("x", "v")])), TOO_MANY, 431)
+    assert len(echo.calls) == 2
 
 
 def test_a_body_too_slow_is_answered_408(party, echo):

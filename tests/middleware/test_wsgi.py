@@ -11,11 +11,22 @@ import pytest
 from tests.middleware.conftest import HOST, ORIGIN, raw_request
 from tests.serving import exchange, gunicorn_server, waitress_server
 
-from undersigned import AsyncVerifier, ConfigurationError, KeySet, MemoryReplayStore, Policy, Request, Signer, profiles
+from undersigned import (
+    AsyncVerifier,
+    ConfigurationError,
+    KeySet,
+    MemoryReplayStore,
+    Policy,
+    Request,
+    Signer,
+    profiles,
+    wire,
+)
 from undersigned.wsgi import SignatureMiddleware
 
 JSON = [("Content-Type", "application/json")]
 BODY = b'{"plan_id":"plan_001"}'
+TOO_MANY = "request_header_fields_too_large"
 
 
 class Echo:
@@ -166,6 +177,24 @@ def test_a_body_over_the_cap_is_answered_413(party, echo):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], max_body=10)
     with waitress_server(app) as port:
         refused(exchange(port, party.raw("POST", "/p", JSON, BODY)), "content_too_large", 413)
+    assert echo.calls == []
+
+
+def test_more_header_fields_than_are_read_are_answered_431(party, echo):
+    app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], mode="optional")
+    with waitress_server(app) as port:
+        for signed in ([], party.fields("GET", f"{ORIGIN}/p")):
+            fields = [("Host", HOST), *signed]
+            fields += [(f"x-{at}", "v") for at in range(wire.MOST_FIELDS - len(fields))]
+            assert seen(exchange(port, raw_request("GET", "/p", fields[:-1])))
+            refused(exchange(port, raw_request("GET", "/p", [*fields, ("x", "v")])), TOO_MANY, 431)
+    assert len(echo.calls) == 2
+
+
+def test_an_environ_of_very_many_variables_is_not_looked_through(party, echo):
+    app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], mode="optional")
+    variables = {f"X{at}": "v" for at in range(1024)}
+    assert run(app, environ_of(party, **variables)) == (431, {"error": TOO_MANY})
     assert echo.calls == []
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from string import hexdigits
 from urllib.parse import unquote_to_bytes
 
 from hypothesis import given
@@ -32,6 +33,36 @@ def test_any_octets_are_a_target_in_origin_form_or_refused(raw, origin):
     assert canonical.authority == "h"
     assert canonical.query == target.query
     assert origin.prefix + path == canonical.path
+
+
+UNRESERVED = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
+PCHAR = {*UNRESERVED, *"!$&'()*+,;=", ":", "@"}
+
+
+def by_the_grammar(raw: bytes) -> tuple[str, str | None] | None:
+    """The path and query of `raw`, a character at a time (RFC 3986 sections 3.3 and 3.4), or None."""
+    path, mark, query = raw.decode("latin-1").partition("?")
+    for part, also in ((path, "/"), (query, "/?")):
+        at = 0
+        while at < len(part):
+            if part[at] == "%" and len(part) > at + 2 and set(part[at + 1 : at + 3]) <= set(hexdigits):
+                at += 3
+            elif part[at] in PCHAR or part[at] in also:
+                at += 1
+            else:
+                return None
+    return (path, query if mark else None) if path[:1] == "/" else None
+
+
+@thorough
+@given(raw_targets | st.text("/?%aF0", max_size=12).map(lambda text: f"/{text}".encode()))
+def test_the_pattern_reads_what_the_grammar_reads(raw):
+    try:
+        target = RequestTarget.parse(raw)
+    except MalformedURL:
+        assert by_the_grammar(raw) is None
+    else:
+        assert (target.path, target.query) == by_the_grammar(raw)
 
 
 @thorough

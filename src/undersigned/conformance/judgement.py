@@ -87,14 +87,12 @@ class _Answers:
 
     def answer(self, question: Question) -> object:
         match question:
-            case Authenticate(request):
-                return self._verifier.authenticate(request)
+            case Authenticate() | Complete():
+                return question.ask(self._verifier)
             case ReadContent(digest):
                 if digest is not None:
                     digest.update(self._request.body)
                 return self._request.content
-            case Complete(proven, content, digest):
-                return self._verifier.complete(proven, content, digest=digest)
             case _:
                 self.asked = self._fallback
                 return self._fallback

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from undersigned import Request
+from undersigned.asgi_body import Disconnected, read_content
+
+REQUEST = Request("POST", "https://seller.example.com/p", has_body=True)
+
+
+def receiving(*messages, before=None):
+    """A receive that answers with `messages` one after the other, each after awaiting `before()`."""
+    coming = iter(messages)
+
+    async def receive():
+        if before is not None:
+            await before()
+        return next(coming)
+
+    return receive
+
+
+def part(body: bytes, *, more: bool = False) -> dict:
+    return {"type": "http.request", "body": body, "more_body": more}
+
+
+async def twice() -> None:
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+
+
+def test_content_that_is_there_needs_no_event_loop():
+    reading = read_content(REQUEST, receiving(part(b"a", more=True), part(b"b")), None, cap=9, seconds=9)
+    with pytest.raises(StopIteration) as done:
+        reading.send(None)
+    assert done.value.value.chunks == [b"a", b"b"]
+
+
+def test_content_that_comes_later_is_waited_for():
+    receive = receiving(part(b"a", more=True), part(b"", more=True), part(b"b"), before=twice)
+    content = asyncio.run(read_content(REQUEST, receive, None, cap=9, seconds=9))
+    assert content.chunks == [b"a", b"b"]
+
+
+@pytest.mark.parametrize("before", [None, twice])
+def test_a_client_that_goes_away_is_not_answered(before):
+    receive = receiving(part(b"a", more=True), {"type": "http.disconnect"}, before=before)
+    with pytest.raises(Disconnected):
+        asyncio.run(read_content(REQUEST, receive, None, cap=9, seconds=9))
+
+
+@pytest.mark.parametrize("given_up", [False, True])
+def test_who_is_cancelled_while_waiting_hears_of_it(given_up):
+    heard = []
+
+    async def long() -> None:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            heard.append("cancelled")
+            if given_up:
+                return
+            raise
+
+    async def cancelled():
+        task = asyncio.create_task(read_content(REQUEST, receiving(part(b"a"), before=long), None, cap=9, seconds=9))
+        await asyncio.sleep(0)
+        task.cancel()
+        return await task
+
+    if given_up:
+        assert asyncio.run(cancelled()).chunks == [b"a"]
+    else:
+        with pytest.raises(asyncio.CancelledError):
+            asyncio.run(cancelled())
+    assert heard == ["cancelled"]

@@ -8,12 +8,14 @@ import secrets
 import time
 from typing import TYPE_CHECKING
 
+from tests.benchmarks.bench_middleware import ORIGINS, application, scope_of
 from tests.benchmarks.row import Row, Side, interleaved
 from tests.benchmarks.traffic import BODY, received, signed_fields
 from tests.keys import BARE, FULL, JSON_FIELD, NONCE, URL, b64url, covering, parameters, signer, verifier
 
-from undersigned import MemoryReplayStore, Request, SignatureError
+from undersigned import MemoryReplayStore, Request, SignatureError, asgi, wire
 from undersigned.components import LONGEST_TARGET
+from undersigned.plain_screening import LONGEST_PLAIN
 from undersigned.replay import Caps, UncheckedReplay
 from undersigned.screening import LONGEST_FIELD
 
@@ -68,23 +70,21 @@ def _growth(*, quick: bool) -> list[Row]:
 
 def _times(request_of: Callable[[int], Request], size: int, rounds: int) -> list[float]:
     verifying = verifier(replay=UncheckedReplay())
+
+    def judged(request: Request) -> None:
+        # Read anew each time: reading the fields is a part of it, and content is parsed once.
+        verifying.verify(Request(request.method, request.url, request.headers, request.body))
+
     requests = [request_of(size * factor) for factor in (1, 8)]
     for request in requests:
-        verifying.verify(request)
-    # Its own request each time: content is parsed once.
-    return interleaved(
-        rounds, *(Side(verifying.verify, lambda _, request=request: _again(request)) for request in requests)
-    )
-
-
-def _again(request: Request) -> Request:
-    return Request(request.method, request.url, request.headers, request.body)
+        judged(request)
+    return interleaved(rounds, *(Side(judged, lambda _, request=request: request) for request in requests))
 
 
 def _nonces(*, quick: bool) -> list[Row]:
-    """Measure a claim at a million live nonces, and at three, beside one at a thousand."""
-    counts = (1000, 2000, 4000) if quick else (1000, 1_000_000, 3_000_000)
-    store, caps, times = MemoryReplayStore(), Caps(per_key=1_000_000, total=None), []
+    """Measure a claim at a million live nonces, and at ten, beside one at a thousand."""
+    counts = (1000, 2000, 4000) if quick else (1000, 1_000_000, 10_000_000)
+    store, caps, times = MemoryReplayStore(), Caps(per_key=2_000_000, total=None), []
     for count in counts:
         for number in range(len(store), count):
             # Nonces of 16 bytes as text, made of the number: random enough for a hash table.
@@ -154,12 +154,42 @@ def hostile(size: int) -> dict[str, Fields]:
 def _hostile(*, quick: bool) -> list[Row]:
     """Measure refusing each hostile message beside accepting an honest one."""
     found = []
-    for size, reach in ((_SIZE, 1.0), (LONGEST_FIELD, None)):
+    for size, reach in ((_SIZE, 1.0), (LONGEST_FIELD, 1.0), (LONGEST_PLAIN, None)):
         worst = max((_refused(fields, 3 if quick else 30), kind) for kind, fields in hostile(size).items())
         found.append(Row(f"refuse {size:,} hostile characters, the worst: {worst[1]}", "verify", worst[0], reach))
     url = f"{URL}?{'a' * 2 * LONGEST_TARGET}"
     refused = _refused([("Signature-Input", covering(*FULL)), _SIGNATURE, _DIGEST, JSON_FIELD], 3 if quick else 30, url)
-    return [*found, Row("refuse a target of 128 KB", "verify", refused, 1.0)]
+    return [*found, Row("refuse a target of 128 KB", "verify", refused, 1.0), *_many_fields(3 if quick else 30)]
+
+
+def _many_fields(rounds: int) -> list[Row]:
+    """Measure what the ASGI middleware takes to refuse header fields too many to be read, and as many as it reads."""
+    honest = signed_fields(rounds)
+    middle = asgi.SignatureMiddleware(application, verifier=verifier(), origins=ORIGINS)
+    signature = [("Host", "seller.example.com"), ("Signature-Input", covering(*FULL)), _SIGNATURE]
+
+    async def receive() -> dict[str, object]:
+        return {"type": "http.request", "body": BODY, "more_body": False}
+
+    async def send(_message: object) -> None:
+        """Send it nowhere."""
+
+    def answer(scope: dict[str, object]) -> None:
+        # Nothing in it waits, so one step is all of it.
+        with contextlib.suppress(StopIteration):
+            middle(scope, receive, send).send(None)
+
+    counts = {_SIZE // len("x1000: "): "64 KB of", wire.MOST_FIELDS - len(signature): "the most that are read,"}
+    fields = {count: [*signature, *((f"x{at}", "") for at in range(count))] for count in counts}
+    accepted, *refused = interleaved(
+        rounds,
+        Side(answer, lambda turn: scope_of(honest[turn])),
+        *(Side(answer, lambda _, count=count: scope_of(fields[count])) for count in counts),
+    )
+    return [
+        Row(f"ASGI, refuse {what} {count:,} header fields", "ASGI, an accepted request", taken / accepted, 1.0)
+        for (count, what), taken in zip(counts.items(), refused, strict=True)
+    ]
 
 
 def _refused(fields: Fields, rounds: int, url: str = URL) -> float:

@@ -33,16 +33,17 @@ def rows(*, quick: bool) -> list[Row]:
     """Measure the import, and count the frameworks it loads."""
     floor, whole = interleaved(
         2 if quick else 15,
-        Side(lambda _: _run(_DEPENDENCIES)),
-        Side(lambda _: _run(f"{_DEPENDENCIES}; import undersigned")),
+        Side(lambda _: imported(_DEPENDENCIES)),
+        Side(lambda _: imported(f"{_DEPENDENCIES}; import undersigned")),
     )
-    loaded = _run(f"import sys, undersigned; print(len(sys.modules.keys() & set({_FRAMEWORKS!r})))")
+    loaded = imported(f"import sys, undersigned; print(len(sys.modules.keys() & set({_FRAMEWORKS!r})))")
     return [
         Row("import undersigned", "its dependencies alone", 1000 * (whole - floor), 80, "ms more"),
         Row("frameworks it loads, asyncio among them", "none", float(loaded), 0, "modules"),
     ]
 
 
-def _run(program: str) -> str:
+def imported(program: str) -> str:
+    """Run `program` in a fresh interpreter; return what it prints."""
     done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)  # noqa: S603 - our own program
     return done.stdout or "0"

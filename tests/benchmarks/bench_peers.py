@@ -8,22 +8,20 @@ import time
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from http_message_signatures import HTTPMessageSigner, HTTPMessageVerifier, HTTPSignatureKeyResolver
-from http_message_signatures.algorithms import ED25519
-from tests.benchmarks.bench_url import CANONICAL, MIXED
+from http_message_signatures.algorithms import ECDSA_P256_SHA256, ED25519
 from tests.benchmarks.row import Row, Side, interleaved
 from tests.benchmarks.traffic import BODY, FIELDS, received, unsigned
-from tests.keys import FULL, PUBLIC, URL, signer, verifier
-
-from undersigned import canonicalize
+from tests.keys import EC_KEY, FULL, KEY, URL, signer, verifier
 
 if TYPE_CHECKING:
+    from http_message_signatures.algorithms import HTTPSignatureAlgorithm
     from tests.benchmarks.traffic import Fields
 
+    from undersigned import SigningKey
+
 _TAG = "adcp/request-signing/v1"
-_KEYID = "buyer-ed25519"
-_SEED = bytes([1]) * 32
+_PEER = "http-message-signatures, no replay store, no JSON"
 
 
 class _Message:
@@ -35,14 +33,14 @@ class _Message:
 
 class _Keys(HTTPSignatureKeyResolver):
     def __init__(self) -> None:
-        self._private = Ed25519PrivateKey.from_private_bytes(_SEED)
-        self._public = self._private.public_key()
+        self._private = {key.keyid: key._signer.private_key for key in (KEY, EC_KEY)}
+        self._public = {keyid: key.public_key() for keyid, key in self._private.items()}
 
-    def resolve_public_key(self, key_id: str):  # noqa: ARG002 - the resolver's signature
-        return self._public
+    def resolve_public_key(self, key_id: str):
+        return self._public[key_id]
 
-    def resolve_private_key(self, key_id: str):  # noqa: ARG002 - the same
-        return self._private
+    def resolve_private_key(self, key_id: str):
+        return self._private[key_id]
 
 
 def rows(*, quick: bool) -> list[Row]:
@@ -50,20 +48,30 @@ def rows(*, quick: bool) -> list[Row]:
     rounds = 10 if quick else 500
     found = _http_message_signatures(rounds)
     if find_spec("adcp") is not None:
-        found += _adcp(rounds)
+        from tests.benchmarks import peer_adcp  # noqa: PLC0415 - only where it is installed
+
+        found += peer_adcp.rows(rounds)
     return found
 
 
-def _signed_now(count: int) -> list[Fields]:
-    """Signed at this second: the peers look at the clock themselves."""
-    signs, request = signer(now=time.time()), unsigned()
+def signed_now(count: int, *, key: SigningKey = KEY) -> list[Fields]:
+    """The header fields of `count` requests, signed at this second: the peers look at the clock themselves."""
+    signs, request = signer(key=key, now=time.time()), unsigned()
     return [[*FIELDS, *signs.sign(request)] for _ in range(count)]
 
 
 def _http_message_signatures(rounds: int) -> list[Row]:
-    peer = "http-message-signatures, no replay store, no JSON"
-    fields, ours = _signed_now(rounds), verifier(now=time.time())
-    theirs = HTTPMessageVerifier(signature_algorithm=ED25519, key_resolver=_Keys())
+    verified = [
+        Row(f"verify, {name}, beside a peer", _PEER, _verified(rounds, key, algorithm), 1.0)
+        for name, key, algorithm in (("Ed25519", KEY, ED25519), ("ES256", EC_KEY, ECDSA_P256_SHA256))
+    ]
+    return [*verified, Row("sign, beside a peer", _PEER, _signed(rounds), 1.0)]
+
+
+def _verified(rounds: int, key: SigningKey, algorithm: type[HTTPSignatureAlgorithm]) -> float:
+    """Return the ratio of our verification to theirs."""
+    fields, ours = signed_now(rounds, key=key), verifier(now=time.time())
+    theirs = HTTPMessageVerifier(signature_algorithm=algorithm, key_resolver=_Keys())
     checked, verified = interleaved(
         rounds,
         Side(
@@ -74,13 +82,18 @@ def _http_message_signatures(rounds: int) -> list[Row]:
         ),
         Side(ours.verify, lambda turn: received(fields[turn])),
     )
+    return verified / checked
+
+
+def _signed(rounds: int) -> float:
+    """Return the ratio of our signing to theirs."""
     signs, peer_signs = signer(now=time.time()), HTTPMessageSigner(signature_algorithm=ED25519, key_resolver=_Keys())
 
     def sign(message: _Message) -> None:
         now = dt.datetime.now(dt.UTC)
         peer_signs.sign(
             message,
-            key_id=_KEYID,
+            key_id=KEY.keyid,
             created=now,
             expires=now + dt.timedelta(minutes=5),
             nonce=secrets.token_urlsafe(16),
@@ -93,71 +106,4 @@ def _http_message_signatures(rounds: int) -> list[Row]:
     peer_signed, signed = interleaved(
         rounds, Side(sign, lambda _: _Message(FIELDS)), Side(signs.signed, lambda _: unsigned())
     )
-    return [
-        Row("verify, beside a peer", peer, verified / checked, 1.0),
-        Row("sign, beside a peer", peer, signed / peer_signed, 1.0),
-    ]
-
-
-def _adcp(rounds: int) -> list[Row]:
-    """Measure beside adcp.signing, which knows the same profile, replay store and strict JSON included."""
-    from adcp.signing import (  # noqa: PLC0415 - only where it is installed
-        InMemoryReplayStore,
-        StaticJwksResolver,
-        VerifierCapability,
-        VerifyOptions,
-        canonicalize_target_uri,
-        sign_request,
-        verify_request_signature,
-    )
-
-    peer, now = "adcp.signing", time.time()
-    fields, ours, private = _signed_now(rounds), verifier(now=now), Ed25519PrivateKey.from_private_bytes(_SEED)
-    options = VerifyOptions(
-        now=now,
-        capability=VerifierCapability(covers_content_digest="required"),
-        operation="create_media_buy",
-        jwks_resolver=StaticJwksResolver({"keys": [PUBLIC]}),
-        replay_store=InMemoryReplayStore(),
-        signing_profile_version="3.2",
-    )
-    checked, verified = interleaved(
-        rounds,
-        Side(
-            lambda headers: verify_request_signature(
-                method="POST", url=URL, headers=headers, body=BODY, options=options
-            ),
-            lambda turn: dict(fields[turn]),
-        ),
-        Side(ours.verify, lambda turn: received(fields[turn])),
-    )
-    signs = signer(now=now)
-    peer_signed, signed = interleaved(
-        rounds,
-        Side(
-            lambda headers: sign_request(
-                method="POST",
-                url=URL,
-                headers=headers,
-                body=BODY,
-                private_key=private,
-                key_id=_KEYID,
-                alg="ed25519",
-                signing_profile_version="3.2",
-            ),
-            lambda _: dict(FIELDS),
-        ),
-        Side(signs.signed, lambda _: unsigned()),
-    )
-    found = [
-        Row("verify, beside a peer", peer, verified / checked, 1.0),
-        Row("sign, beside a peer", peer, signed / peer_signed, 1.0),
-    ]
-    for kind, urls in (("canonical", CANONICAL), ("mixed", [url for url in MIXED if "user:" not in url])):
-        theirs, own = interleaved(
-            rounds,
-            Side(lambda _, urls=urls: [canonicalize_target_uri(url) for url in urls]),
-            Side(lambda _, urls=urls: [canonicalize(url) for url in urls]),
-        )
-        found.append(Row(f"canonicalize, {kind}, beside a peer", peer, own / theirs, 1.0))
-    return found
+    return signed / peer_signed

@@ -1,0 +1,135 @@
+"""The same work by adcp.signing, which knows the same profile, replay store and strict JSON included."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from typing import TYPE_CHECKING
+
+from adcp.signing import (
+    InMemoryReplayStore,
+    SignatureVerificationError,
+    StaticJwksResolver,
+    VerifierCapability,
+    VerifyOptions,
+    canonicalize_target_uri,
+    sign_request,
+    verify_request_signature,
+)
+from tests.benchmarks.bench_import import imported
+from tests.benchmarks.bench_peers import signed_now
+from tests.benchmarks.bench_url import CANONICAL, MIXED
+from tests.benchmarks.bench_verify import refused_by
+from tests.benchmarks.row import Row, Side, interleaved
+from tests.benchmarks.traffic import BODY, FIELDS, received, unsigned
+from tests.keys import EC_KEY, EC_PUBLIC, KEY, PUBLIC, URL, signer, verifier
+
+from undersigned import KeySet, canonicalize
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from undersigned import Verifier
+
+_PEER = "adcp.signing"
+_LATER = 10_000
+
+
+def rows(rounds: int) -> list[Row]:
+    """Measure ours beside theirs; below 1 ours is faster."""
+    return [*_verified(rounds), *_refused(rounds), _signed(rounds), *_canonicalized(rounds), _imported(rounds)]
+
+
+def _verifying(jwks: list[object], *, now: float) -> Callable[[dict[str, str]], object]:
+    """Their verification, by a replay store of its own."""
+    options = VerifyOptions(
+        now=now,
+        capability=VerifierCapability(covers_content_digest="required"),
+        operation="create_media_buy",
+        jwks_resolver=StaticJwksResolver({"keys": jwks}),
+        replay_store=InMemoryReplayStore(),
+        signing_profile_version="3.2",
+    )
+    return lambda headers: verify_request_signature(method="POST", url=URL, headers=headers, body=BODY, options=options)
+
+
+def _verified(rounds: int) -> list[Row]:
+    found, now = [], time.time()
+    for name, key, jwk in (("Ed25519", KEY, PUBLIC), ("ES256", EC_KEY, EC_PUBLIC)):
+        fields, ours = signed_now(rounds, key=key), verifier(now=now)
+        checked, verified = interleaved(
+            rounds,
+            Side(_verifying([jwk], now=now), lambda turn, fields=fields: dict(fields[turn])),
+            Side(ours.verify, lambda turn, fields=fields: received(fields[turn])),
+        )
+        found.append(Row(f"verify, {name}, beside a peer", _PEER, verified / checked, 1.0))
+    return found
+
+
+def _refused(rounds: int) -> list[Row]:
+    fields, now = signed_now(rounds), time.time()
+    seen, own = _verifying([PUBLIC], now=now), verifier(now=now)
+    for signed in fields:
+        seen(dict(signed))
+        own.verify(received(signed))
+    cases: dict[str, tuple[Callable[[dict[str, str]], object], Verifier]] = {
+        "a bad window": (_verifying([PUBLIC], now=now + _LATER), verifier(now=now + _LATER)),
+        "an unknown key": (_verifying([], now=now), verifier(now=now, keys=KeySet.from_jwks({"keys": []}))),
+        "a replay": (seen, own),
+    }
+    found = []
+    for name, (theirs, ours) in cases.items():
+        checked, refused = interleaved(
+            rounds,
+            Side(_refused_by(theirs), lambda turn: dict(fields[turn])),
+            Side(refused_by(ours), lambda turn: received(fields[turn])),
+        )
+        found.append(Row(f"refuse {name}, beside a peer", _PEER, refused / checked, 1.0))
+    return found
+
+
+def _refused_by(verifying: Callable[[dict[str, str]], object]) -> Callable[[dict[str, str]], None]:
+    def refused(headers: dict[str, str]) -> None:
+        with contextlib.suppress(SignatureVerificationError):
+            verifying(headers)
+            raise AssertionError("the request must be refused")
+
+    return refused
+
+
+def _signed(rounds: int) -> Row:
+    ours, private = signer(now=time.time()), KEY._signer.private_key
+
+    def sign(headers: dict[str, str]) -> object:
+        return sign_request(
+            method="POST",
+            url=URL,
+            headers=headers,
+            body=BODY,
+            private_key=private,
+            key_id=KEY.keyid,
+            alg="ed25519",
+            signing_profile_version="3.2",
+        )
+
+    theirs, signed = interleaved(rounds, Side(sign, lambda _: dict(FIELDS)), Side(ours.signed, lambda _: unsigned()))
+    return Row("sign, beside a peer", _PEER, signed / theirs, 1.0)
+
+
+def _canonicalized(rounds: int) -> list[Row]:
+    found = []
+    for kind, urls in (("canonical", CANONICAL), ("mixed", [url for url in MIXED if "user:" not in url])):
+        theirs, own = interleaved(
+            rounds,
+            Side(lambda _, urls=urls: [canonicalize_target_uri(url) for url in urls]),
+            Side(lambda _, urls=urls: [canonicalize(url) for url in urls]),
+        )
+        found.append(Row(f"canonicalize, {kind}, beside a peer", _PEER, own / theirs, 1.0))
+    return found
+
+
+def _imported(rounds: int) -> Row:
+    theirs, own = interleaved(
+        min(rounds, 5), Side(lambda _: imported("import adcp.signing")), Side(lambda _: imported("import undersigned"))
+    )
+    return Row("import, beside a peer", _PEER, own / theirs, 1.0)

@@ -186,23 +186,18 @@ class Signer:
             expires = created + longest
         elif not _is_whole(expires) or not 0 < expires - created <= longest:
             raise SigningError(f"expires: must lie 1 to {longest} whole seconds after created (profile)")
+        return f';created={created};expires={expires};nonce="{self._nonce(nonce)}"'
+
+    def _nonce(self, nonce: str | None) -> str:
+        """Return the nonce to sign: the one given, one of the function that makes them, or a random one."""
+        if nonce is None and self._nonces is not None:
+            nonce = self._nonces()
+        bytes_asked = self.profile.nonce_bytes
         if nonce is None:
-            nonce = self._nonce()
-        elif not self.profile.accepts_nonce(nonce):
-            raise self._not_a_nonce()
-        return f';created={created};expires={expires};nonce="{nonce}"'
-
-    def _nonce(self) -> str:
-        if self._nonces is None:
-            octets = urandom(max(_NONCE_BYTES, self.profile.nonce_bytes))
-            return serialize_byte_sequence(octets, "base64url")[1:-1]
-        nonce = self._nonces()
+            return serialize_byte_sequence(urandom(max(_NONCE_BYTES, bytes_asked)), "base64url")[1:-1]
         if not self.profile.accepts_nonce(nonce):
-            raise self._not_a_nonce()
+            raise SigningError(f"nonce: must be unpadded Base64url of at least {bytes_asked} bytes")
         return nonce
-
-    def _not_a_nonce(self) -> SigningError:
-        return SigningError(f"nonce: must be unpadded Base64url of at least {self.profile.nonce_bytes} bytes")
 
     def _digest(self, request: Request) -> str | None:
         """Return the Content-Digest to add, or None for the one the request already has, which must be right."""

@@ -24,6 +24,18 @@ LONGEST_TARGET = 65_536
 LONGEST_AUTHORITY = 1024
 """The longest Host or `:authority` that is judged; a domain name has at most 253 characters."""
 
+MOST_PARSED = 64
+"""The most delimiters of fields and query that are parsed for components with parameters; each of these counts as 8.
+
+They are parsed before the signature is checked, at some three microseconds a delimiter, so a stranger must not choose
+how many. A signature covers what has more as a whole field, or by `@target-uri`.
+"""
+LONGEST_PARSED = 8192
+"""The most characters of them."""
+_DELIMITERS = ",;: \\&="
+_EACH = 8
+_NO_VALUE = "a covered component has no value in this request"
+
 _METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Z-]+")
 _FIELD_VALUE = re.compile(r"[\t\x20-\x7e]*")
@@ -61,7 +73,7 @@ def received_target(request: Request) -> CanonicalURL:
 
 
 class ComponentValues:
-    """The component values of one request with its canonical target; the time of all of them is linear in its length.
+    """The component values of one request with its canonical target.
 
     Args:
         request: the request.
@@ -69,7 +81,7 @@ class ComponentValues:
         content_digest: the value of a Content-Digest that is about to be added to it.
     """
 
-    __slots__ = ("_known", "_resolving", "request", "target")
+    __slots__ = ("_delimiters", "_known", "_parsed", "_resolving", "request", "target")
 
     def __init__(self, request: Request, target: CanonicalURL, content_digest: str | None = None) -> None:
         self.request = request
@@ -81,6 +93,8 @@ class ComponentValues:
         if content_digest:
             self._known['"content-digest"'] = content_digest
         self._resolving: CanonicalResolver | None = None
+        self._parsed: dict[str, int] = {}
+        self._delimiters = 0
 
     def lines(self, components: Iterable[Component]) -> list[str]:
         """Return the lines of `components` in a signature base (RFC 9421 section 2.5).
@@ -103,24 +117,41 @@ class ComponentValues:
         name = component.name
         if component.bare and name[:1] != "@" and name != "set-cookie":
             value = self.request.field(name)
+            if value is None:
+                raise UnresolvableComponent(_NO_VALUE)
             # Printable ASCII, as nearly every value is, is known at once; a tab takes the longer look.
-            if value is not None and ((value.isascii() and value.isprintable()) or _FIELD_VALUE.fullmatch(value)):
+            if (value.isascii() and value.isprintable()) or _FIELD_VALUE.fullmatch(value):
                 return value
         return self._resolved(component)
 
     def _resolved(self, component: Component) -> str:
         if _TOKEN.fullmatch(self.request.method) is None:
             raise UnresolvableComponent("the method is not an upper-case token")
+        if not component.bare:
+            self._count(component.name)
         item = component.item()
         if component.name == "@query-param" and not _is_encoded(cast("Mapping[str, object]", item.params)):
             raise UnresolvableComponent("a covered query parameter is not named as RFC 9421 section 2.2.8 encodes it")
         try:
             value = cast("object", self._resolver().resolve(item))
         except (HTTPMessageSignaturesException, TypeError, ValueError):
-            raise UnresolvableComponent("a covered component has no value in this request") from None
+            raise UnresolvableComponent(_NO_VALUE) from None
         if not isinstance(value, str) or _FIELD_VALUE.fullmatch(value) is None:
             raise UnresolvableComponent("the value of a covered component is not printable ASCII")
         return value
+
+    def _count(self, name: str) -> None:
+        """Refuse a component whose value asks for too much to be parsed; what several ask for is parsed once."""
+        self._delimiters += _EACH
+        if name not in self._parsed:
+            text = (self.target.query if name == "@query-param" else self.request.field(name)) or ""
+            self._parsed[name] = len(text)
+            self._delimiters += sum(map(text.count, _DELIMITERS))
+        if self._delimiters > MOST_PARSED or sum(self._parsed.values()) > LONGEST_PARSED:
+            raise UnresolvableComponent(
+                f"components with parameters ask for more than {MOST_PARSED} delimiters or {LONGEST_PARSED} characters "
+                "to be parsed; the sender covers the whole field instead, or @target-uri"
+            )
 
     def _resolver(self) -> CanonicalResolver:
         """Return the resolver, which reads every field: made once, and only where it is needed."""

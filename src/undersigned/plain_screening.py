@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .request import Request
 
 LONGEST_PLAIN = 512
-"""The longest signature field or digest that is read without counting what it is made of."""
+"""The longest signature field or digest that is looked at for being plain."""
 
 
 def plain_candidate(request: Request, profile: Profile, *, now: float) -> Candidate | None:

@@ -15,7 +15,6 @@ from tests.keys import BARE, FULL, JSON_FIELD, NONCE, URL, b64url, covering, par
 
 from undersigned import MemoryReplayStore, Request, SignatureError, asgi, wire
 from undersigned.components import LONGEST_TARGET
-from undersigned.plain_screening import LONGEST_PLAIN
 from undersigned.replay import Caps, UncheckedReplay
 from undersigned.screening import LONGEST_FIELD
 
@@ -151,12 +150,32 @@ def hostile(size: int) -> dict[str, Fields]:
     }
 
 
+def _parsed(size: int) -> dict[str, tuple[Fields, str]]:
+    """Messages that have `size` characters parsed for a covered component before the signature can be checked."""
+    members = ", ".join(f"k{at}" for at in range(size // 7))
+    query = "&".join(f"k{at}=1" for at in range(size // 7))
+
+    def covered(component: str, *fields: tuple[str, str], url: str = URL) -> tuple[Fields, str]:
+        return [("Signature-Input", covering(*FULL, component)), _SIGNATURE, _DIGEST, JSON_FIELD, *fields], url
+
+    return {
+        "a structured field": covered('"priority";sf', ("Priority", members)),
+        "a member of a field": covered('"x";key="k1"', ("X", members)),
+        "a field as bytes": covered('"x";bs', ("X", "v" * size)),
+        "a query parameter": covered('"@query-param";name="k1"', url=f"{URL}?{query}"),
+    }
+
+
 def _hostile(*, quick: bool) -> list[Row]:
     """Measure refusing each hostile message beside accepting an honest one."""
     found = []
-    for size, reach in ((_SIZE, 1.0), (LONGEST_FIELD, 1.0), (LONGEST_PLAIN, None)):
-        worst = max((_refused(fields, 3 if quick else 30), kind) for kind, fields in hostile(size).items())
-        found.append(Row(f"refuse {size:,} hostile characters, the worst: {worst[1]}", "verify", worst[0], reach))
+    rounds = 3 if quick else 30
+    for size in (_SIZE, LONGEST_FIELD, 512):
+        worst = max((_refused(fields, rounds), kind) for kind, fields in hostile(size).items())
+        found.append(Row(f"refuse {size:,} hostile characters, the worst: {worst[1]}", "verify", worst[0], 1.0))
+        covered = max((_refused(fields, rounds, url), kind) for kind, (fields, url) in _parsed(size).items())
+        name = f"refuse {size:,} characters covered with parameters, the worst: {covered[1]}"
+        found.append(Row(name, "verify", covered[0], 1.5 if size >= LONGEST_FIELD else None))
     url = f"{URL}?{'a' * 2 * LONGEST_TARGET}"
     refused = _refused([("Signature-Input", covering(*FULL)), _SIGNATURE, _DIGEST, JSON_FIELD], 3 if quick else 30, url)
     return [*found, Row("refuse a target of 128 KB", "verify", refused, 1.0), *_many_fields(3 if quick else 30)]

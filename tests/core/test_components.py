@@ -142,12 +142,41 @@ def test_a_query_parameter_named_by_another_encoding_has_no_value(name, query):
         value(f'"@query-param";name="{name}"', url=f"https://h/?{query}")
 
 
-def test_many_members_of_one_field_are_resolved_in_linear_time():
-    count = 20_000
-    members = values(("x-a", ", ".join(f"k{number}={number}" for number in range(count))))
-    listed = " ".join(f'"x-a";key="k{number}"' for number in range(count))
-    read = parse_signature_input(f"s=({listed})")["s"]
-    assert [members.value(component) for component in read.components] == [str(number) for number in range(count)]
+TOO_MUCH = "ask for more than 64 delimiters or 8192 characters to be parsed"
+
+
+@pytest.mark.parametrize(
+    ("listed", "headers", "query"),
+    [
+        # Each of the components counts as 8 delimiters, and what several of them read is counted once.
+        (" ".join(f'"x{at}";bs' for at in range(8)), [(f"x{at}", "v") for at in range(8)], "q"),
+        (
+            '"x";key="a" "x";key="b" "x";key="c"',
+            [("x", "a=1, b=2, c=3,  " + ", ".join(f"d{at}" for at in range(16)))],
+            "q",
+        ),
+        ('"x";bs', [("x", "," * 56)], "q"),
+        ('"x";bs', [("x", "v" * 8192)], "q"),
+        ('"@query-param";name="a"', [], "a=1" + "&" * 55),
+        ('"@query-param";name="a"', [], "a=" + "1" * 8190),
+    ],
+)
+def test_what_components_with_parameters_read_is_bounded(listed, headers, query):
+    def read(listed, headers, query):
+        given = values(*headers, url=f"https://h/?{query}")
+        return [given.value(component) for component in parse_signature_input(f"s=({listed})")["s"].components]
+
+    assert read(listed, headers, query)
+    one_more = [(name, f"{value}{';f' if len(value) < 100 else 'v'}") for name, value in headers]
+    one_longer = f"{query}{'&' if len(query) < 100 else '1'}"
+    with pytest.raises(UnresolvableComponent, match=TOO_MUCH):
+        read(listed, one_more[-1:] + headers[:-1], one_longer)
+
+
+def test_a_field_that_no_component_with_parameters_reads_may_be_of_any_length():
+    given = values(("x", "," * 20_000), ("y", "v"), url=f"https://h/?{'&' * 20_000}")
+    components = parse_signature_input('s=("x" "y";bs "@query" "@path")')["s"].components
+    assert [len(given.value(component)) for component in components] == [20_000, 6, 20_001, 1]
 
 
 def test_many_fields_are_resolved_in_linear_time():

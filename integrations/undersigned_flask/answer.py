@@ -8,9 +8,6 @@ from typing import TYPE_CHECKING
 from flask import Request, Response
 
 from undersigned.refusal import Refusal, log_refusal
-from undersigned.request import Request as Message
-from undersigned.screening import is_signed
-from undersigned.wsgi_environ import field_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,8 +18,13 @@ if TYPE_CHECKING:
     from .settings import ModeSetting
 
 
+_LONGEST_ACCEPT = 512
+
+
 def prefers_html(environ: Environ) -> bool:
-    """Return whether the Accept field prefers HTML to JSON; without a preference it is JSON."""
+    """Return whether the Accept field prefers HTML to JSON; it is JSON without one, and where it is no browser's."""
+    if len(environ.get("HTTP_ACCEPT", "")) > _LONGEST_ACCEPT:
+        return False
     accepted = Request(environ, populate_request=False).accept_mimetypes
     return accepted.best_match(["application/json", "text/html"]) == "text/html"
 
@@ -61,12 +63,10 @@ class HTMLRefusals:
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         """Answer an unsigned request of a browser, or hand the request on as it is."""
-        if self._is_unsigned(environ) and prefers_html(environ) and self._mode_for(environ) == "required":
+        unsigned = "HTTP_SIGNATURE" not in environ and "HTTP_SIGNATURE_INPUT" not in environ
+        if unsigned and prefers_html(environ) and self._mode_for(environ) == "required":
             return unsigned_answer(environ, self._profile)(environ, start_response)
         return self._middleware(environ, start_response)
-
-    def _is_unsigned(self, environ: Environ) -> bool:
-        return not is_signed(Message("GET", "", field_lines(environ)))
 
     def _mode_for(self, environ: Environ) -> str:
         return self._mode(environ) if callable(self._mode) else self._mode

@@ -2,7 +2,7 @@
 
 What was signed is what is verified is what the application sees. This package imports no framework; the middlewares
 are `undersigned.asgi` and `undersigned.wsgi`, the integrations `undersigned_starlette`, `undersigned_flask`,
-`undersigned_requests` and `undersigned_httpx`.
+`undersigned_requests`, `undersigned_httpx` and `undersigned_gevent`.
 """
 
 from importlib import import_module

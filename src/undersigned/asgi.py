@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from .gate import Question
     from .origins import Origin
     from .policy import Policy
+    from .profile import Profile
     from .refusal import Record
 
 Scope: TypeAlias = MutableMapping[str, Any]
@@ -42,6 +43,7 @@ ASGIApp: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 Fallback: TypeAlias = Callable[[Scope], bool | Awaitable[bool]]
 
 DEFAULT_BODY_TIMEOUT = 30.0
+_LONGEST_TIMEOUT = 86_400
 
 
 class SignatureMiddleware:
@@ -90,9 +92,9 @@ class SignatureMiddleware:
         if not isinstance(verifier, (Verifier, AsyncVerifier)):
             raise ConfigurationError("verifier: pass a Verifier or an AsyncVerifier")
         wire.check_options(mode, max_body, http2_server)
-        wire.check_policy(policy, fallback, on_decision, mode)
-        if not body_timeout > 0:
-            raise ConfigurationError("body_timeout: give seconds greater than 0")
+        wire.check_policy(policy, fallback=fallback, on_decision=on_decision, mode=mode)
+        if not isinstance(body_timeout, (int, float)) or not 0 < body_timeout <= _LONGEST_TIMEOUT:
+            raise ConfigurationError("body_timeout: give seconds greater than 0, such as 30, and at most a day")
         self.app = app
         self._verifier = verifier
         # On the event loop and not in a thread: nothing that such a verifier asks blocks.
@@ -122,6 +124,7 @@ class SignatureMiddleware:
             record.refused(error)
             await _answer(scope, send, Refusal.of(error))
         except RefusedUnread as refused:
+            record.unread(refused.refusal)
             await _answer(scope, send, refused.refusal)
         except Disconnected:
             return
@@ -145,7 +148,11 @@ class SignatureMiddleware:
             judged = await self._judged(scope, receive, request, signed=signed)
             target = canonicalize(request.url) if judged.signature is None else judged.signature.target
             new = verified_scope(
-                scope, snapshot, target, record.origin, server_adds_root_path=self._server_adds_root_path
+                scope,
+                snapshot,
+                target=target,
+                origin=record.origin,
+                server_adds_root_path=self._server_adds_root_path,
             )
         except MalformedURL as malformed:
             hosts, shown = fields.values("host"), shown_target(scope)
@@ -180,12 +187,14 @@ class SignatureMiddleware:
             case Authenticate() | Complete():
                 if isinstance(verifier, AsyncVerifier):
                     return await cast("Awaitable[object]", question.ask(verifier))
+                _check_event_loop(verifier.profile)
                 import asyncio  # noqa: PLC0415 - as in asgi_body
 
                 return await asyncio.to_thread(question.ask, verifier)
             case ReadContent(digest):
                 if scope["type"] == "websocket":
                     return Content()
+                _check_event_loop(verifier.profile)
                 return await read_content(request, receive, digest, cap=self._max_body, seconds=self._body_timeout)
             case _:
                 accepted = cast("Fallback", self._fallback)(scope)
@@ -233,6 +242,22 @@ class SignatureMiddleware:
         has_body = fields.has("transfer-encoding") or any(length != "0" for length in fields.values("content-length"))
         request = Request(method, target.url(origin), fields, has_body=has_body, query_unknown=target.query is None)
         return origin, request
+
+
+def _check_event_loop(profile: Profile) -> None:
+    """Refuse to wait on any event loop but asyncio's, which threads and the time a body takes depend on.
+
+    Raises:
+        VerificationUnavailable: there is none.
+    """
+    import asyncio  # noqa: PLC0415 - as in asgi_body
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        raise wire.unsupported(
+            profile, "the server runs no asyncio event loop: run it on asyncio, and not on trio"
+        ) from None
 
 
 def _state(scope: Scope, judged: Judged) -> dict[str, Any]:

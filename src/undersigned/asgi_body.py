@@ -42,7 +42,8 @@ async def read_content(
     try:
         waits_for = reading.send(None)
     except StopIteration as done:
-        # All of it was there, as with nearly every small request: there was nothing to wait for, or to time.
+        # All of it was there, as with nearly every small request: there was nothing to wait for. A timeout would
+        # cost such a request a tenth of its signature check.
         content: Content = done.value
         return content
     import asyncio  # noqa: PLC0415 - its import costs more than all of this package, and WSGI never needs it
@@ -93,9 +94,10 @@ def _resumed(reading: Coroutine[Any, Any, Content], waits_for: object) -> Genera
 def replayed(content: Content, receive: Receive) -> Receive:
     """Return a receive that yields the chunks as they came, then whatever the server says next."""
     last = len(content.chunks) - 1
+    # One at a time: a message for each of many small chunks would be many times as large as they are.
     messages = iter(
-        [{"type": "http.request", "body": chunk, "more_body": at < last} for at, chunk in enumerate(content.chunks)]
-        or [{"type": "http.request", "body": b"", "more_body": False}]
+        {"type": "http.request", "body": chunk, "more_body": at < last}
+        for at, chunk in enumerate(content.chunks or (b"",))
     )
 
     async def replay() -> Message:

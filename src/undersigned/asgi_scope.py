@@ -56,9 +56,9 @@ def shown_target(scope: MutableMapping[str, Any]) -> str:
 def verified_scope(
     scope: MutableMapping[str, Any],
     headers: list[tuple[bytes, bytes]],
+    *,
     target: CanonicalURL,
     origin: Origin,
-    *,
     server_adds_root_path: bool,
 ) -> dict[str, Any]:
     """Return the scope for the application: the header snapshot and the canonical target that was verified.

@@ -28,6 +28,11 @@ class Candidate(NamedTuple):
         text: the value of `@signature-params`, as it stands in the base.
         signature: its bytes.
         digest: the Content-Digest it covers, or None.
+        keyid: the key id it names.
+        algorithm: the RFC 9421 algorithm name it names.
+        nonce: its nonce.
+        created: seconds since the epoch.
+        expires: seconds since the epoch.
         until: when the nonce may be forgotten, as no clock within the skew accepts the signature any more (step 13).
     """
 

@@ -179,11 +179,6 @@ class Proven(NamedTuple):
         """Return who signed; target and base may hold secrets."""
         return f"<Proven: keyid {self.candidate.keyid!r}>"
 
-    @property
-    def covers_body(self) -> bool:
-        """Whether the signature covers a digest of the content, so that the content must be read and bound."""
-        return self.candidate.digest is not None
-
     def running_digest(self, begun: bytes = b"") -> RunningDigest | None:
         """Return the digest to feed the content to while it is read, or None where nothing covers the content.
 

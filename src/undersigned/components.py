@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 LONGEST_TARGET = 65_536
 """The longest target URI of a received request that is judged; servers stop at a tenth of it (RFC 9112 section 3)."""
+MOST_ESCAPES = 1024
+"""The most percent-encoded octets in its path, each of which is looked at; a file name has at most 255 octets."""
 LONGEST_AUTHORITY = 1024
 """The longest Host or `:authority` that is judged; a domain name has at most 253 characters."""
 
@@ -30,9 +32,9 @@ MOST_PARSED = 64
 They are parsed before the signature is checked, at some three microseconds a delimiter, so a stranger must not choose
 how many. A signature covers what has more as a whole field, or by `@target-uri`.
 """
-LONGEST_PARSED = 8192
+LONGEST_PARSED = 1024
 """The most characters of them."""
-_DELIMITERS = ",;: \\&="
+_DELIMITERS = ",;: \\%&=+~"
 _EACH = 8
 _NO_VALUE = "a covered component has no value in this request"
 
@@ -45,6 +47,18 @@ class UnresolvableComponent(UndersignedError, ValueError):
     """A covered component this request has no value for. The message is made of our words only."""
 
 
+def check_length(target: str) -> None:
+    """Hold a received target to what is brought into canonical form in less time than a few signatures are checked.
+
+    Raises:
+        MalformedURL: it is longer than `LONGEST_TARGET`, or its path has more than `MOST_ESCAPES` percent signs.
+    """
+    if len(target) > LONGEST_TARGET:
+        raise MalformedURL(f"the target has more than {LONGEST_TARGET} characters", rule="length")
+    if target.count("%") > MOST_ESCAPES and target.partition("?")[0].count("%") > MOST_ESCAPES:
+        raise MalformedURL(f"the target's path has more than {MOST_ESCAPES} percent signs", rule="length")
+
+
 def received_target(request: Request) -> CanonicalURL:
     """Return the canonical target of a received request, its authority checked against the fields.
 
@@ -54,8 +68,7 @@ def received_target(request: Request) -> CanonicalURL:
     Raises:
         MalformedURL: the URL or an authority has no canonical form, two authorities differ, or Host is repeated.
     """
-    if len(request.url) > LONGEST_TARGET:
-        raise MalformedURL(f"the target URI has more than {LONGEST_TARGET} characters", rule="length")
+    check_length(request.url)
     target = canonicalize(request.url, received=True)
     for name in (":authority", "host"):
         values = request.by_name.get(name)
@@ -66,8 +79,10 @@ def received_target(request: Request) -> CanonicalURL:
         if values[0] != target.authority:
             if len(values[0]) > LONGEST_AUTHORITY:
                 raise MalformedURL(f"{name} has more than {LONGEST_AUTHORITY} characters", rule="length")
-            authority = canonicalize_authority(values[0], target.scheme, received=True)
-            if authority != target.authority:
+            named = values[0].lower()
+            # Checking an A-label is dear, and changes nothing of it.
+            other = "xn--" in named and not named.startswith(target.host)
+            if other or canonicalize_authority(values[0], target.scheme, received=True) != target.authority:
                 raise MalformedURL(f"{name} names another authority than the target URI", rule="same authority")
     return target
 
@@ -146,7 +161,8 @@ class ComponentValues:
         if name not in self._parsed:
             text = (self.target.query if name == "@query-param" else self.request.field(name)) or ""
             self._parsed[name] = len(text)
-            self._delimiters += sum(map(text.count, _DELIMITERS))
+            if len(text) <= LONGEST_PARSED:
+                self._delimiters += sum(map(text.count, _DELIMITERS))
         if self._delimiters > MOST_PARSED or sum(self._parsed.values()) > LONGEST_PARSED:
             raise UnresolvableComponent(
                 f"components with parameters ask for more than {MOST_PARSED} delimiters or {LONGEST_PARSED} characters "

@@ -54,7 +54,7 @@ class MalformedURL(UndersignedError, ValueError):
 
     Attributes:
         code: always `target_uri_malformed`; a profile puts its prefix before it.
-        rule: the name of the rule that refused, as `undersigned.url` lists them.
+        rule: the name of the rule that refused: one that `undersigned.url` lists, or of what a request must be besides.
     """
 
     code: Literal["target_uri_malformed"] = "target_uri_malformed"

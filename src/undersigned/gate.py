@@ -16,7 +16,7 @@ from .errors import MalformedSignature, SignatureError
 from .operation import UnresolvedOperation
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
+    from collections.abc import Awaitable, Callable
 
     from .checklist import Proven, VerifiedSignature
     from .digest import RunningDigest
@@ -91,6 +91,29 @@ class Judged(NamedTuple):
 
 Judging: TypeAlias = Generator[Question, Any, Judged]
 """A request under judgement. What is sent to it is what the question asks for."""
+
+
+def drive(judging: Judging, answer: Callable[[Question], object]) -> Judged:
+    """Answer every question of `judging`; a driver that has to await its answers does the same and awaits them.
+
+    Args:
+        judging: what `Gate.judge` returned.
+        answer: returns what a question asks for.
+
+    Raises:
+        SignatureError: the request is refused.
+    """
+    try:
+        question = next(judging)
+        while True:
+            try:
+                given = answer(question)
+            except SignatureError as error:
+                question = judging.throw(error)
+            else:
+                question = judging.send(given)
+    except StopIteration as done:
+        return cast("Judged", done.value)
 
 
 class Gate:

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 _JSON = re.compile(
     r"[ \t]*(?:application|text)/(?:[!#$%&'*+.^_`|~0-9a-z-]+\+)?json[ \t]*(?:;.*)?", re.IGNORECASE | re.DOTALL
 )
-_PLAIN = ["application/json"]
 _CHARSET = re.compile(r"charset", re.IGNORECASE)
 _UTF_8 = re.compile(r";[ \t]*charset=(?:utf-?8|us-ascii|\"utf-?8\"|\"us-ascii\")[ \t]*(?=;|\Z)", re.IGNORECASE)
 
@@ -23,7 +22,8 @@ _UTF_8 = re.compile(r";[ \t]*charset=(?:utf-?8|us-ascii|\"utf-?8\"|\"us-ascii\")
 def says_json(request: Request) -> bool:
     """Return whether any Content-Type of the request, or any part of a listed one, is a JSON type."""
     lines = request.by_name.get("content-type", ())
-    return lines == _PLAIN or any(_JSON.fullmatch(part) for line in lines for part in line.split(","))
+    plain = len(lines) == 1 and lines[0] == "application/json"
+    return plain or any(_JSON.fullmatch(part) for line in lines for part in line.split(","))
 
 
 def strict_json(request: Request) -> JSONValue:

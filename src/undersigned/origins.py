@@ -63,7 +63,7 @@ class Origins:
         ConfigurationError: none is given, or two of them have the same authority.
     """
 
-    __slots__ = ("_by_authority", "_schemes")
+    __slots__ = ("_by_authority", "_hosts", "_schemes")
 
     def __init__(self, origins: Iterable[str]) -> None:
         if isinstance(origins, (str, bytes)) or not isinstance(origins, Iterable):
@@ -76,6 +76,7 @@ class Origins:
                 )
         if not self._by_authority:
             raise ConfigurationError("origins: list the public origins, such as ['https://seller.example.com']")
+        self._hosts = frozenset(_host(authority) for authority in self._by_authority)
         self._schemes = tuple(dict.fromkeys(origin.scheme for origin in self._by_authority.values()))
 
     def match(self, authority: str) -> Origin | None:
@@ -87,6 +88,10 @@ class Origins:
         exact = self._by_authority.get(authority)
         if exact is not None:
             return exact
+        name = authority.lower()
+        if "xn--" in name and _host(name) not in self._hosts:
+            # An A-label is dear to check, and checking changes nothing of it: another name is none of ours.
+            return None
         for scheme in self._schemes:
             origin = self._by_authority.get(canonicalize_authority(authority, scheme, received=True))
             if origin is not None and origin.scheme == scheme:
@@ -97,3 +102,8 @@ class Origins:
         """Return whether `target` is at one of the origins, below its prefix."""
         origin = self.match(target.authority)
         return origin is not None and origin.scheme == target.scheme and target.path.startswith(f"{origin.prefix}/")
+
+
+def _host(authority: str) -> str:
+    """Return an authority in lower case without its port and a root dot."""
+    return authority.partition(":")[0].removesuffix(".")

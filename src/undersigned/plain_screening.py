@@ -49,22 +49,21 @@ def plain_candidate(request: Request, profile: Profile, *, now: float) -> Candid
     digest = _covered_digest(request, coverage, profile)
     if digest is _UNREAD:
         return None
-    signature, until = sequence[1], float(expires + skew)
     return Candidate(
-        request,
-        profile,
-        now,
-        label,
-        coverage,
-        text,
-        signature,
-        digest,
-        keyid,
-        algorithm,
-        nonce,
-        created,
-        expires,
-        until,
+        request=request,
+        profile=profile,
+        now=now,
+        label=label,
+        coverage=coverage,
+        text=text,
+        signature=sequence[1],
+        digest=digest,
+        keyid=keyid,
+        algorithm=algorithm,
+        nonce=nonce,
+        created=created,
+        expires=expires,
+        until=float(expires + skew),
     )
 
 

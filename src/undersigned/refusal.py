@@ -37,11 +37,13 @@ class Refusal:
         status: the HTTP status code.
         code: the one word the caller hears.
         challenge: whether `WWW-Authenticate` carries the code.
+        detail: what was wrong, for the operator's log.
     """
 
     status: int
     code: str
     challenge: bool = False
+    detail: str = ""
 
     @classmethod
     def of(cls, error: SignatureError) -> Refusal:
@@ -64,9 +66,12 @@ class Refusal:
         return fields
 
 
-CONTENT_TOO_LARGE = Refusal(413, "content_too_large")
-REQUEST_TIMEOUT = Refusal(408, "request_timeout")
-TOO_MANY_FIELDS = Refusal(431, "request_header_fields_too_large")
+CONTENT_TOO_LARGE = Refusal(413, "content_too_large", detail="the body is larger than max_body")
+REQUEST_TIMEOUT = Refusal(408, "request_timeout", detail="the body took longer than body_timeout")
+TOO_MANY_FIELDS = Refusal(431, "request_header_fields_too_large", detail="there are more header fields than are read")
+
+UNREAD: tuple[Refusal, ...] = (CONTENT_TOO_LARGE, REQUEST_TIMEOUT, TOO_MANY_FIELDS)
+"""The answers to messages that are not read to their end."""
 
 
 def log_refusal(error: SignatureError) -> None:
@@ -133,6 +138,13 @@ class Record:
         log_refusal(error)
         self._tell(error, goes_on=False)
 
+    def unread(self, refusal: Refusal) -> None:
+        """Record that the request is refused without being read to its end."""
+        logger.info("request refused: %s: %s", refusal.code, refusal.detail, extra={"signature_code": refusal.code})
+        if self._recorder.on_decision is not None:
+            where = None if self.origin is None else str(self.origin)
+            self._hand_over(Decision(outcome="refused", code=refusal.code, origin=where, seconds=self._seconds()))
+
     def _tell(self, judged: VerifiedSignature | SignatureError | None, *, goes_on: bool) -> None:
         recorder = self._recorder
         if recorder.on_decision is None:
@@ -141,12 +153,20 @@ class Record:
             judged,
             profile=recorder.profile,
             origin=self.origin,
-            seconds=time.perf_counter() - self._begun,
+            seconds=self._seconds(),
             now=recorder.clock(),
             goes_on=goes_on,
         )
+        self._hand_over(decision)
+
+    def _seconds(self) -> float:
+        return time.perf_counter() - self._begun
+
+    def _hand_over(self, decision: Decision) -> None:
+        on_decision = self._recorder.on_decision
+        assert on_decision is not None  # noqa: S101 - decisions are made for it alone; this tells the type checker
         try:
-            recorder.on_decision(decision)
+            on_decision(decision)
         except Exception:
             # What counts requests must not decide about them.
             logger.exception("on_decision raised; mend it")

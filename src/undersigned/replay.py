@@ -48,7 +48,7 @@ class ReplayStore(Protocol):
         ...
 
     def full(self, keyid: str, *, now: float, caps: Caps) -> bool:
-        """Return whether a cap is reached for `keyid`; changes nothing."""
+        """Return whether a cap is reached for `keyid`; nothing new is remembered, and what has ended may go."""
         ...
 
     def claim(self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps) -> Claim:
@@ -102,7 +102,7 @@ class MemoryReplayStore:
     def full(self, keyid: str, *, now: float, caps: Caps) -> bool:
         """Return whether a cap is reached for `keyid`."""
         with self._lock:
-            return self._is_full(keyid, int(now // self._slot), caps)
+            return self._swept_is_full(keyid, int(now // self._slot), caps)
 
     def claim(self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps) -> Claim:
         """Remember the pair until `until`, atomically with both checks."""
@@ -115,7 +115,7 @@ class MemoryReplayStore:
                 for slot, nonces in live.slots.items():
                     if nonce in nonces and slot >= first:
                         return "seen"
-            if self._is_full(keyid, first, caps):
+            if self._swept_is_full(keyid, first, caps):
                 return "full"
             if live is None or not live.slots:
                 live = self._keys[keyid] = _Live(first)
@@ -128,7 +128,7 @@ class MemoryReplayStore:
         """Return how many nonces are remembered, those in slots not yet dropped included."""
         return self._total
 
-    def _is_full(self, keyid: str, first: int, caps: Caps) -> bool:
+    def _swept_is_full(self, keyid: str, first: int, caps: Caps) -> bool:
         """Drop the slots before `first`, of this key or where the total needs it of all, and compare with the caps."""
         live, count = self._keys.get(keyid), 0
         if live is not None:

@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote_to_bytes
 
-from .components import LONGEST_TARGET
+from .components import check_length
 from .errors import MalformedURL
 
 if TYPE_CHECKING:
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 _RULE = "request target"
 _CHARACTERS = r"A-Za-z0-9._~!$&'()*+,;=:@/-"
 _TRIPLET = "%[0-9A-Fa-f]{2}"
-_ORIGIN_FORM = re.compile(
-    rf"(/[{_CHARACTERS}]*(?:{_TRIPLET}[{_CHARACTERS}]*)*)(?:\?([{_CHARACTERS}?]*(?:{_TRIPLET}[{_CHARACTERS}?]*)*))?"
-)
+_PATH = rf"/[{_CHARACTERS}]*+(?>(?:{_TRIPLET}[{_CHARACTERS}]*+)*)"
+_QUERY = rf"[{_CHARACTERS}?]*+(?>(?:{_TRIPLET}[{_CHARACTERS}?]*+)*)"
+_ORIGIN_FORM = re.compile(rf"({_PATH})(?>(?:\?({_QUERY}))?)")
 _PLAIN = re.compile(r"[A-Za-z0-9._~/-]*")
 _ENCODED_SLASH = re.compile(r"%(2[Ff])")
 _SLASHES = re.compile(rb"/+")
@@ -47,9 +47,9 @@ class RequestTarget(NamedTuple):
             MalformedURL: not origin-form, or not of the characters RFC 3986 gives a path and a query. That refuses
                 absolute-form, authority-form, `*`, a fragment, a backslash, controls, non-ASCII and bad escapes.
         """
-        if len(raw) > LONGEST_TARGET:
-            raise MalformedURL(f"the request target has more than {LONGEST_TARGET} octets", rule=_RULE)
-        match = _ORIGIN_FORM.fullmatch(raw.decode("latin-1"))
+        target = raw.decode("latin-1")
+        check_length(target)
+        match = _ORIGIN_FORM.fullmatch(target)
         if match is None:
             raise MalformedURL("the request target is not a path and query as RFC 3986 spells them", rule=_RULE)
         return cls(*match.groups())

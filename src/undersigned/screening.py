@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 _INTEGERS = frozenset({"created", "expires"})
 _REQUIRED = frozenset(PARAMETERS)
 
-LONGEST_FIELD = 8192
+LONGEST_FIELD = 2048
 """The longest Signature-Input, Signature and Content-Digest that are read; an AdCP signature takes some 400 characters.
 
-Reading a structured field costs about a microsecond a character, and refusing must cost less than verifying.
+Reading a structured field costs up to a microsecond a character, more at a delimiter, and a stranger has it read.
 """
 MOST_DELIMITERS = 64
-"""The most commas, semicolons, colons, spaces and backslashes in one: five signatures' worth."""
-_DELIMITERS = ",;: \\"
+"""The most commas, semicolons, colons, spaces, backslashes and percent signs in one: five signatures' worth."""
+_DELIMITERS = ",;: \\%"
 
 
 def is_signed(message: Request | FieldLines) -> bool:
@@ -95,7 +95,7 @@ def _read(request: Request, profile: Profile) -> tuple[str, SignatureInput, byte
     plain, sequence = plain_signature_input(input_value), plain_byte_sequence(value, profile.encoding)
     inputs = parse_signature_input(input_value) if plain is None else dict([plain])
     signatures = parse_byte_sequences(value, profile.encoding) if sequence is None else dict([sequence])
-    label = _label(inputs, profile)
+    label = processed_label(inputs, profile)
     if label not in signatures:
         raise MalformedField("the label that is processed stands in Signature-Input and not in Signature")
     return label, inputs[label], signatures[label]
@@ -109,8 +109,8 @@ def _check_size(value: str) -> None:
         )
 
 
-def _label(inputs: Mapping[str, SignatureInput], profile: Profile) -> str:
-    """Return the profile's label, else the first with the profile's tag, else the first."""
+def processed_label(inputs: Mapping[str, SignatureInput], profile: Profile) -> str:
+    """Return the one of the labels that is processed: the profile's, else the first with its tag, else the first."""
     if profile.label in inputs:
         return profile.label
     tagged = [label for label, read in inputs.items() if read.parameters.get("tag") == profile.tag]

@@ -190,13 +190,13 @@ class Signer:
 
     def _nonce(self, nonce: str | None) -> str:
         """Return the nonce to sign: the one given, one of the function that makes them, or a random one."""
-        if nonce is None and self._nonces is not None:
-            nonce = self._nonces()
-        bytes_asked = self.profile.nonce_bytes
+        bytes_asked, option = self.profile.nonce_bytes, "nonce: must"
         if nonce is None:
-            return serialize_byte_sequence(urandom(max(_NONCE_BYTES, bytes_asked)), "base64url")[1:-1]
+            if self._nonces is None:
+                return serialize_byte_sequence(urandom(max(_NONCE_BYTES, bytes_asked)), "base64url")[1:-1]
+            nonce, option = self._nonces(), "nonces: what the function returns must"
         if not self.profile.accepts_nonce(nonce):
-            raise SigningError(f"nonce: must be unpadded Base64url of at least {bytes_asked} bytes")
+            raise SigningError(f"{option} be unpadded Base64url of at least {bytes_asked} bytes")
         return nonce
 
     def _digest(self, request: Request) -> str | None:

@@ -7,7 +7,7 @@ unless the operator has named a server that compares both values itself (AdCP, s
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast, get_args
 
 from .components import LONGEST_AUTHORITY
 from .errors import ConfigurationError, MalformedURL, printable
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Mode = Literal["required", "optional", "observe"]
 """What becomes of an unsigned request: refused, passed on, or passed on and logged. A bad one is always refused."""
 
-MODES: frozenset[str] = frozenset({"required", "optional", "observe"})
+MODES: frozenset[str] = frozenset(get_args(Mode))
 
 DEFAULT_MAX_BODY = 1024 * 1024
 
@@ -57,7 +57,7 @@ def check_options(mode: object, max_body: object, http2_server: object) -> None:
         )
 
 
-def check_policy(policy: object, fallback: object, on_decision: object, mode: object) -> None:
+def check_policy(policy: object, *, fallback: object, on_decision: object, mode: object) -> None:
     """Hold the options that say what a policy is and who is asked and told to what they may be.
 
     Raises:
@@ -79,9 +79,8 @@ def checked_mode(mode: str) -> Mode:
     Raises:
         ConfigurationError: it is no mode.
     """
-    for known in ("required", "optional", "observe"):
-        if mode == known:
-            return known
+    if mode in MODES:
+        return cast("Mode", mode)
     raise ConfigurationError('mode: the function must return "required", "optional" or "observe"')
 
 
@@ -138,12 +137,12 @@ def check_names(names: Collection[str], profile: Profile) -> None:
     """Hold field names to one reading: whoever maps them to CGI variables takes `Content_Type` for `Content-Type`.
 
     Raises:
-        MalformedSignature: a name with an underscore stands beside the one with hyphens.
+        MalformedSignature: two names differ by underscores and hyphens only.
     """
     if "_" not in "".join(names):
         return
-    aliases = {name.lower().replace("_", "-") for name in names if "_" in name}
-    if not aliases.isdisjoint([name.lower() for name in names]):
+    spelled = {name.lower() for name in names}
+    if len({name.replace("_", "-") for name in spelled}) < len(spelled):
         raise profile.error(
             "signature_header_malformed", step=1, detail="a field name stands there with hyphens and with underscores"
         )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from . import wire
 from .errors import ConfigurationError, MalformedURL, SignatureError
-from .gate import Authenticate, Complete, Gate, Judged, ReadContent
+from .gate import Authenticate, Complete, Gate, Judged, ReadContent, drive
 from .origins import Origins
 from .refusal import TOO_MANY_FIELDS, Recorder, Refusal, RefusedUnread, log_unsigned, logger
 from .request import FieldLines, Request
@@ -18,6 +18,7 @@ from .verify import Verifier
 from .wsgi_body import put_back, read_content
 from .wsgi_environ import (
     BodyFraming,
+    count_fields,
     field_lines,
     query_unknown,
     request_target,
@@ -49,15 +50,13 @@ _REASONS = {
     431: "Request Header Fields Too Large",
     503: "Service Unavailable",
 }
-_OTHER_VARIABLES = 512
-"""The most variables an environ holds besides the header fields; a CGI server puts its process's own among them."""
 
 
 class SignatureMiddleware:
     """Verifies HTTP requests; the result is in `environ["undersigned.signature"]`.
 
     It belongs outermost: whatever rewrites path, Host or headers (a ProxyFix, a dispatcher) stands inside of it or
-    not at all. A request with more than 128 header fields is answered 431, signed or not.
+    not at all. A request with header fields of more than 128 names is answered 431, signed or not.
 
     Args:
         app: the application.
@@ -97,7 +96,7 @@ class SignatureMiddleware:
         if not isinstance(verifier, Verifier):
             raise ConfigurationError("verifier: pass a Verifier; an AsyncVerifier is for undersigned.asgi")
         wire.check_options(mode, max_body, http2_server)
-        wire.check_policy(policy, fallback, on_decision, mode)
+        wire.check_policy(policy, fallback=fallback, on_decision=on_decision, mode=mode)
         self.app = app
         self._verifier = verifier
         self._origins = Origins(origins)
@@ -120,15 +119,15 @@ class SignatureMiddleware:
             record.refused(error)
             return _answer(start_response, Refusal.of(error))
         except RefusedUnread as refused:
+            record.unread(refused.refusal)
             return _answer(start_response, refused.refusal)
         return self.app(passed, start_response)
 
     def _passed(self, environ: Environ, start_response: StartResponse, record: Record) -> Environ:
         """Return the environ for the application: a copy that holds what was judged."""
-        lines = field_lines(environ) if len(environ) <= wire.MOST_FIELDS + _OTHER_VARIABLES else None
-        if lines is None or len(lines) > wire.MOST_FIELDS:
+        if count_fields(environ) > wire.MOST_FIELDS:
             raise RefusedUnread(TOO_MANY_FIELDS)
-        fields = FieldLines(lines)
+        fields = FieldLines(field_lines(environ))
         signed = is_signed(fields)
         if not signed and self._policy is None:
             self._check_unsigned(environ)
@@ -156,19 +155,9 @@ class SignatureMiddleware:
         return new
 
     def _judged(self, environ: Environ, framing: BodyFraming, request: Request, *, signed: bool) -> Judged:
-        """Drive the gate: answer its questions one after the other."""
+        """Answer the gate's questions one after the other."""
         judging = self._gate.judge(request, signed=signed)
-        try:
-            question = next(judging)
-            while True:
-                try:
-                    answer = self._answered(question, environ, framing)
-                except SignatureError as error:
-                    question = judging.throw(error)
-                else:
-                    question = judging.send(answer)
-        except StopIteration as done:
-            return cast("Judged", done.value)
+        return drive(judging, lambda question: self._answered(question, environ, framing))
 
     def _answered(self, question: Question, environ: Environ, framing: BodyFraming) -> object:
         match question:

@@ -76,14 +76,19 @@ def _read(environ: dict[str, Any], size: int, profile: Profile) -> bytes:
     """Return at most `size` bytes of the stream.
 
     Raises:
-        SignatureError: the server raised.
+        SignatureError: the server raised, or gave something other than at most as many bytes.
     """
     try:
-        octets: bytes = environ["wsgi.input"].read(size) if size else b""
+        read = environ["wsgi.input"].read(size) if size else b""
+        octets = read if isinstance(read, bytes) else bytes(memoryview(read or b""))
     except Exception as failure:
         raise profile.error(
-            "signature_digest_mismatch", step=11, detail="the server raised while the body was read"
+            "signature_digest_mismatch", step=11, detail="the server raised while the body was read, or gave no bytes"
         ) from failure
+    if len(octets) > size:
+        raise profile.error(
+            "signature_digest_mismatch", step=11, detail="the server gave more of the body than was asked for"
+        )
     return octets
 
 

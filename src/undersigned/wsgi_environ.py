@@ -30,6 +30,13 @@ def field_lines(environ: dict[str, Any]) -> list[tuple[str, str]]:
     return fields
 
 
+def count_fields(environ: dict[str, Any]) -> int:
+    """Return how many header fields there are besides content type and length, without looking at each."""
+    joined = ("\n" + "\n".join(environ)).count("\nHTTP_")
+    shown = environ.get("asgi.scope", {}).get("headers", ())
+    return max(joined, len(list(shown)))
+
+
 class BodyFraming(NamedTuple):
     """How long the body is, by what the server says (RFC 9112 section 6).
 
@@ -117,7 +124,9 @@ def verified_environ(environ: dict[str, Any], target: CanonicalURL, origin: Orig
     if "asgi.scope" in environ:
         scope = environ["asgi.scope"]
         headers = list(scope["headers"])
-        new["asgi.scope"] = asgi_scope.verified_scope(scope, headers, target, origin, server_adds_root_path=False)
+        new["asgi.scope"] = asgi_scope.verified_scope(
+            scope, headers, target=target, origin=origin, server_adds_root_path=False
+        )
     return new
 
 

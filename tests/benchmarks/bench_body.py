@@ -66,7 +66,7 @@ async def _asgi(body: bytes, fields: list[list[tuple[str, str]]], rounds: int) -
 
         async def receive() -> dict[str, object]:
             at = next(coming)
-            # A copy of each chunk is what a server has just read.
+            # Where memory is measured, a copy of each chunk is what a server has just read.
             chunk = chunks[at] if turn < rounds else bytes(bytearray(chunks[at]))
             return {"type": "http.request", "body": chunk, "more_body": at < len(chunks) - 1}
 

@@ -1,7 +1,7 @@
 """Throughput of real servers with and without the middleware, under a bounded load of pre-signed requests.
 
 Each server is one process with one worker; the load is a fixed number of keep-alive connections in this one. With
-`UNDERSIGNED_PROFILE=FILE` in the environment the servers under the middleware write where their time goes.
+`UNDERSIGNED_CPROFILE=FILE` in the environment the servers under the middleware write where their time goes.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def _uvicorn(app) -> Iterator[int]:
 
 def _serve_asgi(app, bound: socket.socket) -> None:
     config = uvicorn.Config(app, lifespan="off", log_level="critical", access_log=False, http="httptools")
-    profiled = os.environ.get("UNDERSIGNED_PROFILE") if isinstance(app, asgi.SignatureMiddleware) else None
+    profiled = os.environ.get("UNDERSIGNED_CPROFILE") if isinstance(app, asgi.SignatureMiddleware) else None
     server = uvicorn.Server(config)
     # Uvicorn raises the signal that stopped it again, after which nothing would be written.
     server.capture_signals = contextlib.nullcontext

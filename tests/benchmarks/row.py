@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import math
 import statistics
 import time
 from dataclasses import dataclass
@@ -93,12 +92,6 @@ async def interleaved_async(rounds: int, *sides: Callable[[int], Awaitable[objec
     finally:
         gc.enable()
     return [statistics.median(times) for times in taken]
-
-
-def growth(measure: Callable[[int], float], sizes: Sequence[int]) -> float:
-    """Return the exponent of the time over the last step of `sizes`: 0 is flat, 1 linear, 2 quadratic."""
-    *_, small, large = sizes
-    return math.log(measure(large) / measure(small)) / math.log(large / small)
 
 
 def table(rows: Sequence[Row]) -> str:

@@ -24,7 +24,7 @@ URL = "https://a.test"
             "%2F was decoded to /, as by a server or proxy that decodes the path, on the way",
         ),
         ("@target-uri", f"{URL}/a%2Fb", f"{URL}/a/b", "%2F was decoded"),
-        ("@target-uri", f"{URL}/a/b", f"{URL}/a//b", "merged (nginx: merge_slashes off) on the way"),
+        ("@target-uri", f"{URL}/a/b", f"{URL}/a//b", "merged, as by a server or proxy that decodes the path,"),
         ("@target-uri", f"{URL}/a b", f"{URL}/a%20b", "percent-encoded characters were decoded on the way"),
         ("@target-uri", f"{URL}/a/b", f"{URL}/a/b/", "trailing slash"),
         ("@target-uri", f"{URL}/b", f"{URL}/api/b", "the prefix /api was removed on the way"),

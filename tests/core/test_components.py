@@ -142,7 +142,7 @@ def test_a_query_parameter_named_by_another_encoding_has_no_value(name, query):
         value(f'"@query-param";name="{name}"', url=f"https://h/?{query}")
 
 
-TOO_MUCH = "ask for more than 64 delimiters or 8192 characters to be parsed"
+TOO_MUCH = "ask for more than 64 delimiters or 1024 characters to be parsed"
 
 
 @pytest.mark.parametrize(
@@ -156,9 +156,9 @@ TOO_MUCH = "ask for more than 64 delimiters or 8192 characters to be parsed"
             "q",
         ),
         ('"x";bs', [("x", "," * 56)], "q"),
-        ('"x";bs', [("x", "v" * 8192)], "q"),
+        ('"x";bs', [("x", "v" * 1024)], "q"),
         ('"@query-param";name="a"', [], "a=1" + "&" * 55),
-        ('"@query-param";name="a"', [], "a=" + "1" * 8190),
+        ('"@query-param";name="a"', [], "a=" + "1" * 1022),
     ],
 )
 def test_what_components_with_parameters_read_is_bounded(listed, headers, query):
@@ -185,6 +185,32 @@ def test_many_fields_are_resolved_in_linear_time():
     listed = " ".join(f'"x{number}"' for number in range(count))
     read = parse_signature_input(f"s=({listed})")["s"]
     assert [fields.value(component) for component in read.components] == [str(number) for number in range(count)]
+
+
+@pytest.mark.parametrize(
+    ("host", "agrees"),
+    [
+        ("XN--Mnchen-3ya.example.", True),
+        ("xn--mnchen-3ya.example:443", True),
+        ("xn--mnchen-3ya.example:8443", False),
+        ("xn--mnchen-3ya.example.net", False),
+        ("xn--bcher-kva.example", False),
+        (".".join(["xn--mxaa4acd6f7abb3at2bg2de4bzal2a"] * 7), False),
+    ],
+)
+def test_a_host_of_a_labels_agrees_as_any_other(host, agrees):
+    request = Request("GET", "https://xn--mnchen-3ya.example/", [("host", host)])
+    if agrees:
+        assert received_target(request).authority == "xn--mnchen-3ya.example"
+    else:
+        with pytest.raises(MalformedURL, match="names another authority"):
+            received_target(request)
+
+
+def test_a_target_of_more_escapes_than_are_read_is_refused():
+    assert received_target(Request("GET", f"https://h/{'%7e' * 1024}?{'%7e' * 1024}"))
+    with pytest.raises(MalformedURL, match="percent signs"):
+        received_target(Request("GET", f"https://h/{'%7e' * 1025}"))
 
 
 @pytest.mark.parametrize(

@@ -108,3 +108,13 @@ def test_what_is_no_authority_is_malformed(authority):
 )
 def test_a_target_is_listed_at_an_origin_and_below_its_prefix(url, listed):
     assert Origins(["https://h", "https://b/api"]).lists(canonicalize(url)) is listed
+
+
+def test_a_name_of_a_labels_is_found_in_the_usual_spellings_only_where_it_is_ours():
+    ours = Origins(["https://xn--mnchen-3ya.example", "http://h:8080"])
+    for spelled in ("xn--mnchen-3ya.example", "XN--Mnchen-3ya.EXAMPLE", "xn--mnchen-3ya.example.:443"):
+        assert ours.match(spelled) == Origin("https", "xn--mnchen-3ya.example")
+    for other in ("xn--mnchen-3ya.example.net", "xn--bcher-kva.example", "user@xn--mnchen-3ya.example", "xn--\0"):
+        assert ours.match(other) is None
+    with pytest.raises(MalformedURL):
+        ours.match("xn--mnchen-3ya.example:0x1bb")

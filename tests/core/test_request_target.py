@@ -160,8 +160,14 @@ def test_dot_segments_are_levelled_in_linear_time():
 @pytest.mark.parametrize("path", [b"/" + b"a" * 65_535, b"/?" + b"a" * 65_534])
 def test_a_target_longer_than_any_server_takes_is_refused_unread(path):
     assert RequestTarget.parse(path)
-    with pytest.raises(MalformedURL, match="65536 octets"):
+    with pytest.raises(MalformedURL, match="65536 characters"):
         RequestTarget.parse(path + b"a")
+
+
+def test_a_path_of_more_escapes_than_are_read_is_refused_and_a_query_is_not():
+    assert RequestTarget.parse(b"/" + b"%7e" * 1024 + b"?" + b"%7e" * 2000)
+    with pytest.raises(MalformedURL, match="path has more than 1024 percent signs"):
+        RequestTarget.parse(b"/" + b"%7e" * 1025)
 
 
 def test_a_long_target_is_refused_in_linear_time():

@@ -173,7 +173,7 @@ def test_a_nonce_that_is_short_or_not_unpadded_base64url_is_malformed(nonce):
     assert code(bodiless(nonce=f'"{nonce}"')) == MALFORMED
 
 
-@pytest.mark.parametrize("nonce", ["A" * 22, "-" * 23, "_" * 24, "A" * 26, "A" * 4000])
+@pytest.mark.parametrize("nonce", ["A" * 22, "-" * 23, "_" * 24, "A" * 26, "A" * 1500])
 def test_a_nonce_of_sixteen_bytes_or_more_is_read(nonce):
     assert screen(bodiless(nonce=f'"{nonce}"'), profiles.ADCP_3_2, now=NOW).nonce == nonce
 
@@ -526,16 +526,24 @@ def test_parameters_the_profile_does_not_know_are_kept_in_the_base():
 @pytest.mark.parametrize(
     "fields",
     [
-        [("signature-input", covering(*BARE, keyid='"' + "k" * 8192 + '"')), ("signature", "sig1=:AAAA:")],
+        [("signature-input", covering(*BARE, keyid='"' + "k" * 2048 + '"')), ("signature", "sig1=:AAAA:")],
         [
             ("signature-input", covering(*BARE) + "".join(f";p{at}=1" for at in range(129))),
             ("signature", "sig1=:AAAA:"),
         ],
         [("signature-input", covering(*BARE, keyid='"' + "\\" * 512 + '"')), ("signature", "sig1=:AAAA:")],
-        [("signature-input", covering(*BARE)), ("signature", f"sig1=:{'A' * 8192}:")],
+        [("signature-input", f'{covering(*BARE)};d=%"{"%41" * 65}"'), ("signature", "sig1=:AAAA:")],
+        [("signature-input", covering(*BARE)), ("signature", f"sig1=:{'A' * 2048}:")],
         [("signature-input", covering(*BARE)), ("signature", ":" * 513)],
     ],
-    ids=["input length", "input delimiters", "input backslashes", "signature length", "signature delimiters"],
+    ids=[
+        "input length",
+        "input delimiters",
+        "input backslashes",
+        "input escapes",
+        "signature length",
+        "signature delimiters",
+    ],
 )
 def test_a_signature_field_too_long_to_be_honest_is_malformed(fields):
     assert code(Request("GET", URL, fields)) == MALFORMED
@@ -545,7 +553,7 @@ def test_a_digest_too_long_to_be_honest_is_malformed():
     assert code(with_content(headers=[JSON_FIELD, ("content-digest", ":" * 513)])) == MALFORMED
 
 
-@pytest.mark.parametrize("value", ['"' * 8193, "," * 8193])
+@pytest.mark.parametrize("value", ['"' * 2049, "," * 2049])
 def test_a_content_type_too_long_to_be_read_is_malformed(value):
     assert code(with_content(headers=[("content-type", value), ("content-digest", DIGEST)])) == MALFORMED
 

@@ -301,3 +301,13 @@ def test_the_verifier_is_the_one_that_was_given(agreement):
     Undersigned(app, verifier=listening)
     assert get(app, "/", agreement).text == KEYID
     assert asked == ["GET"]
+
+
+def test_an_accept_field_longer_than_any_browsers_is_not_read():
+    app = make(verifier=Agreement.make().verifier(), origins=ORIGINS)
+    Undersigned(app)
+    for length, kind in ((512, "text/html; charset=utf-8"), (513, "application/json")):
+        answer = app.test_client().get(
+            "/", headers=[("Host", HOST), ("Accept", "text/html;q=1," + "a" * (length - 14))]
+        )
+        assert (answer.status_code, answer.headers["Content-Type"]) == (401, kind)

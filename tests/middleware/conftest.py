@@ -44,7 +44,7 @@ class Party:
         return Verifier(
             profile,
             keys=keys or KeySet.from_jwks(self.jwks),
-            replay=replay or MemoryReplayStore(),
+            replay=MemoryReplayStore() if replay is None else replay,
             **options,
         )
 

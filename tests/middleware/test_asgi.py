@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import math
 import socket
 import threading
 from dataclasses import replace
@@ -644,6 +645,10 @@ def test_http2_of_a_named_server_is_accepted_with_equal_authorities_only(party, 
         ({"max_body": -1}, "max_body"),
         ({"max_body": True}, "max_body"),
         ({"body_timeout": 0}, "body_timeout"),
+        ({"body_timeout": "30"}, "body_timeout"),
+        ({"body_timeout": None}, "body_timeout"),
+        ({"body_timeout": math.nan}, "body_timeout"),
+        ({"body_timeout": 10**400}, "body_timeout"),
         ({"http2_server": "granian"}, "http2_server"),
         ({"verifier": None}, "verifier"),
     ],
@@ -658,3 +663,33 @@ def test_a_mode_function_that_returns_no_mode_is_a_configuration_error(party, ec
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], mode=lambda _scope: "lax")
     with pytest.raises(ConfigurationError, match="mode"):
         run(app, {"type": "http", "headers": [], "path": "/"})
+
+
+class BlockingStore(MemoryReplayStore):
+    blocking = True
+
+
+@pytest.mark.parametrize(
+    ("method", "store"), [("POST", MemoryReplayStore()), ("GET", BlockingStore())], ids=["a body", "a thread"]
+)
+def test_without_an_event_loop_of_asyncio_nothing_is_begun_that_has_to_wait(party, echo, caplog, method, store):
+    body, asked = (BODY, JSON) if method == "POST" else (b"", [])
+    verifier = party.verifier(replay=store)
+    app = SignatureMiddleware(echo, verifier=verifier, origins=[ORIGIN])
+    scope = http_scope(party, method=method, headers=asked, body=body)
+    scope["headers"].append((b"content-length", str(len(body)).encode()))
+    received, sent = [], []
+
+    async def receive():
+        received.append(1)
+
+    async def send(message):
+        sent.append(message)
+
+    # By hand, as an event loop of another kind would.
+    with caplog.at_level(logging.ERROR, "undersigned"), pytest.raises(StopIteration):
+        app(scope, receive, send).send(None)
+    assert sent[0]["status"] == 503
+    assert json.loads(sent[1]["body"]) == {"error": "request_signature_server_unsupported"}
+    assert "run it on asyncio" in caplog.text
+    assert (received, echo.calls) == ([], [])

@@ -63,9 +63,8 @@ def test_a_root_path_the_server_adds_is_cut_off_once():
 
 
 def rewritten(given, canonical: str, origin: Origin = OWN):
-    return verified_scope(
-        given, [], canonicalize(f"https://seller.example.com{canonical}"), origin, server_adds_root_path=False
-    )
+    target = canonicalize(f"https://seller.example.com{canonical}")
+    return verified_scope(given, [], target=target, origin=origin, server_adds_root_path=False)
 
 
 def test_an_undecoded_path_becomes_the_decoded_one():

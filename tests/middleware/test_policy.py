@@ -343,6 +343,27 @@ def test_a_source_that_is_down_makes_an_unavailable_decision(side):
     assert gate.decisions[0].outcome == "unavailable"
 
 
+def test_a_refusal_of_what_is_not_read_to_its_end_is_logged_and_told(side, caplog):
+    gate = side(max_body=10)
+    with caplog.at_level(logging.INFO, "undersigned"):
+        assert gate.signed("POST", "/adcp/get_products", BODY) == (413, "content_too_large")
+        assert gate.request("GET", "/p", [(f"X-{at}", "") for at in range(200)])[0] == 431
+    assert [(told.outcome, told.code, told.step) for told in gate.decisions] == [
+        ("refused", "content_too_large", None),
+        ("refused", "request_header_fields_too_large", None),
+    ]
+    assert [told.origin for told in gate.decisions] == [ORIGIN, None]
+    assert caplog.records[0].signature_code == "content_too_large"
+    assert caplog.messages == [
+        "request refused: content_too_large: the body is larger than max_body",
+        "request refused: request_header_fields_too_large: there are more header fields than are read",
+    ]
+
+
+def test_a_refusal_of_what_is_not_read_needs_nobody_to_be_told(side):
+    assert side(max_body=10, on_decision=None).signed("POST", "/p", BODY) == (413, "content_too_large")
+
+
 def test_a_decision_that_nobody_can_take_decides_nothing(side, caplog):
     def broken(_decision):
         raise RuntimeError("metrics are down")

@@ -40,6 +40,16 @@ def test_a_name_with_an_underscore_beside_the_one_with_hyphens_is_refused(alias)
         wire.check_names([name for name, _ in fields], PROFILE)
 
 
+@pytest.mark.parametrize("names", [["a-b_c", "a_b-c"], ["A_B", "a-b"], ["a_b_c", "x", "a_b-c"]])
+def test_two_names_that_are_one_cgi_variable_are_refused(names):
+    with pytest.raises(MalformedSignature, match="header_malformed"):
+        wire.check_names(names, PROFILE)
+
+
+def test_a_name_with_an_underscore_may_be_repeated():
+    wire.check_names(["x_user", "X_User", "x-a"], PROFILE)
+
+
 @pytest.mark.parametrize("name", ["x_user", "Sec-CH-UA", "x-user"])
 def test_a_name_that_is_no_alias_of_another_passes(name):
     wire.check_names(["signature-input", name], PROFILE)

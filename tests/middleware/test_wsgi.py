@@ -191,10 +191,15 @@ def test_more_header_fields_than_are_read_are_answered_431(party, echo):
     assert len(echo.calls) == 2
 
 
-def test_an_environ_of_very_many_variables_is_not_looked_through(party, echo):
-    app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], mode="optional")
-    variables = {f"X{at}": "v" for at in range(1024)}
-    assert run(app, environ_of(party, **variables)) == (431, {"error": TOO_MANY})
+def test_other_variables_than_header_fields_are_not_counted(party, echo):
+    app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
+    assert run(app, environ_of(party, **{f"X_HTTP_{at}": "v" for at in range(1024)}))[0] == 200
+
+
+def test_repeated_fields_that_a_wsgi_server_has_joined_are_counted_where_they_are_shown(party, echo):
+    app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
+    scope = {"headers": [(b"x_y", b"")] * (wire.MOST_FIELDS + 1)}
+    assert run(app, environ_of(party, **{"asgi.scope": scope})) == (431, {"error": TOO_MANY})
     assert echo.calls == []
 
 
@@ -312,6 +317,34 @@ def test_content_that_a_server_hands_over_in_parts_is_gathered(party, app):
 def test_content_shorter_than_declared_is_a_digest_mismatch(party, app):
     environ = environ_of(party, method="POST", headers=JSON, body=BODY, **{"wsgi.input": Dribbling(BODY[:-1])})
     assert run(app, environ) == (401, {"error": "request_signature_digest_mismatch"})
+
+
+class Giving(io.BytesIO):
+    """A stream whose every read is answered by `answer` of it."""
+
+    def __init__(self, content, answer):
+        super().__init__(content)
+        self._answer = answer
+
+    def read(self, size=-1):
+        return self._answer(super().read(size))
+
+
+@pytest.mark.parametrize("answer", [bytearray, memoryview])
+def test_content_in_another_kind_of_buffer_is_read(party, app, answer):
+    environ = environ_of(party, method="POST", headers=JSON, body=BODY, **{"wsgi.input": Giving(BODY, answer)})
+    assert run(app, environ)[1]["body"] == BODY.decode()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [lambda _: None, bytes.decode, lambda read: [*read], lambda read: read + b"evil"],
+    ids=["nothing", "text", "numbers", "more than was asked for"],
+)
+def test_a_stream_that_does_not_give_what_was_asked_for_is_refused(party, app, echo, answer):
+    environ = environ_of(party, method="POST", headers=JSON, body=BODY, **{"wsgi.input": Giving(BODY, answer)})
+    assert run(app, environ) == (401, {"error": "request_signature_digest_mismatch"})
+    assert echo.calls == []
 
 
 def test_unsigned_content_in_parts_is_gathered_for_a_policy(party, echo):

@@ -83,7 +83,7 @@ def _decoded(original: str, changed: str) -> str:
     if _ENCODED_SLASH.sub("/", original) == changed:
         return "%2F was decoded to /, as by a server or proxy that decodes the path,"
     if _SLASHES.sub("/", original) == changed:
-        return "slashes in a row were merged (nginx: merge_slashes off)"
+        return "slashes in a row were merged, as by a server or proxy that decodes the path,"
     return "percent-encoded characters were decoded" if unquote(original) == changed else ""
 
 

@@ -14,6 +14,7 @@ from undersigned.components import ComponentValues, UnresolvableComponent, recei
 from undersigned.errors import MalformedURL, SignatureError, printable
 from undersigned.fields import MalformedField, parse_byte_sequences, parse_signature_input
 from undersigned.replay import UncheckedReplay
+from undersigned.screening import processed_label
 from undersigned.verify import Verifier
 
 if TYPE_CHECKING:
@@ -201,8 +202,7 @@ def _read(request: Request, profile: Profile) -> SignatureInput | None:
         inputs = parse_signature_input(request.field("signature-input") or "")
     except MalformedField:
         return None
-    tagged = [read for read in inputs.values() if read.parameters.get("tag") == profile.tag]
-    return inputs.get(profile.label) or next(iter([*tagged, *inputs.values()]))
+    return inputs[processed_label(inputs, profile)]
 
 
 def _base(request: Request, read: SignatureInput) -> str | None:

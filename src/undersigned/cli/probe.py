@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 from undersigned import profiles
 from undersigned.errors import UndersignedError
+from undersigned.refusal import UNREAD
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +24,8 @@ MOST_CONTENT = 64 * 1024
 _CHALLENGE = re.compile(r'(?:^|[\s,])Signature error="([a-z_]{1,64})"')
 _CODE = re.compile(r"[a-z_]{1,64}")
 _PREFIXES = tuple(dict.fromkeys(profile.prefix for profile in profiles.BY_NAME.values()))
-_BARE_CODES = frozenset({"content_too_large", "request_timeout"})
+_BARE_CODES = frozenset(refusal.code for refusal in UNREAD)
+_STATED = frozenset({503, *(refusal.status for refusal in UNREAD)})
 
 
 class NoAnswer(UndersignedError):
@@ -70,7 +72,7 @@ class Answer:
             match = _CHALLENGE.search(challenge)
             if match is not None:
                 return cls(status, _without_prefix(match[1]))
-        if status in {408, 413, 503}:
+        if status in _STATED:
             return cls(status, _stated_code(content))
         return cls(status, "")
 

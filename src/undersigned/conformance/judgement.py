@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from undersigned.errors import SignatureError
-from undersigned.gate import Authenticate, Complete, Gate, ReadContent
+from undersigned.gate import Authenticate, Complete, Gate, ReadContent, drive
 from undersigned.request import Request
 from undersigned.screening import is_signed
 
@@ -53,37 +53,28 @@ def judge(verifier: Verifier, request: Request, *, policy: Policy | None, fallba
         policy: the endpoint's policy, or None where every request has to be signed.
         fallback: whether another authenticator of the application accepts the caller.
     """
-    body = _Answers(verifier, request, fallback=fallback)
+    answers = _Answers(verifier, request, fallback=fallback)
     judging = Gate(verifier.profile, policy, fallback=fallback).judge(_head(request), signed=is_signed(request))
     try:
-        question = next(judging)
-        while True:
-            try:
-                answer = body.answer(question)
-            except SignatureError as error:
-                question = judging.throw(error)
-            else:
-                question = judging.send(answer)
-    except StopIteration as done:
-        return Judgement(cast("Judged", done.value), None, body.asked)
+        return Judgement(drive(judging, answers.answer), None, answers.vouched)
     except SignatureError as error:
-        return Judgement(None, error, body.asked)
+        return Judgement(None, error, answers.vouched)
 
 
 class _Answers:
     """What the gate is told of one request.
 
     Attributes:
-        asked: whether another credential was asked for and was valid.
+        vouched: whether another credential was asked for and was valid.
     """
 
-    __slots__ = ("_fallback", "_request", "_verifier", "asked")
+    __slots__ = ("_fallback", "_request", "_verifier", "vouched")
 
     def __init__(self, verifier: Verifier, request: Request, *, fallback: bool) -> None:
         self._verifier = verifier
         self._request = request
         self._fallback = fallback
-        self.asked = False
+        self.vouched = False
 
     def answer(self, question: Question) -> object:
         match question:
@@ -94,7 +85,7 @@ class _Answers:
                     digest.update(self._request.body)
                 return self._request.content
             case _:
-                self.asked = self._fallback
+                self.vouched = self._fallback
                 return self._fallback
 
 

@@ -1,8 +1,8 @@
 """The canonical form of a URL, by the AdCP URL canonicalization algorithm, and the others beside it.
 
 A `URL` is a frozen value, a `Rule` a small named function on it, a `Policy` an ordered tuple of rules. `canonicalize`
-runs the policy `ADCP`, the only one that signing knows; `explain` runs any policy and says which rule changed what;
-`compare` says how far two identifiers have to be normalized before they are equal.
+runs the policy `ADCP`, which signing and verifying stand on; `explain` runs any policy and says which rule changed
+what; `compare` says how far two identifiers have to be normalized before they are equal.
 """
 
 from importlib import import_module

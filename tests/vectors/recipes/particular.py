@@ -142,12 +142,12 @@ def _limits() -> Iterator[Recipe]:
         ("signature-input-of-65-delimiters", "a Signature-Input of more", {"input": f'{{}}, own=({listed} "own")'}),
         ("signature-of-too-many-labels", "a Signature", {"signature": f"{{}}, {many}"}),
         ("digest-of-too-many-algorithms", "a Content-Digest", {"digest": f"{ADCP_3_2.digest_of(Sent().body)}, {many}"}),
-        ("signature-input-too-long", "8193 characters", {"parameters": {"keyid": f'"{"own" * 2731}"'}}),
-        ("type-too-long", "a Content-Type", {"sent": Sent(headers=(("Content-Type", f'{TYPE};own="{"x" * 8192}"'),))}),
+        ("signature-input-too-long", "2049 characters", {"parameters": {"keyid": f'"{"own" * 683}"'}}),
+        ("type-too-long", "a Content-Type", {"sent": Sent(headers=(("Content-Type", f'{TYPE};own="{"x" * 2048}"'),))}),
     ):
         yield Recipe(
             name=name,
-            rule=f"step 1: more than 64 delimiters or 8192 characters: {rule}",
+            rule=f"step 1: more than 64 delimiters or 2048 characters: {rule}",
             proven=False,
             code="signature_header_malformed",
             step=1,

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal, cast, get_args
 
 from .errors import ConfigurationError, SignatureError, signature_error
 from .fields import KEY, Encoding
 from .keys import ALGORITHMS
+from .replay import Caps
 
 if TYPE_CHECKING:
     from .errors import Reason, Step
-    from .replay import Caps
 
 DigestPolicy = Literal["required", "forbidden", "either"]
 """Whether a signature over a request with content must, must not or may cover `content-digest`."""
@@ -21,6 +21,7 @@ PARAMETERS = ("created", "expires", "nonce", "keyid", "alg", "tag")
 """The signature parameters a profile requires, in the order a signer writes them (RFC 9421 section 2.3)."""
 
 _ENCODINGS: frozenset[str] = frozenset(get_args(Encoding))
+_COMPONENT = re.compile(r"@?[!#$%&'*+.^_`|~0-9a-z-]+")
 _NONCE = re.compile(r"(?>(?:[A-Za-z0-9_-]{4})*)(?:[A-Za-z0-9_-]{2,3})?")
 
 
@@ -65,24 +66,9 @@ class Profile:
 
     def __post_init__(self) -> None:
         """Refuse data that contradicts itself or that no message could obey."""
-        if self.digest not in {"required", "forbidden", "either"}:
-            raise ConfigurationError('digest: must be "required", "forbidden" or "either"')
-        if self.digest == "forbidden" and "content-digest" in {*self.required, *self.required_with_body}:
-            raise ConfigurationError("digest: content-digest cannot be both required and forbidden")
-        if self.encoding not in _ENCODINGS:
-            raise ConfigurationError('encoding: must be "base64" or "base64url"')
-        if not self.digest_encodings or not _ENCODINGS.issuperset(self.digest_encodings):
-            raise ConfigurationError('digest_encodings: list "base64", "base64url" or both')
-        if KEY.fullmatch(self.label) is None:
-            raise ConfigurationError("label: use lower-case letters, digits and _ - . * (RFC 8941 section 3.1.2)")
-        if not self.tag.isascii() or not self.tag.isprintable():
-            raise ConfigurationError("tag: use printable ASCII (RFC 8941 section 3.3.3)")
-        if not self.algorithms or not self.algorithms <= ALGORITHMS:
-            raise ConfigurationError(f"algorithms: list some of {', '.join(sorted(ALGORITHMS))}")
-        if not isinstance(self.longest_validity, int) or self.longest_validity < 1:
-            raise ConfigurationError("longest_validity: give whole seconds, at least 1")
-        if not isinstance(self.clock_skew, int) or self.clock_skew < 0:
-            raise ConfigurationError("clock_skew: give whole seconds, at least 0")
+        _check_types(self)
+        _check_components(self)
+        _check_spelling(self)
         digest = ("content-digest",) if self.digest == "required" else ()
         with_body = tuple(dict.fromkeys((*self.required, *self.required_with_body, *digest)))
         object.__setattr__(self, "_required", (self.required, with_body))
@@ -117,3 +103,47 @@ class Profile:
             received=received,
             created=created,
         )
+
+
+def _check_types(profile: Profile) -> None:
+    for option, least, unit in (
+        ("longest_validity", 1, "seconds"),
+        ("clock_skew", 0, "seconds"),
+        ("nonce_bytes", 0, "bytes"),
+    ):
+        if type(getattr(profile, option)) is not int or getattr(profile, option) < least:
+            raise ConfigurationError(f"{option}: give whole {unit}, at least {least}")
+    if not isinstance(profile.purposes, frozenset):
+        raise ConfigurationError("purposes: give a frozenset of adcp_use values")
+    if not isinstance(profile.caps, Caps):
+        raise ConfigurationError("caps: give a Caps, such as Caps(per_key=1_000_000)")
+    if not isinstance(profile.prefix, str):
+        raise ConfigurationError('prefix: give a string, such as "request_"')
+
+
+def _check_components(profile: Profile) -> None:
+    for option in ("required", "required_with_body"):
+        names: object = getattr(profile, option)
+        if not isinstance(names, tuple) or not all(map(_is_component, cast("tuple[object, ...]", names))):
+            raise ConfigurationError(f'{option}: give a tuple of names in lower case, such as ("@method",)')
+    if profile.digest not in {"required", "forbidden", "either"}:
+        raise ConfigurationError('digest: must be "required", "forbidden" or "either"')
+    if profile.digest == "forbidden" and "content-digest" in {*profile.required, *profile.required_with_body}:
+        raise ConfigurationError("digest: content-digest cannot be both required and forbidden")
+
+
+def _check_spelling(profile: Profile) -> None:
+    if profile.encoding not in _ENCODINGS:
+        raise ConfigurationError('encoding: must be "base64" or "base64url"')
+    if not profile.digest_encodings or not _ENCODINGS.issuperset(profile.digest_encodings):
+        raise ConfigurationError('digest_encodings: list "base64", "base64url" or both')
+    if KEY.fullmatch(profile.label) is None:
+        raise ConfigurationError("label: use lower-case letters, digits and _ - . * (RFC 8941 section 3.1.2)")
+    if not profile.tag.isascii() or not profile.tag.isprintable():
+        raise ConfigurationError("tag: use printable ASCII (RFC 8941 section 3.3.3)")
+    if not profile.algorithms or not profile.algorithms <= ALGORITHMS:
+        raise ConfigurationError(f"algorithms: list some of {', '.join(sorted(ALGORITHMS))}")
+
+
+def _is_component(name: object) -> bool:
+    return isinstance(name, str) and _COMPONENT.fullmatch(name) is not None

@@ -71,6 +71,15 @@ def test_a_profile_cannot_be_changed_in_place():
         ({"longest_validity": float("nan")}, "longest_validity"),
         ({"clock_skew": -1}, "clock_skew"),
         ({"clock_skew": float("nan")}, "clock_skew"),
+        ({"longest_validity": True}, "longest_validity"),
+        ({"nonce_bytes": "16"}, "nonce_bytes"),
+        ({"nonce_bytes": -1}, "nonce_bytes"),
+        ({"required": "@method"}, "required"),
+        ({"required": ("@method", 1)}, "required"),
+        ({"required_with_body": ("Content-Type",)}, "required_with_body"),
+        ({"purposes": None}, "purposes"),
+        ({"caps": None}, "caps"),
+        ({"prefix": None}, "prefix"),
     ],
 )
 def test_a_profile_that_could_not_be_obeyed_is_refused_where_it_is_made(change, option):

@@ -57,19 +57,20 @@ async def read_content(
 
 async def _read(receive: Receive, digest: RunningDigest | None, cap: int) -> Content:
     chunks: list[bytes] = []
+    feed = None if digest is None else digest.update
     size, more = 0, True
     while more:
         message = await receive()
         if message["type"] != "http.request":
             raise Disconnected
         chunk = bytes(message.get("body", b""))
-        size += len(chunk)
-        if size > cap:
-            raise RefusedUnread(CONTENT_TOO_LARGE)
         if chunk:
+            size += len(chunk)
+            if size > cap:
+                raise RefusedUnread(CONTENT_TOO_LARGE)
             chunks.append(chunk)
-            if digest is not None:
-                digest.update(chunk)
+            if feed is not None:
+                feed(chunk)
         more = message.get("more_body", False)
     return Content(chunks)
 

@@ -128,6 +128,10 @@ class MemoryReplayStore:
         """Return how many nonces are remembered, those in slots not yet dropped included."""
         return self._total
 
+    def __bool__(self) -> bool:
+        """Return True: a store that remembers nothing yet is a store, and `replay or another` keeps it."""
+        return True
+
     def _swept_is_full(self, keyid: str, first: int, caps: Caps) -> bool:
         """Drop the slots before `first`, of this key or where the total needs it of all, and compare with the caps."""
         live, count = self._keys.get(keyid), 0

@@ -171,3 +171,9 @@ def test_the_unchecked_store_accepts_everything():
     assert store.blocking is False
     assert claim(store, "n") == claim(store, "n") == "fresh"
     assert not store.full("k", now=0, caps=Caps(0))
+
+
+def test_an_empty_store_is_no_absent_one():
+    store = MemoryReplayStore()
+    assert len(store) == 0
+    assert (store or "another") is store

@@ -27,15 +27,17 @@ LONGEST_AUTHORITY = 1024
 """The longest Host or `:authority` that is judged; a domain name has at most 253 characters."""
 
 MOST_PARSED = 64
-"""The most delimiters of fields and query that are parsed for components with parameters; each of these counts as 8.
+"""The most delimiters of fields and query that are parsed for components with parameters; each of these counts as 4.
 
 They are parsed before the signature is checked, at some three microseconds a delimiter, so a stranger must not choose
 how many. A signature covers what has more as a whole field, or by `@target-uri`.
 """
 LONGEST_PARSED = 1024
-"""The most characters of them."""
-_DELIMITERS = ",;: \\%&=+~"
-_EACH = 8
+"""The most characters of them; those that are wrapped as bytes are not looked at, and eight of them count as one."""
+_DELIMITERS = ",;: \\%="
+_QUERY_DELIMITERS = "&;="
+_EACH = 4
+_WRAPPED = 8
 _NO_VALUE = "a covered component has no value in this request"
 
 _METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})
@@ -108,7 +110,7 @@ class ComponentValues:
         if content_digest:
             self._known['"content-digest"'] = content_digest
         self._resolving: CanonicalResolver | None = None
-        self._parsed: dict[str, int] = {}
+        self._parsed: dict[tuple[str, bool], int] = {}
         self._delimiters = 0
 
     def lines(self, components: Iterable[Component]) -> list[str]:
@@ -143,7 +145,7 @@ class ComponentValues:
         if _TOKEN.fullmatch(self.request.method) is None:
             raise UnresolvableComponent("the method is not an upper-case token")
         if not component.bare:
-            self._count(component.name)
+            self._count(component)
         item = component.item()
         if component.name == "@query-param" and not _is_encoded(cast("Mapping[str, object]", item.params)):
             raise UnresolvableComponent("a covered query parameter is not named as RFC 9421 section 2.2.8 encodes it")
@@ -155,14 +157,16 @@ class ComponentValues:
             raise UnresolvableComponent("the value of a covered component is not printable ASCII")
         return value
 
-    def _count(self, name: str) -> None:
+    def _count(self, component: Component) -> None:
         """Refuse a component whose value asks for too much to be parsed; what several ask for is parsed once."""
         self._delimiters += _EACH
-        if name not in self._parsed:
+        name, wrapped = component.name, component.text.endswith(";bs")
+        if (name, wrapped) not in self._parsed:
             text = (self.target.query if name == "@query-param" else self.request.field(name)) or ""
-            self._parsed[name] = len(text)
-            if len(text) <= LONGEST_PARSED:
-                self._delimiters += sum(map(text.count, _DELIMITERS))
+            self._parsed[name, wrapped] = len(text) // _WRAPPED if wrapped else len(text)
+            if not wrapped and len(text) <= LONGEST_PARSED:
+                delimiters = _QUERY_DELIMITERS if name == "@query-param" else _DELIMITERS
+                self._delimiters += sum(map(text.count, delimiters))
         if self._delimiters > MOST_PARSED or sum(self._parsed.values()) > LONGEST_PARSED:
             raise UnresolvableComponent(
                 f"components with parameters ask for more than {MOST_PARSED} delimiters or {LONGEST_PARSED} characters "

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 from .content import Content
@@ -103,17 +104,17 @@ def drive(judging: Judging, answer: Callable[[Question], object]) -> Judged:
     Raises:
         SignatureError: the request is refused.
     """
-    try:
-        question = next(judging)
-        while True:
-            try:
-                given = answer(question)
-            except SignatureError as error:
-                question = judging.throw(error)
-            else:
-                question = judging.send(given)
-    except StopIteration as done:
-        return cast("Judged", done.value)
+    go_on: Callable[[], Question] = partial(next, judging)
+    while True:
+        # Around this step alone: what answering raises is no end of the judging.
+        try:
+            question = go_on()
+        except StopIteration as done:
+            return cast("Judged", done.value)
+        try:
+            go_on = partial(judging.send, answer(question))
+        except SignatureError as error:
+            go_on = partial(judging.throw, error)
 
 
 class Gate:

@@ -21,7 +21,8 @@ PARAMETERS = ("created", "expires", "nonce", "keyid", "alg", "tag")
 """The signature parameters a profile requires, in the order a signer writes them (RFC 9421 section 2.3)."""
 
 _ENCODINGS: frozenset[str] = frozenset(get_args(Encoding))
-_COMPONENT = re.compile(r"@?[!#$%&'*+.^_`|~0-9a-z-]+")
+_COMPONENT = re.compile(r"[!#$%&'*+.^_`|~0-9a-z-]+|@(?:method|target-uri|authority|scheme|request-target|path|query)")
+_PREFIX = re.compile(r"[a-z_]*")
 _NONCE = re.compile(r"(?>(?:[A-Za-z0-9_-]{4})*)(?:[A-Za-z0-9_-]{2,3})?")
 
 
@@ -113,12 +114,17 @@ def _check_types(profile: Profile) -> None:
     ):
         if type(getattr(profile, option)) is not int or getattr(profile, option) < least:
             raise ConfigurationError(f"{option}: give whole {unit}, at least {least}")
-    if not isinstance(profile.purposes, frozenset):
-        raise ConfigurationError("purposes: give a frozenset of adcp_use values")
-    if not isinstance(profile.caps, Caps):
-        raise ConfigurationError("caps: give a Caps, such as Caps(per_key=1_000_000)")
-    if not isinstance(profile.prefix, str):
-        raise ConfigurationError('prefix: give a string, such as "request_"')
+    for option, kind, example in (
+        *((option, str, "a string") for option in ("name", "tag", "label", "prefix", "encoding", "digest")),
+        ("digest_encodings", tuple, 'a tuple, such as ("base64",)'),
+        ("algorithms", frozenset, 'a frozenset, such as frozenset({"ed25519"})'),
+        ("purposes", frozenset, "a frozenset of adcp_use values"),
+        ("caps", Caps, "a Caps, such as Caps(per_key=1_000_000)"),
+    ):
+        if not isinstance(getattr(profile, option), kind):
+            raise ConfigurationError(f"{option}: give {example}")
+    if _PREFIX.fullmatch(profile.prefix) is None:
+        raise ConfigurationError("prefix: use lower-case letters and underscores; it stands in header fields")
 
 
 def _check_components(profile: Profile) -> None:

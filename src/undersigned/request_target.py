@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .url import CanonicalURL
 
 _RULE = "request target"
-_CHARACTERS = r"A-Za-z0-9._~!$&'()*+,;=:@/-"
+_CHARACTERS = r"A-Za-z0-9._~!$&'()*+,;=:@/\-"
 _TRIPLET = "%[0-9A-Fa-f]{2}"
 _PATH = rf"/[{_CHARACTERS}]*+(?>(?:{_TRIPLET}[{_CHARACTERS}]*+)*)"
 _QUERY = rf"[{_CHARACTERS}?]*+(?>(?:{_TRIPLET}[{_CHARACTERS}?]*+)*)"

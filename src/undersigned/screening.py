@@ -8,7 +8,7 @@ from .candidate import Candidate
 from .digest import ContentDigest
 from .fields import MalformedField, is_list, parse_byte_sequences, parse_signature_input
 from .plain_fields import plain_byte_sequence, plain_signature_input
-from .plain_screening import plain_candidate
+from .plain_screening import LONGEST_PLAIN, plain_candidate
 from .profile import PARAMETERS
 
 if TYPE_CHECKING:
@@ -90,15 +90,24 @@ def _read(request: Request, profile: Profile) -> tuple[str, SignatureInput, byte
     input_value, value = request.field("signature-input"), request.field("signature")
     if input_value is None or value is None:
         raise MalformedField("Signature and Signature-Input must come together")
-    _check_size(input_value)
     _check_size(value)
-    plain, sequence = plain_signature_input(input_value), plain_byte_sequence(value, profile.encoding)
-    inputs = parse_signature_input(input_value) if plain is None else dict([plain])
+    inputs, sequence = _inputs(input_value), plain_byte_sequence(value, profile.encoding)
     signatures = parse_byte_sequences(value, profile.encoding) if sequence is None else dict([sequence])
     label = processed_label(inputs, profile)
     if label not in signatures:
         raise MalformedField("the label that is processed stands in Signature-Input and not in Signature")
     return label, inputs[label], signatures[label]
+
+
+def _inputs(value: str) -> dict[str, SignatureInput]:
+    """Read a Signature-Input, a short plain one whatever it holds, as it takes no parser (step 1)."""
+    if len(value) > LONGEST_PLAIN:
+        _check_size(value)
+    plain = plain_signature_input(value)
+    if plain is not None:
+        return dict([plain])
+    _check_size(value)
+    return parse_signature_input(value)
 
 
 def _check_size(value: str) -> None:

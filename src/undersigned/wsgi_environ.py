@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from urllib.parse import unquote_to_bytes
 
 from . import asgi_scope
@@ -33,8 +33,10 @@ def field_lines(environ: dict[str, Any]) -> list[tuple[str, str]]:
 def count_fields(environ: dict[str, Any]) -> int:
     """Return how many header fields there are besides content type and length, without looking at each."""
     joined = ("\n" + "\n".join(environ)).count("\nHTTP_")
-    shown = environ.get("asgi.scope", {}).get("headers", ())
-    return max(joined, len(list(shown)))
+    scope: dict[str, Any] = environ.get("asgi.scope") or {}
+    shown: object = scope.get("headers")
+    # Of anything else only one look can be had.
+    return max(joined, len(cast("list[object]", shown))) if isinstance(shown, (list, tuple)) else joined
 
 
 class BodyFraming(NamedTuple):

@@ -145,32 +145,29 @@ def test_a_query_parameter_named_by_another_encoding_has_no_value(name, query):
 TOO_MUCH = "ask for more than 64 delimiters or 1024 characters to be parsed"
 
 
+TEN = " ".join(f'"@query-param";name="p{at}"' for at in range(10))
+
+
 @pytest.mark.parametrize(
-    ("listed", "headers", "query"),
+    ("listed", "field", "query", "more"),
     [
-        # Each of the components counts as 8 delimiters, and what several of them read is counted once.
-        (" ".join(f'"x{at}";bs' for at in range(8)), [(f"x{at}", "v") for at in range(8)], "q"),
-        (
-            '"x";key="a" "x";key="b" "x";key="c"',
-            [("x", "a=1, b=2, c=3,  " + ", ".join(f"d{at}" for at in range(16)))],
-            "q",
-        ),
-        ('"x";bs', [("x", "," * 56)], "q"),
-        ('"x";bs', [("x", "v" * 1024)], "q"),
-        ('"@query-param";name="a"', [], "a=1" + "&" * 55),
-        ('"@query-param";name="a"', [], "a=" + "1" * 1022),
+        # Each component counts as 4 delimiters, what several read is counted once, and bytes are not looked at.
+        (TEN, "", "&".join(f"p{at}=v" for at in range(10)) + "&&&&&", ("", "&")),
+        ('"x";key="a" "x";key="b" "x";key="c"', "a=1, b=2, c=3" + ", d" * 22 + ";e", "q", (";f", "")),
+        ('"x";bs', "," * 8199, "q", (",", "")),
+        ('"x";key="a"', "a=" + "v" * 1022, "q", ("v", "")),
+        ('"@query-param";name="a"', "", "a=1" + "&" * 59, ("", "&")),
+        ('"@query-param";name="a"', "", "a=" + "1" * 1022, ("", "1")),
     ],
 )
-def test_what_components_with_parameters_read_is_bounded(listed, headers, query):
-    def read(listed, headers, query):
-        given = values(*headers, url=f"https://h/?{query}")
+def test_what_components_with_parameters_read_is_bounded(listed, field, query, more):
+    def read(field, query):
+        given = values(("x", field), url=f"https://h/?{query}")
         return [given.value(component) for component in parse_signature_input(f"s=({listed})")["s"].components]
 
-    assert read(listed, headers, query)
-    one_more = [(name, f"{value}{';f' if len(value) < 100 else 'v'}") for name, value in headers]
-    one_longer = f"{query}{'&' if len(query) < 100 else '1'}"
+    assert read(field, query)
     with pytest.raises(UnresolvableComponent, match=TOO_MUCH):
-        read(listed, one_more[-1:] + headers[:-1], one_longer)
+        read(field + more[0], query + more[1])
 
 
 def test_a_field_that_no_component_with_parameters_reads_may_be_of_any_length():

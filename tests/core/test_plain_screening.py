@@ -139,3 +139,11 @@ def test_no_window_is_judged_otherwise(created, lasting, now):
 
 def test_the_url_decides_nothing_here():
     assert hold(signed_request(url=URL.replace("https", "http"))) is not None
+
+
+@pytest.mark.parametrize("keyid", ["https://b.example/" + "%E4" * 60, "a:b:c;d,e " * 20, ":" * 200])
+def test_a_short_plain_message_is_plain_whatever_its_strings_hold(keyid):
+    in_order = unsigned_claim(covering(*BARE, keyid=f'"{keyid}"'))
+    assert hold(in_order).keyid == keyid
+    input_value = in_order.field("signature-input").replace(f';keyid="{keyid}"', "") + f';keyid="{keyid}"'
+    assert screen(with_field(in_order, "signature-input", input_value), profiles.ADCP_3_2, now=NOW).keyid == keyid

@@ -80,6 +80,17 @@ def test_a_profile_cannot_be_changed_in_place():
         ({"purposes": None}, "purposes"),
         ({"caps": None}, "caps"),
         ({"prefix": None}, "prefix"),
+        ({"prefix": "a\r\nb"}, "prefix"),
+        ({"algorithms": ("ed25519",)}, "algorithms"),
+        ({"algorithms": "ed25519"}, "algorithms"),
+        ({"encoding": ["base64"]}, "encoding"),
+        ({"digest": ["required"]}, "digest"),
+        ({"digest_encodings": ["base64"]}, "digest_encodings"),
+        ({"label": None}, "label"),
+        ({"tag": b"t"}, "tag"),
+        ({"name": None}, "name"),
+        ({"required": ("@status",)}, "required"),
+        ({"required": ("@query-param",)}, "required"),
     ],
 )
 def test_a_profile_that_could_not_be_obeyed_is_refused_where_it_is_made(change, option):

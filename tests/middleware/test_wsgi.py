@@ -203,6 +203,28 @@ def test_repeated_fields_that_a_wsgi_server_has_joined_are_counted_where_they_ar
     assert echo.calls == []
 
 
+def test_fields_that_are_shown_once_are_looked_at_once(party, echo):
+    app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
+    shown = iter([(b"host", HOST.encode()), (b"a-b", b"1"), (b"a_b", b"2")])
+    environ = environ_of(party, **{"asgi.scope": {"type": "http", "headers": shown}})
+    malformed = {"error": "request_signature_header_malformed"}
+    assert run(app, environ) == (401, malformed)
+
+
+def test_what_a_fallback_raises_is_no_verdict(party, echo):
+    def fallback(_environ):
+        raise StopIteration(None)
+
+    policy = Policy(required_for=["create_media_buy"])
+    app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], policy=policy, fallback=fallback)
+    environ = environ_of(party, method="POST", target="/adcp/create_media_buy", headers=JSON, body=BODY)
+    for name in ("HTTP_SIGNATURE", "HTTP_SIGNATURE_INPUT"):
+        del environ[name]
+    with pytest.raises(StopIteration):
+        run(app, environ)
+    assert echo.calls == []
+
+
 def environ_of(party, *, method="GET", target="/p", headers=(), body=b"", url=None, **others):
     """An environ as gunicorn makes it, of a signed request."""
     signed = party.fields(method, url or f"{ORIGIN}{target}", headers, body)

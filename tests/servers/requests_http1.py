@@ -64,6 +64,7 @@ HONEST = {
     "non-ascii, encoded in lower case": Honest("/caf%c3%a9/%2f", "/café//"),
     "not utf-8": Honest("/%ff", "/\ufffd"),
     "plus and space in the query": Honest("/p?x=a+b%20c", "/p"),
+    "hyphens in the query": Honest("/p?date=2026-11-21&id=a-b", "/p"),
     "plus in the path": Honest("/a+b%2Bc", "/a+b+c"),
     "parameters": Honest("/a;p=1/b;c?d=1;e=2", "/a;p=1/b;c"),
     "slashes first": Honest("//evil.example/p", "//evil.example/p"),
@@ -167,6 +168,7 @@ ATTACKS = {
     "no hexadecimal escape in the query": target("/p?%zz", signed_for="/p?"),
     "a pipe": target("/p|q"),
     "brackets in the query": target("/p?a[]=1", signed_for="/p?a%5B%5D=1"),
+    "angle brackets in the query": target("/p?a=<b>", signed_for="/p?a=%3Cb%3E"),
     "a space": target("/p q"),
     "two spaces in the request line": target(" /p"),
     # The method.

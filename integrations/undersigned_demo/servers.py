@@ -63,8 +63,16 @@ def waitress_server(app: Callable[[str], Flask]) -> Generator[str]:
         try:
             yield origin
         finally:
-            # The loop ends when it has no channel left, and only the loop's own thread may close one.
-            server.trigger.pull_trigger(lambda: wasyncore.close_all(channels))
+            # The loop ends when it has no channel left, and only the loop's own thread may close one: the trigger too,
+            # which a loop that is awake already must not close while it is pulled.
+            pulled = threading.Event()
+
+            def close() -> None:
+                pulled.wait()
+                wasyncore.close_all(channels)
+
+            server.trigger.pull_trigger(close)
+            pulled.set()
             thread.join()
             server.task_dispatcher.shutdown()
 

@@ -12,12 +12,15 @@ from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
+from flask import Flask
+from waitress.trigger import trigger
 
 from undersigned import Request
 from undersigned.cli.group import undersigned
 from undersigned_demo import report
 from undersigned_demo.attempts import ATTEMPTS, BODY, Answer, refused
 from undersigned_demo.buyers import HTTPXBuyer, RequestsBuyer, read_answer
+from undersigned_demo.servers import waitress_server
 from undersigned_demo.trial import Row, running_trial, seconds_to_verify
 
 BUYERS = pytest.mark.parametrize("make_buyer", [RequestsBuyer, HTTPXBuyer])
@@ -196,6 +199,19 @@ def test_the_servers_stop_with_the_trial_even_where_it_fails():
     for port in ports:
         with pytest.raises(ConnectionRefusedError):
             socket.create_connection(("127.0.0.1", port), timeout=5)
+
+
+def test_a_server_that_is_awake_when_it_is_told_to_stop_closes_nothing_too_early(monkeypatch):
+    pull = trigger._physical_pull
+
+    def pulled_twice(self) -> None:
+        # The first wakes the loop, as an answer that was just sent does; the second comes when the loop has run.
+        pull(self)
+        threading.Event().wait(0.2)
+        pull(self)
+
+    with waitress_server(lambda _: Flask(__name__)):
+        monkeypatch.setattr(trigger, "_physical_pull", pulled_twice)
 
 
 def test_the_time_a_verification_takes_is_measured():

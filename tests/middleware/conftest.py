@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import base64
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from undersigned import KeySet, MemoryReplayStore, Request, Signer, SigningKey, Verifier, profiles
+from undersigned import KeySet, MemoryReplayStore, Request, Signer, SigningKey, Verifier, profiles, wire
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ORIGIN = "https://seller.example.com"
 HOST = "seller.example.com"
+TOO_MANY = "request_header_fields_too_large"
 
 
 def b64(data: bytes) -> str:
@@ -57,6 +62,14 @@ class Party:
         """The bytes of a signed HTTP/1.1 request for `target`, signed for `url` where that is another."""
         signed = self.fields(method, url or f"{ORIGIN}{target}", headers, body)
         return raw_request(method, target, [("Host", host), *signed], body)
+
+    def around_the_most_fields(self) -> Iterator[tuple[bytes, bytes]]:
+        """An unsigned request, then a signed one: of as many header fields as are read, and of more."""
+        for signed in ([], self.fields("GET", f"{ORIGIN}/p")):
+            fields = [("Host", HOST), *signed]
+            fields += [(f"x-{at}", "v") for at in range(wire.MOST_FIELDS - len(fields))]
+            # `Connection: close` is one more.
+            yield raw_request("GET", "/p", fields[:-1]), raw_request("GET", "/p", [*fields, ("x", "v")])
 
 
 def raw_request(method: str, target: str, fields, body: bytes = b"") -> bytes:

@@ -8,9 +8,9 @@ are `undersigned.asgi` and `undersigned.wsgi`, the integrations `undersigned_sta
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from . import profiles
-from .checklist import VerifiedSignature
-from .errors import (
+from undersigned import profiles
+from undersigned.checklist import VerifiedSignature
+from undersigned.errors import (
     ConfigurationError,
     MalformedSignature,
     MalformedURL,
@@ -20,24 +20,24 @@ from .errors import (
     UndersignedError,
     VerificationUnavailable,
 )
-from .keys import KeySet, SigningKey, VerificationKey
-from .profile import Profile
-from .replay import MemoryReplayStore
-from .request import Request
-from .revocation import RevocationList
-from .sign import SignedFields, Signer
-from .url import CanonicalURL, canonicalize, same_url
-from .verify import AsyncVerifier, Verifier
+from undersigned.keys import KeySet, SigningKey, VerificationKey
+from undersigned.profile import Profile
+from undersigned.replay import MemoryReplayStore
+from undersigned.request import Request
+from undersigned.revocation import RevocationList
+from undersigned.sign import SignedFields, Signer
+from undersigned.url import CanonicalURL, canonicalize, same_url
+from undersigned.verify import AsyncVerifier, Verifier
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from . import asgi, wsgi
-    from .a2a import A2AOperation
-    from .decision import Decision
-    from .jsonrpc import JSONRPCOperation
-    from .operation import Operation, PathOperation
-    from .policy import Policy
+    from undersigned import asgi, wsgi
+    from undersigned.a2a import A2AOperation
+    from undersigned.decision import Decision
+    from undersigned.jsonrpc import JSONRPCOperation
+    from undersigned.operation import Operation, PathOperation
+    from undersigned.policy import Policy
 
 __version__ = "0.1.0"
 

@@ -6,12 +6,20 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .jsonrpc import TOOL_CALL, is_bare, read_envelope, tool_name
-from .operation import Operation, UnresolvedOperation, content_of, is_name, is_webhook, members, path_segments
+from undersigned.jsonrpc import TOOL_CALL, is_bare, read_envelope, tool_name
+from undersigned.operation import (
+    Operation,
+    UnresolvedOperation,
+    content_of,
+    is_name,
+    is_webhook,
+    members,
+    path_segments,
+)
 
 if TYPE_CHECKING:
-    from .request import Request
-    from .strict_json import JSONValue
+    from undersigned.request import Request
+    from undersigned.strict_json import JSONValue
 
 _MESSAGE_METHODS = frozenset({"SendMessage", "SendStreamingMessage", "message/send", "message/stream"})
 _MESSAGE_PATHS = frozenset({"message:send", "message:stream"})

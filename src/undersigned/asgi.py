@@ -7,32 +7,32 @@ from inspect import isawaitable
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from . import wire
-from .asgi_body import Disconnected, bodiless, read_content, replayed
-from .asgi_scope import (
+from undersigned import wire
+from undersigned.asgi_body import Disconnected, bodiless, read_content, replayed
+from undersigned.asgi_scope import (
     detected_server,
     request_target,
     server_root_path,
     shown_target,
     verified_scope,
 )
-from .content import Content
-from .errors import ConfigurationError, MalformedURL, SignatureError
-from .gate import Authenticate, Complete, Gate, Judged, ReadContent
-from .origins import Origins
-from .refusal import TOO_MANY_FIELDS, Recorder, Refusal, RefusedUnread, log_unsigned
-from .request import FieldLines, Request
-from .screening import is_signed
-from .url import canonicalize
-from .verify import AsyncVerifier, Verifier
+from undersigned.content import Content
+from undersigned.errors import ConfigurationError, MalformedURL, SignatureError
+from undersigned.gate import Authenticate, Complete, Gate, Judged, ReadContent
+from undersigned.origins import Origins
+from undersigned.refusal import TOO_MANY_FIELDS, Recorder, Refusal, RefusedUnread, log_unsigned
+from undersigned.request import FieldLines, Request
+from undersigned.screening import is_signed
+from undersigned.url import canonicalize
+from undersigned.verify import AsyncVerifier, Verifier
 
 if TYPE_CHECKING:
-    from .decision import Decision
-    from .gate import Question
-    from .origins import Origin
-    from .policy import Policy
-    from .profile import Profile
-    from .refusal import Record
+    from undersigned.decision import Decision
+    from undersigned.gate import Question
+    from undersigned.origins import Origin
+    from undersigned.policy import Policy
+    from undersigned.profile import Profile
+    from undersigned.refusal import Record
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Message: TypeAlias = MutableMapping[str, Any]

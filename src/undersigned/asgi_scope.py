@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote_from_bytes, unquote
 
-from . import wire
-from .errors import MalformedURL
-from .request_target import RequestTarget, application_path
+from undersigned import wire
+from undersigned.errors import MalformedURL
+from undersigned.request_target import RequestTarget, application_path
 
 if TYPE_CHECKING:
     from collections.abc import MutableMapping
 
-    from .origins import Origin
-    from .profile import Profile
-    from .url import CanonicalURL
+    from undersigned.origins import Origin
+    from undersigned.profile import Profile
+    from undersigned.url import CanonicalURL
 
 
 def request_target(scope: MutableMapping[str, Any], profile: Profile, *, server_adds_root_path: bool) -> RequestTarget:

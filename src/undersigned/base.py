@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .components import ComponentValues
-    from .fields import Component
+    from undersigned.components import ComponentValues
+    from undersigned.fields import Component
 
 
 def signature_base(values: ComponentValues, components: Sequence[Component], parameters: str) -> str:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from .json_content import says_json
+from undersigned.json_content import says_json
 
 if TYPE_CHECKING:
-    from .digest import ContentDigest
-    from .errors import Reason, SignatureError, Step
-    from .fields import Coverage
-    from .profile import Profile
-    from .request import Request
+    from undersigned.digest import ContentDigest
+    from undersigned.errors import Reason, SignatureError, Step
+    from undersigned.fields import Coverage
+    from undersigned.profile import Profile
+    from undersigned.request import Request
 
 _QUERY_COMPONENTS = frozenset({"@target-uri", "@request-target"})
 

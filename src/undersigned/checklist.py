@@ -12,23 +12,23 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from .base import signature_base
-from .components import ComponentValues, UnresolvableComponent, received_target
-from .errors import MalformedURL, cut_name
-from .keys import VerificationKey
-from .strict_json import AmbiguousJSON
-from .url import canonicalize
+from undersigned.base import signature_base
+from undersigned.components import ComponentValues, UnresolvableComponent, received_target
+from undersigned.errors import MalformedURL, cut_name
+from undersigned.keys import VerificationKey
+from undersigned.strict_json import AmbiguousJSON
+from undersigned.url import canonicalize
 
 if TYPE_CHECKING:
-    from .candidate import Candidate
-    from .content import Content
-    from .digest import RunningDigest
-    from .errors import Reason, SignatureError, Step
-    from .operation import Operation
-    from .replay import Claim
-    from .revocation import RevocationList
-    from .strict_json import JSONValue
-    from .url import CanonicalURL
+    from undersigned.candidate import Candidate
+    from undersigned.content import Content
+    from undersigned.digest import RunningDigest
+    from undersigned.errors import Reason, SignatureError, Step
+    from undersigned.operation import Operation
+    from undersigned.replay import Claim
+    from undersigned.revocation import RevocationList
+    from undersigned.strict_json import JSONValue
+    from undersigned.url import CanonicalURL
 
 _NOT_OVER_THIS_BASE = (
     "the signature is not the key's over this base; compare it with the sender's line by line: a @target-uri of "

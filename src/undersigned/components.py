@@ -8,16 +8,16 @@ from urllib.parse import quote, unquote
 
 from http_message_signatures import HTTPMessageSignaturesException
 
-from .errors import MalformedURL, UndersignedError
-from .url import canonicalize, canonicalize_authority
+from undersigned.errors import MalformedURL, UndersignedError
+from undersigned.url import canonicalize, canonicalize_authority
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from .fields import Component
-    from .request import Request
-    from .resolver import CanonicalResolver
-    from .url import CanonicalURL
+    from undersigned.fields import Component
+    from undersigned.request import Request
+    from undersigned.resolver import CanonicalResolver
+    from undersigned.url import CanonicalURL
 
 LONGEST_TARGET = 65_536
 """The longest target URI of a received request that is judged; servers stop at a tenth of it (RFC 9112 section 3)."""
@@ -176,7 +176,7 @@ class ComponentValues:
     def _resolver(self) -> CanonicalResolver:
         """Return the resolver, which reads every field: made once, and only where it is needed."""
         if self._resolving is None:
-            from .resolver import CanonicalResolver  # noqa: PLC0415 - few signatures cover what needs it
+            from undersigned.resolver import CanonicalResolver  # noqa: PLC0415 - few signatures cover what needs it
 
             self._resolving = CanonicalResolver(self.request, self.target)
         return self._resolving

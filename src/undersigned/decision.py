@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from .errors import VerificationUnavailable, printable
+from undersigned.errors import VerificationUnavailable, printable
 
 if TYPE_CHECKING:
-    from .checklist import VerifiedSignature
-    from .errors import SignatureError, Step
-    from .origins import Origin
-    from .profile import Profile
+    from undersigned.checklist import VerifiedSignature
+    from undersigned.errors import SignatureError, Step
+    from undersigned.origins import Origin
+    from undersigned.profile import Profile
 
 Outcome = Literal["verified", "unsigned", "warned", "refused", "unavailable"]
 """`warned`: the signature failed and another credential carries the request. `unavailable`: we could not find out."""

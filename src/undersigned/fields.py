@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, cast
 import http_sf
 from http_sf.compat import Item
 
-from .errors import UndersignedError
+from undersigned.errors import UndersignedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -12,21 +12,21 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
-from .content import Content
-from .errors import MalformedSignature, SignatureError
-from .operation import UnresolvedOperation
+from undersigned.content import Content
+from undersigned.errors import MalformedSignature, SignatureError
+from undersigned.operation import UnresolvedOperation
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from .checklist import Proven, VerifiedSignature
-    from .digest import RunningDigest
-    from .operation import Operation
-    from .policy import Policy
-    from .profile import Profile
-    from .request import Request
-    from .settlement import Judgement, Settlement
-    from .verify import AsyncVerifier, Verifier
+    from undersigned.checklist import Proven, VerifiedSignature
+    from undersigned.digest import RunningDigest
+    from undersigned.operation import Operation
+    from undersigned.policy import Policy
+    from undersigned.profile import Profile
+    from undersigned.request import Request
+    from undersigned.settlement import Judgement, Settlement
+    from undersigned.verify import AsyncVerifier, Verifier
 
 
 class Authenticate(NamedTuple):

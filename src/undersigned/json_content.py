@@ -6,11 +6,11 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-from .strict_json import AmbiguousJSON
+from undersigned.strict_json import AmbiguousJSON
 
 if TYPE_CHECKING:
-    from .request import Request
-    from .strict_json import JSONValue
+    from undersigned.request import Request
+    from undersigned.strict_json import JSONValue
 
 _JSON = re.compile(
     r"[ \t]*(?:application|text)/(?:[!#$%&'*+.^_`|~0-9a-z-]+\+)?json[ \t]*(?:;.*)?", re.IGNORECASE | re.DOTALL

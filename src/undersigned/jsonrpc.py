@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .operation import Operation, UnresolvedOperation, content_of, is_name, members
+from undersigned.operation import Operation, UnresolvedOperation, content_of, is_name, members
 
 if TYPE_CHECKING:
-    from .request import Request
-    from .strict_json import JSONValue
+    from undersigned.request import Request
+    from undersigned.strict_json import JSONValue
 
 TOOL_CALL = "tools/call"
 """The one method of MCP that calls an operation."""

@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 from http_message_signatures import HTTPMessageSignaturesException
 from http_message_signatures.algorithms import ECDSA_P256_SHA256, ED25519, HTTPSignatureAlgorithm
 
-from .errors import ConfigurationError
+from undersigned.errors import ConfigurationError
 
 JWK: TypeAlias = Mapping[str, object]
 PublicKey: TypeAlias = ed25519.Ed25519PublicKey | ec.EllipticCurvePublicKey

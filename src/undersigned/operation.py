@@ -6,17 +6,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol, TypeGuard
 from urllib.parse import unquote
 
-from .errors import MalformedURL, SignatureError, UndersignedError, signature_error
-from .json_content import json_if_any, strict_json
-from .strict_json import AmbiguousJSON
-from .url import canonicalize
-from .webhook_registration import names_webhook
+from undersigned.errors import MalformedURL, SignatureError, UndersignedError, signature_error
+from undersigned.json_content import json_if_any, strict_json
+from undersigned.strict_json import AmbiguousJSON
+from undersigned.url import canonicalize
+from undersigned.webhook_registration import names_webhook
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from .request import Request
-    from .strict_json import JSONValue
+    from undersigned.request import Request
+    from undersigned.strict_json import JSONValue
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .errors import ConfigurationError, MalformedURL
-from .url import canonicalize, canonicalize_authority
+from undersigned.errors import ConfigurationError, MalformedURL
+from undersigned.url import canonicalize, canonicalize_authority
 
 if TYPE_CHECKING:
-    from .url import CanonicalURL
+    from undersigned.url import CanonicalURL
 
 
 @dataclass(frozen=True, slots=True)

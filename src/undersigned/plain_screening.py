@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .candidate import Candidate
-from .digest import DIGEST_ALGORITHMS, ContentDigest
-from .plain_fields import IN_ORDER, plain_byte_sequence, plain_coverage
+from undersigned.candidate import Candidate
+from undersigned.digest import DIGEST_ALGORITHMS, ContentDigest
+from undersigned.plain_fields import IN_ORDER, plain_byte_sequence, plain_coverage
 
 if TYPE_CHECKING:
-    from .fields import Coverage
-    from .profile import Profile
-    from .request import Request
+    from undersigned.fields import Coverage
+    from undersigned.profile import Profile
+    from undersigned.request import Request
 
 LONGEST_PLAIN = 512
 """The longest signature field or digest that is looked at for being plain."""

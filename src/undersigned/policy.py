@@ -7,15 +7,15 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
-from .errors import ConfigurationError
-from .jsonrpc import TOOL_CALL
-from .operation import OperationResolver, PathOperation, UnresolvedOperation
-from .settlement import Settlement, settle
-from .webhook_registration import names_webhook, registers_authentication
+from undersigned.errors import ConfigurationError
+from undersigned.jsonrpc import TOOL_CALL
+from undersigned.operation import OperationResolver, PathOperation, UnresolvedOperation
+from undersigned.settlement import Settlement, settle
+from undersigned.webhook_registration import names_webhook, registers_authentication
 
 if TYPE_CHECKING:
-    from .operation import Operation
-    from .settlement import Demand, Judgement
+    from undersigned.operation import Operation
+    from undersigned.settlement import Demand, Judgement
 
 _OPERATIONS = ("required_for", "warn_for", "supported_for")
 _METHODS = ("protocol_methods_required_for", "protocol_methods_warn_for", "protocol_methods_supported_for")

@@ -6,13 +6,13 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, cast, get_args
 
-from .errors import ConfigurationError, SignatureError, signature_error
-from .fields import KEY, Encoding
-from .keys import ALGORITHMS
-from .replay import Caps
+from undersigned.errors import ConfigurationError, SignatureError, signature_error
+from undersigned.fields import KEY, Encoding
+from undersigned.keys import ALGORITHMS
+from undersigned.replay import Caps
 
 if TYPE_CHECKING:
-    from .errors import Reason, Step
+    from undersigned.errors import Reason, Step
 
 DigestPolicy = Literal["required", "forbidden", "either"]
 """Whether a signature over a request with content must, must not or may cover `content-digest`."""

@@ -8,15 +8,15 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .decision import Decision
-from .errors import SignatureError, VerificationUnavailable, printable
+from undersigned.decision import Decision
+from undersigned.errors import SignatureError, VerificationUnavailable, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .checklist import VerifiedSignature
-    from .origins import Origin
-    from .profile import Profile
+    from undersigned.checklist import VerifiedSignature
+    from undersigned.origins import Origin
+    from undersigned.profile import Profile
 
 logger = logging.getLogger("undersigned")
 

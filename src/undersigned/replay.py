@@ -10,7 +10,7 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from .errors import ConfigurationError
+from undersigned.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable

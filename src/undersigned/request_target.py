@@ -10,12 +10,12 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote_to_bytes
 
-from .components import check_length
-from .errors import MalformedURL
+from undersigned.components import check_length
+from undersigned.errors import MalformedURL
 
 if TYPE_CHECKING:
-    from .origins import Origin
-    from .url import CanonicalURL
+    from undersigned.origins import Origin
+    from undersigned.url import CanonicalURL
 
 _RULE = "request target"
 _CHARACTERS = r"A-Za-z0-9._~!$&'()*+,;=:@/\-"

@@ -9,8 +9,8 @@ from http_message_signatures import HTTPSignatureComponentResolver
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from .request import Request
-    from .url import CanonicalURL
+    from undersigned.request import Request
+    from undersigned.url import CanonicalURL
 
 
 class _URLParts(NamedTuple):

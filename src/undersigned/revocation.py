@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from .errors import ConfigurationError
+from undersigned.errors import ConfigurationError
 
 _GRACE = 4
 

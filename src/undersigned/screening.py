@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .candidate import Candidate
-from .digest import ContentDigest
-from .fields import MalformedField, is_list, parse_byte_sequences, parse_signature_input
-from .plain_fields import plain_byte_sequence, plain_signature_input
-from .plain_screening import LONGEST_PLAIN, plain_candidate
-from .profile import PARAMETERS
+from undersigned.candidate import Candidate
+from undersigned.digest import ContentDigest
+from undersigned.fields import MalformedField, is_list, parse_byte_sequences, parse_signature_input
+from undersigned.plain_fields import plain_byte_sequence, plain_signature_input
+from undersigned.plain_screening import LONGEST_PLAIN, plain_candidate
+from undersigned.profile import PARAMETERS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from .fields import Parameter, SignatureInput
-    from .profile import Profile
-    from .request import FieldLines, Request
+    from undersigned.fields import Parameter, SignatureInput
+    from undersigned.profile import Profile
+    from undersigned.request import FieldLines, Request
 
 _INTEGERS = frozenset({"created", "expires"})
 _REQUIRED = frozenset(PARAMETERS)

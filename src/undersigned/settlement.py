@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from .errors import SignatureError, signature_error
+from undersigned.errors import SignatureError, signature_error
 
 Demand = Literal["required", "warn", "supported", "none"]
 """What a policy demands for an operation, the strictest first."""

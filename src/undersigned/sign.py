@@ -9,11 +9,11 @@ from functools import lru_cache
 from os import urandom
 from typing import TYPE_CHECKING, NamedTuple
 
-from .base import signature_base
-from .components import ComponentValues, UnresolvableComponent
-from .digest import DIGEST_ALGORITHMS, ContentDigest, content_digest
-from .errors import ConfigurationError, SigningError
-from .fields import (
+from undersigned.base import signature_base
+from undersigned.components import ComponentValues, UnresolvableComponent
+from undersigned.digest import DIGEST_ALGORITHMS, ContentDigest, content_digest
+from undersigned.errors import ConfigurationError, SigningError
+from undersigned.fields import (
     KEY,
     Component,
     MalformedField,
@@ -21,16 +21,16 @@ from .fields import (
     serialize_byte_sequence,
     serialize_signature_input,
 )
-from .keys import SigningKey
-from .profile import Profile
-from .url import canonicalize, canonicalize_authority
+from undersigned.keys import SigningKey
+from undersigned.profile import Profile
+from undersigned.url import canonicalize, canonicalize_authority
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from .digest import DigestAlgorithm
-    from .request import Request
-    from .url import CanonicalURL
+    from undersigned.digest import DigestAlgorithm
+    from undersigned.request import Request
+    from undersigned.url import CanonicalURL
 
 _LARGEST_INTEGER = 999_999_999_999_999
 _URLS_KEPT = 128

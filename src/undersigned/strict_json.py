@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from typing import TypeAlias
 
-from .errors import UndersignedError
+from undersigned.errors import UndersignedError
 
 JSONValue: TypeAlias = "bool | int | float | str | list[JSONValue] | dict[str, JSONValue] | None"
 

@@ -6,22 +6,22 @@ import time
 from inspect import isawaitable, iscoroutinefunction
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from .checklist import identify
-from .errors import ConfigurationError
-from .profile import Profile
-from .revocation import RevocationList
-from .screening import screen
+from undersigned.checklist import identify
+from undersigned.errors import ConfigurationError
+from undersigned.profile import Profile
+from undersigned.revocation import RevocationList
+from undersigned.screening import screen
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from .checklist import Proven, VerifiedSignature
-    from .content import Content
-    from .digest import RunningDigest
-    from .errors import SignatureError, Step
-    from .keys import AsyncKeySource, KeySource
-    from .replay import AsyncReplayStore, Claim, ReplayStore
-    from .request import Request
+    from undersigned.checklist import Proven, VerifiedSignature
+    from undersigned.content import Content
+    from undersigned.digest import RunningDigest
+    from undersigned.errors import SignatureError, Step
+    from undersigned.keys import AsyncKeySource, KeySource
+    from undersigned.replay import AsyncReplayStore, Claim, ReplayStore
+    from undersigned.request import Request
 
 Answer = TypeVar("Answer")
 

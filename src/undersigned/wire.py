@@ -9,17 +9,17 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal, cast, get_args
 
-from .components import LONGEST_AUTHORITY
-from .errors import ConfigurationError, MalformedURL, printable
-from .policy import Policy
+from undersigned.components import LONGEST_AUTHORITY
+from undersigned.errors import ConfigurationError, MalformedURL, printable
+from undersigned.policy import Policy
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from .errors import SignatureError
-    from .origins import Origin, Origins
-    from .profile import Profile
-    from .request import FieldLines
+    from undersigned.errors import SignatureError
+    from undersigned.origins import Origin, Origins
+    from undersigned.profile import Profile
+    from undersigned.request import FieldLines
 
 Mode = Literal["required", "optional", "observe"]
 """What becomes of an unsigned request: refused, passed on, or passed on and logged. A bad one is always refused."""

@@ -6,17 +6,17 @@ from collections.abc import Callable, Iterable
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from . import wire
-from .errors import ConfigurationError, MalformedURL, SignatureError
-from .gate import Authenticate, Complete, Gate, Judged, ReadContent, drive
-from .origins import Origins
-from .refusal import TOO_MANY_FIELDS, Recorder, Refusal, RefusedUnread, log_unsigned, logger
-from .request import FieldLines, Request
-from .screening import is_signed
-from .url import canonicalize
-from .verify import Verifier
-from .wsgi_body import put_back, read_content
-from .wsgi_environ import (
+from undersigned import wire
+from undersigned.errors import ConfigurationError, MalformedURL, SignatureError
+from undersigned.gate import Authenticate, Complete, Gate, Judged, ReadContent, drive
+from undersigned.origins import Origins
+from undersigned.refusal import TOO_MANY_FIELDS, Recorder, Refusal, RefusedUnread, log_unsigned, logger
+from undersigned.request import FieldLines, Request
+from undersigned.screening import is_signed
+from undersigned.url import canonicalize
+from undersigned.verify import Verifier
+from undersigned.wsgi_body import put_back, read_content
+from undersigned.wsgi_environ import (
     BodyFraming,
     count_fields,
     field_lines,
@@ -26,14 +26,14 @@ from .wsgi_environ import (
     shown_target,
     verified_environ,
 )
-from .wsgi_server import NOTICES, check_server, detected_server
+from undersigned.wsgi_server import NOTICES, check_server, detected_server
 
 if TYPE_CHECKING:
-    from .decision import Decision
-    from .gate import Question
-    from .origins import Origin
-    from .policy import Policy
-    from .refusal import Record
+    from undersigned.decision import Decision
+    from undersigned.gate import Question
+    from undersigned.origins import Origin
+    from undersigned.policy import Policy
+    from undersigned.refusal import Record
 
 Environ: TypeAlias = dict[str, Any]
 StartResponse: TypeAlias = Callable[..., Callable[[bytes], object]]

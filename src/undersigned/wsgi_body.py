@@ -5,13 +5,13 @@ from __future__ import annotations
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
-from .content import Content
-from .refusal import CONTENT_TOO_LARGE, RefusedUnread
+from undersigned.content import Content
+from undersigned.refusal import CONTENT_TOO_LARGE, RefusedUnread
 
 if TYPE_CHECKING:
-    from .digest import RunningDigest
-    from .profile import Profile
-    from .wsgi_environ import BodyFraming
+    from undersigned.digest import RunningDigest
+    from undersigned.profile import Profile
+    from undersigned.wsgi_environ import BodyFraming
 
 _CHUNK = 64 * 1024
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from urllib.parse import unquote_to_bytes
 
-from . import asgi_scope
-from .errors import MalformedURL
-from .request_target import RequestTarget, application_path
-from .wsgi_server import raw_target_missing
+from undersigned import asgi_scope
+from undersigned.errors import MalformedURL
+from undersigned.request_target import RequestTarget, application_path
+from undersigned.wsgi_server import raw_target_missing
 
 if TYPE_CHECKING:
-    from .origins import Origin
-    from .profile import Profile
-    from .url import CanonicalURL
+    from undersigned.origins import Origin
+    from undersigned.profile import Profile
+    from undersigned.url import CanonicalURL
 
 _RAW_KEYS = ("REQUEST_URI", "RAW_URI")
 _DIGITS = 18

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from . import wire
+from undersigned import wire
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from .errors import SignatureError
-    from .profile import Profile
+    from undersigned.errors import SignatureError
+    from undersigned.profile import Profile
 
 _INSTEAD = "run the application under gunicorn, waitress, uWSGI or mod_wsgi"
 

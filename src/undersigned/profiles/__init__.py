@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .adcp import ADCP_3_1, ADCP_3_2, ADCP_WEBHOOK
+from undersigned.profiles.adcp import ADCP_3_1, ADCP_3_2, ADCP_WEBHOOK
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

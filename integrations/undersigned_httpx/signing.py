@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from undersigned import ConfigurationError, MalformedURL, Request, Signer, SigningError, canonicalize
-from undersigned.origins import Origins
+from undersigned.url.origin import Origins
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from undersigned import ConfigurationError, MalformedURL, Request, Signer, SigningError, canonicalize
-from undersigned.origins import Origins
+from undersigned.url.origin import Origins
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -19,20 +19,20 @@ from undersigned.asgi_scope import (
 from undersigned.content import Content
 from undersigned.errors import ConfigurationError, MalformedURL, SignatureError
 from undersigned.gate import Authenticate, Complete, Gate, Judged, ReadContent
-from undersigned.origins import Origins
 from undersigned.refusal import TOO_MANY_FIELDS, Recorder, Refusal, RefusedUnread, log_unsigned
 from undersigned.request import FieldLines, Request
 from undersigned.screening import is_signed
 from undersigned.url import canonicalize
+from undersigned.url.origin import Origins
 from undersigned.verify import AsyncVerifier, Verifier
 
 if TYPE_CHECKING:
     from undersigned.decision import Decision
     from undersigned.gate import Question
-    from undersigned.origins import Origin
     from undersigned.policy import Policy
     from undersigned.profile import Profile
     from undersigned.refusal import Record
+    from undersigned.url.origin import Origin
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Message: TypeAlias = MutableMapping[str, Any]

@@ -12,9 +12,9 @@ from undersigned.request_target import RequestTarget, application_path
 if TYPE_CHECKING:
     from collections.abc import MutableMapping
 
-    from undersigned.origins import Origin
     from undersigned.profile import Profile
     from undersigned.url import CanonicalURL
+    from undersigned.url.origin import Origin
 
 
 def request_target(scope: MutableMapping[str, Any], profile: Profile, *, server_adds_root_path: bool) -> RequestTarget:

@@ -10,8 +10,8 @@ from undersigned.errors import VerificationUnavailable, printable
 if TYPE_CHECKING:
     from undersigned.checklist import VerifiedSignature
     from undersigned.errors import SignatureError, Step
-    from undersigned.origins import Origin
     from undersigned.profile import Profile
+    from undersigned.url.origin import Origin
 
 Outcome = Literal["verified", "unsigned", "warned", "refused", "unavailable"]
 """`warned`: the signature failed and another credential carries the request. `unavailable`: we could not find out."""

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from undersigned.checklist import VerifiedSignature
-    from undersigned.origins import Origin
     from undersigned.profile import Profile
+    from undersigned.url.origin import Origin
 
 logger = logging.getLogger("undersigned")
 

@@ -14,8 +14,8 @@ from undersigned.components import check_length
 from undersigned.errors import MalformedURL
 
 if TYPE_CHECKING:
-    from undersigned.origins import Origin
     from undersigned.url import CanonicalURL
+    from undersigned.url.origin import Origin
 
 _RULE = "request target"
 _CHARACTERS = r"A-Za-z0-9._~!$&'()*+,;=:@/\-"

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from undersigned.errors import SignatureError
-    from undersigned.origins import Origin, Origins
     from undersigned.profile import Profile
     from undersigned.request import FieldLines
+    from undersigned.url.origin import Origin, Origins
 
 Mode = Literal["required", "optional", "observe"]
 """What becomes of an unsigned request: refused, passed on, or passed on and logged. A bad one is always refused."""

@@ -11,9 +11,9 @@ from undersigned.request_target import RequestTarget, application_path
 from undersigned.wsgi_server import raw_target_missing
 
 if TYPE_CHECKING:
-    from undersigned.origins import Origin
     from undersigned.profile import Profile
     from undersigned.url import CanonicalURL
+    from undersigned.url.origin import Origin
 
 _RAW_KEYS = ("REQUEST_URI", "RAW_URI")
 _DIGITS = 18

@@ -7,7 +7,8 @@ from urllib.parse import urlsplit
 
 from tests.benchmarks.row import Row, Side, interleaved
 
-from undersigned.url import MalformedURL, canonicalize, canonicalize_authority, compare, learn_rules
+from undersigned.normalization import compare, learn_rules
+from undersigned.url import MalformedURL, canonicalize, canonicalize_authority
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from undersigned import MalformedURL, canonicalize
-from undersigned.origins import Origin
 from undersigned.request_target import RequestTarget, application_path
+from undersigned.url.origin import Origin
 
 PLAIN = Origin("https", "h")
 PREFIXED = Origin("https", "h:8443", "/api")

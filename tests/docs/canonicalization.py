@@ -9,7 +9,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from undersigned.url import ADCP_RECEIVED, CATALOGUE, POLICIES
+from undersigned.normalization import CATALOGUE, RULE_SETS
+from undersigned.url import ADCP_RECEIVED
 
 if TYPE_CHECKING:
     from undersigned.url import Entry
@@ -45,7 +46,7 @@ def written(page: str) -> str:
 
 
 def _place(entry: Entry, name: str) -> str:
-    names = [rule.name for rule in POLICIES[name]]
+    names = [rule.name for rule in RULE_SETS[name]]
     if entry.name in names:
         return str(names.index(entry.name) + 1)
     received = name == "adcp" and entry.name == ADCP_RECEIVED[0].name

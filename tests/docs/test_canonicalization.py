@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.docs import canonicalization
 
-from undersigned.url import CATALOGUE, POLICIES
+from undersigned.normalization import CATALOGUE, RULE_SETS
 
 SEEDS = Path(__file__).parents[1] / "url" / "seeds"
 
@@ -27,7 +27,7 @@ def test_table_has_a_row_for_each_rule_and_a_place_for_each_rule_of_a_policy():
     names = list(canonicalization.COLUMNS)
     for column, name in enumerate(names, start=4):
         places = [row.replace("\\|", "").split("|")[column].strip() for row in rows]
-        assert sorted(int(place) for place in places if place.isdigit()) == list(range(1, len(POLICIES[name]) + 1))
+        assert sorted(int(place) for place in places if place.isdigit()) == list(range(1, len(RULE_SETS[name]) + 1))
 
 
 def test_script_says_whether_the_page_is_stale_and_mends_it(page, tmp_path, monkeypatch):

@@ -8,7 +8,7 @@ import pytest
 
 from undersigned import MalformedURL, VerificationUnavailable, canonicalize, profiles
 from undersigned.asgi_scope import detected_server, request_target, verified_scope
-from undersigned.origins import Origin
+from undersigned.url.origin import Origin
 
 OWN = Origin("https", "seller.example.com")
 

@@ -10,8 +10,8 @@ from tests.middleware.test_asgi import Echo, http_scope, run
 
 from undersigned import MalformedSignature, MalformedURL, profiles, wire
 from undersigned.asgi import SignatureMiddleware
-from undersigned.origins import Origins
 from undersigned.request import FieldLines
+from undersigned.url.origin import Origins
 
 PROFILE = profiles.ADCP_3_2
 

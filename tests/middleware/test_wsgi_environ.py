@@ -9,7 +9,7 @@ from tests.middleware.conftest import ORIGIN
 from tests.middleware.test_wsgi import BODY, JSON, Echo, environ_of, run
 
 from undersigned import MalformedURL, canonicalize, profiles
-from undersigned.origins import Origin
+from undersigned.url.origin import Origin
 from undersigned.wsgi import SignatureMiddleware
 from undersigned.wsgi_environ import BodyFraming, request_target, verified_environ
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from tests.properties.strategies import any_text, thorough, urls
 
 from undersigned import ConfigurationError, MalformedURL, canonicalize
-from undersigned.origins import Origin, Origins
 from undersigned.request_target import RequestTarget, application_path
+from undersigned.url.origin import Origin, Origins
 
 PREFIXED = Origin("https", "h", "/api")
 raw_targets = st.binary(max_size=40) | st.text("/a.%2eEfF?&=;#~ \\", max_size=30).map(lambda text: f"/{text}".encode())

@@ -15,7 +15,7 @@ from undersigned.cli.key_file import FILE, read_key_set
 from undersigned.cli.lines import write_object
 from undersigned.cli.options import SECONDS, profile_option
 from undersigned.cli.raw_request import MalformedRequest, parse_raw_request
-from undersigned.url import POLICIES
+from undersigned.normalization import RULE_SETS
 from undersigned.url import explain as explanation_of
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def _key_set(context: click.Context, parameter: click.Parameter, path: Path | No
 
 
 @click.command()
-@click.option("--policy", type=click.Choice(list(POLICIES)), help="What to do to a URL; adcp, or the ladder for two.")
+@click.option("--policy", type=click.Choice(list(RULE_SETS)), help="What to do to a URL; adcp, or the ladder for two.")
 @click.option("--request", "request_file", type=FILE, help="A file with a signed request, from a wire or curl -v.")
 @click.option("--jwks", type=FILE, callback=_key_set, help="A file with a JWK set, for --request.")
 @click.option("--body", type=FILE, help="A file with the request's content, where the request has none.")
@@ -105,7 +105,7 @@ def explain(
 
 
 def _one(url: str, policy: str) -> tuple[Answer, Iterable[Text]]:
-    explanation = explanation_of(url, POLICIES[policy])
+    explanation = explanation_of(url, RULE_SETS[policy])
     return one_answer(explanation, policy), explanation_text(explanation)
 
 

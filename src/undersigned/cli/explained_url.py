@@ -8,13 +8,15 @@ from rich.console import Console
 from rich.text import Text
 
 from undersigned.errors import MalformedURL, printable
-from undersigned.url import IRI_LADDER, POLICIES, Rung, compare, same_url
+from undersigned.normalization import IRI_LADDER, RULE_SETS, Rung, compare
+from undersigned.url import same_url
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from undersigned.cli.lines import Answer
-    from undersigned.url import Equivalence, Explanation, Ladder, Rule
+    from undersigned.normalization import Equivalence, Ladder
+    from undersigned.url import Explanation, Rule
 
 _BEFORE, _AFTER, _RULE, _QUIET, _REFUSED = "red", "green", "bold cyan", "dim", "bold red"
 
@@ -26,7 +28,7 @@ _DOUBTS = {
 
 def ladder(policy: str | None) -> Ladder:
     """Return the ladder to compare by: the IRI draft's, or two rungs, the string and what `policy` makes of it."""
-    return IRI_LADDER if policy is None else (Rung("string", ()), Rung(policy, POLICIES[policy]))
+    return IRI_LADDER if policy is None else (Rung("string", ()), Rung(policy, RULE_SETS[policy]))
 
 
 def adcp_verdict(a: str, b: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from undersigned.errors import MalformedURL
 from undersigned.url import spelling
 from undersigned.url.authority import authority as authority_rule
-from undersigned.url.policy import ADCP, ADCP_RECEIVED
+from undersigned.url.rule_set import ADCP, ADCP_RECEIVED
 from undersigned.url.value import URL
 
 

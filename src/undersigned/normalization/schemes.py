@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from undersigned.normalization.encoding import decode_non_ascii
 from undersigned.url.authority import DEFAULT_PORTS, without_port
-from undersigned.url.encoding import decode_non_ascii
 from undersigned.url.host import lower_ascii, to_ascii
 from undersigned.url.rule import rule
 

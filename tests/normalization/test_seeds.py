@@ -19,7 +19,8 @@ from pathlib import Path
 
 import pytest
 
-from undersigned.url import CATALOGUE, POLICIES, Family, MalformedURL, compare, explain, learn_rules
+from undersigned.normalization import CATALOGUE, RULE_SETS, compare, learn_rules
+from undersigned.url import Family, MalformedURL, explain
 
 _BESIDE = Path(__file__).resolve().parents[3] / "shared" / "seeds"
 _DOCUMENTS = Path(os.environ.get("UNDERSIGNED_SEEDS", _BESIDE))
@@ -42,7 +43,7 @@ def one_line(text):
 
 def policy_of(case):
     if "policy" in case:
-        return POLICIES[case["policy"]]
+        return RULE_SETS[case["policy"]]
     if "learn" in case:
         return tuple(learned.rule for learned in learn_rules(case["learn"], min_support=1))
     entries = [ENTRIES[name] for name in case["rules"]]

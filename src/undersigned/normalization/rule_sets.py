@@ -1,12 +1,11 @@
-"""The policies beside the signing one. Signing never runs, nor even imports, any of them."""
+"""The normalization policies besides the signing one, and the catalogue of every rule. Signing imports none of them."""
 
 from __future__ import annotations
 
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from undersigned.url.authority import default_port
-from undersigned.url.encoding import (
+from undersigned.normalization.encoding import (
     decode_all,
     escape,
     hex_case_elsewhere,
@@ -17,17 +16,35 @@ from undersigned.url.encoding import (
     unreserved_elsewhere,
     unreserved_userinfo,
 )
+from undersigned.normalization.heuristics import (
+    address_to_name,
+    default_parameters,
+    directory_index,
+    empty_query,
+    http_only,
+    https_only,
+    name_to_address,
+    no_www,
+    single_slashes,
+    sorted_query,
+    trailing_slash,
+    unused_parameters,
+    www,
+)
+from undersigned.normalization.reference import absolute, default_scheme, resolved_against
+from undersigned.normalization.schemes import default_authority, empty_port, idn, mailto_domain, urn_namespace
+from undersigned.url.authority import default_port
 from undersigned.url.host import host_case, host_dots
 from undersigned.url.path import dot_segments, empty_path, hex_case, unreserved
-from undersigned.url.policy import ADCP, ADCP_RECEIVED, Policy
-from undersigned.url.reference import absolute, default_scheme
-from undersigned.url.scheme import default_authority, empty_port, idn, mailto_domain, urn_namespace
+from undersigned.url.rule_set import ADCP, ADCP_RECEIVED, RuleSet
 from undersigned.url.syntax import scheme_case
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_SYNTAX: Final[Policy] = (
+    from undersigned.url.rule import Entry
+
+_SYNTAX: Final[RuleSet] = (
     scheme_case,
     hex_case,
     hex_case_elsewhere,
@@ -38,21 +55,21 @@ _SYNTAX: Final[Policy] = (
     host_case,
     dot_segments,
 )
-_SCHEME: Final[Policy] = (empty_port, default_port, empty_path, default_authority, mailto_domain, urn_namespace)
+_SCHEME: Final[RuleSet] = (empty_port, default_port, empty_path, default_authority, mailto_domain, urn_namespace)
 
-RFC3986_SYNTAX: Final[Policy] = (absolute, *_SYNTAX)
+RFC3986_SYNTAX: Final[RuleSet] = (absolute, *_SYNTAX)
 """Syntax-based normalization (RFC 3986 section 6.2.2), for any scheme."""
 
-RFC3986_SCHEME: Final[Policy] = (*RFC3986_SYNTAX, *_SCHEME)
+RFC3986_SCHEME: Final[RuleSet] = (*RFC3986_SYNTAX, *_SCHEME)
 """Scheme-based normalization on top of it (RFC 3986 section 6.2.3)."""
 
-IRI_SYNTAX: Final[Policy] = (absolute, iri_to_uri, *_SYNTAX)
+IRI_SYNTAX: Final[RuleSet] = (absolute, iri_to_uri, *_SYNTAX)
 """Syntax-based normalization of IRIs (IRI draft section 4.2): by way of their URIs, characters as they are."""
 
-IRI: Final[Policy] = (*IRI_SYNTAX, idn, *_SCHEME)
+IRI: Final[RuleSet] = (*IRI_SYNTAX, idn, *_SCHEME)
 """Scheme-based normalization of IRIs (IRI draft section 4.3): as far up the ladder as equality always means it."""
 
-POWDER: Final[Policy] = (
+POWDER: Final[RuleSet] = (
     decode_all,  # first, and of the whole text: delimiters may be encoded too
     plus_as_space,
     default_scheme,
@@ -64,7 +81,7 @@ POWDER: Final[Policy] = (
 """URI canonicalization before POWDER matching (mail to public-powderwg, 3 May 2007). What it gives is for matching
 alone: decoding twice is not decoding once, so it is not a fixed point."""
 
-ATOM: Final[Policy] = (
+ATOM: Final[RuleSet] = (
     escape,  # first: what is no URI yet becomes one
     scheme_case,
     hex_case,
@@ -81,7 +98,7 @@ ATOM: Final[Policy] = (
 )
 """Normalization of Atom identifiers (Atom post; draft-ietf-atompub-format-02 section 3.5)."""
 
-POLICIES: Final[Mapping[str, Policy]] = MappingProxyType(
+RULE_SETS: Final[Mapping[str, RuleSet]] = MappingProxyType(
     {
         "adcp": ADCP,
         "adcp-received": ADCP_RECEIVED,
@@ -93,3 +110,15 @@ POLICIES: Final[Mapping[str, Policy]] = MappingProxyType(
     }
 )
 """The policies by the names the command line takes."""
+
+
+_ENTRIES: Final[tuple[Entry, ...]] = (
+    *(*ADCP_RECEIVED, *IRI, *POWDER, *ATOM),
+    *(trailing_slash, directory_index, single_slashes, no_www, www, http_only, https_only),
+    *(address_to_name, name_to_address),
+    *(sorted_query, unused_parameters, default_parameters, empty_query),
+    resolved_against,
+)
+
+CATALOGUE: Final[tuple[Entry, ...]] = tuple({entry.name: entry for entry in _ENTRIES}.values())
+"""The rules and families of rules, by name without repetition: those of the policies first, in their order."""

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from undersigned.url import URL, MalformedURL
-from undersigned.url.crawling import (
+from undersigned.normalization.heuristics import (
     DIRECTORY_INDEXES,
     address_to_name,
     directory_index,
@@ -15,6 +14,7 @@ from undersigned.url.crawling import (
     trailing_slash,
     www,
 )
+from undersigned.url import URL, MalformedURL
 
 INDEX = directory_index(DIRECTORY_INDEXES)
 

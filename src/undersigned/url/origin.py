@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from undersigned.errors import ConfigurationError, MalformedURL
-from undersigned.url import canonicalize, canonicalize_authority
+from undersigned.url.canonical import canonicalize, canonicalize_authority
 
 if TYPE_CHECKING:
-    from undersigned.url import CanonicalURL
+    from undersigned.url.canonical import CanonicalURL
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from undersigned.url import CATALOGUE, IRI_LADDER, POLICIES, Family, Rule
+from undersigned.normalization import CATALOGUE, IRI_LADDER, RULE_SETS
+from undersigned.url import Family, Rule
 
 
 def test_every_name_stands_once():
@@ -10,7 +11,7 @@ def test_every_name_stands_once():
 
 
 def test_every_rule_of_a_policy_or_a_ladder_is_in_the_catalogue():
-    policies = [*POLICIES.values(), *(rung.policy for rung in IRI_LADDER)]
+    policies = [*RULE_SETS.values(), *(rung.policy for rung in IRI_LADDER)]
     assert {rule for policy in policies for rule in policy} <= set(CATALOGUE)
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from undersigned import ConfigurationError, MalformedURL, canonicalize
-from undersigned.origins import Origin, Origins
+from undersigned.url.origin import Origin, Origins
 
 
 @pytest.mark.parametrize(

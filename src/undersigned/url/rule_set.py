@@ -1,16 +1,46 @@
-"""What a policy does to one URL, rule by rule."""
+"""Rule sets, the one that signing follows, and an explanation of what a rule set does to one URL."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Final, TypeAlias
 
 from undersigned.errors import MalformedURL
-from undersigned.url.policy import ADCP, Policy
+from undersigned.url.authority import authority, default_port, port_number, userinfo
+from undersigned.url.host import a_labels, as_received, host_case, ip_literal, reg_name, root_dot
+from undersigned.url.path import dot_segments, empty_path, encoded_dots, hex_case, triplets, unreserved
+from undersigned.url.rule import Rule
+from undersigned.url.syntax import characters, fragment, scheme_case, web_scheme
 from undersigned.url.value import URL
 
-if TYPE_CHECKING:
-    from undersigned.url.rule import Rule
+RuleSet: TypeAlias = tuple[Rule, ...]
+"""Rules in the order they run; each takes what the one before it returns."""
+
+ADCP: Final[RuleSet] = (
+    characters,
+    scheme_case,  # step 1
+    web_scheme,
+    authority,
+    userinfo,  # step 3; it commutes with step 2
+    ip_literal,  # step 2
+    a_labels,  # before the case rule: UTS 46 maps the name as it was written
+    host_case,
+    root_dot,
+    reg_name,
+    port_number,  # step 4
+    default_port,
+    triplets,
+    dot_segments,  # step 5
+    empty_path,
+    unreserved,  # step 6; no rule touches the query, which is step 7
+    hex_case,
+    encoded_dots,
+    fragment,  # step 8
+)
+"""The AdCP URL canonicalization algorithm, for who makes a URL: U-labels are converted."""
+
+ADCP_RECEIVED: Final[RuleSet] = (as_received, *ADCP)
+"""The same for who compares a URL it was given: a host with non-ASCII is refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +71,7 @@ class Explanation:
     refusal: MalformedURL | None = None
 
 
-def explain(url: str, policy: Policy = ADCP) -> Explanation:
+def explain(url: str, policy: RuleSet = ADCP) -> Explanation:
     """Run `policy` on `url` and return which rule changed what.
 
     Raises:

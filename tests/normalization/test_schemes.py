@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from undersigned.normalization.schemes import default_authority, empty_port, idn, mailto_domain, urn_namespace
 from undersigned.url import URL
-from undersigned.url.scheme import default_authority, empty_port, idn, mailto_domain, urn_namespace
 
 
 def after(rule, text):

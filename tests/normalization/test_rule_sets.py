@@ -7,21 +7,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.url.spellings import identifiers, outcome, quick, respelled
 
-from undersigned.url import (
-    ADCP,
-    ATOM,
-    IRI,
-    IRI_SYNTAX,
-    POLICIES,
-    POWDER,
-    RFC3986_SCHEME,
-    RFC3986_SYNTAX,
-    URL,
-    MalformedURL,
-    explain,
-)
+from undersigned.normalization import ATOM, IRI, IRI_SYNTAX, POWDER, RFC3986_SCHEME, RFC3986_SYNTAX, RULE_SETS
+from undersigned.url import ADCP, URL, MalformedURL, explain
 
-FIXED = {name: policy for name, policy in POLICIES.items() if name != "powder"}
+FIXED = {name: policy for name, policy in RULE_SETS.items() if name != "powder"}
 
 
 def form(text, policy):
@@ -29,13 +18,13 @@ def form(text, policy):
 
 
 def test_policies_are_named_as_the_command_line_names_them():
-    assert list(POLICIES) == ["adcp", "adcp-received", "rfc3986-syntax", "rfc3986-scheme", "iri", "powder", "atom"]
+    assert list(RULE_SETS) == ["adcp", "adcp-received", "rfc3986-syntax", "rfc3986-scheme", "iri", "powder", "atom"]
 
 
 @quick
 @given(identifiers)
 def test_any_text_has_a_form_or_is_malformed_and_says_so_in_printable_ascii(text):
-    for policy in POLICIES.values():
+    for policy in RULE_SETS.values():
         explanation = explain(text, policy)
         if explanation.result is None:
             message = str(explanation.refusal)
@@ -58,7 +47,7 @@ def test_form_is_a_fixed_point_of_its_policy(text):
 @example("0://::")
 @example("http://a:b:80/")
 def test_rule_makes_what_reads_back_as_the_same_parts(text):
-    for policy in POLICIES.values():
+    for policy in RULE_SETS.values():
         url = URL.parse(text)
         for rule in policy:
             after = outcome(lambda rule=rule, url=url: rule.apply(url))
@@ -80,7 +69,7 @@ def test_rule_makes_what_reads_back_as_the_same_parts(text):
 )
 def test_giant_text_has_a_form_by_every_policy_for_any_scheme(text):
     for name in ("rfc3986-scheme", "iri", "powder", "atom"):
-        assert form(text, POLICIES[name]) is not None
+        assert form(text, RULE_SETS[name]) is not None
 
 
 def test_powder_decodes_once_so_that_twice_is_more():

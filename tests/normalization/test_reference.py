@@ -5,8 +5,8 @@ from urllib.parse import urljoin
 import pytest
 
 from undersigned.errors import ConfigurationError
+from undersigned.normalization.reference import absolute, default_scheme, resolved_against
 from undersigned.url import URL, MalformedURL
-from undersigned.url.reference import absolute, default_scheme, resolved_against
 
 
 def after(rule, text):

@@ -6,18 +6,8 @@ import pytest
 from hypothesis import given
 from tests.url.spellings import identifiers, outcome, quick, respelled
 
-from undersigned.url import (
-    ADCP,
-    IRI_LADDER,
-    RFC3986_LADDER,
-    Difference,
-    Equivalence,
-    MalformedURL,
-    Rung,
-    canonicalize,
-    compare,
-    explain,
-)
+from undersigned.normalization import IRI_LADDER, RFC3986_LADDER, Difference, Equivalence, Rung, compare
+from undersigned.url import ADCP, MalformedURL, canonicalize, explain
 
 RUNGS = [rung.name for rung in IRI_LADDER]
 

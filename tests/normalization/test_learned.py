@@ -9,8 +9,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.url.spellings import thorough
 
-from undersigned.url import URL, LearnedRule, explain, learn_rules
-from undersigned.url.dust import LONGEST_SUBSTRING, LONGEST_URL, MOST_ALTERNATIVES
+from undersigned.normalization import LearnedRule, learn_rules
+from undersigned.normalization.learned import LONGEST_SUBSTRING, LONGEST_URL, MOST_ALTERNATIVES
+from undersigned.url import URL, explain
 
 
 def site(*forms, ids=("ann", "bob", "cy")):

@@ -10,17 +10,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from undersigned.errors import MalformedURL
-from undersigned.url.crawling import trailing_slash
-from undersigned.url.policies import IRI, IRI_SYNTAX, RFC3986_SCHEME, RFC3986_SYNTAX
-from undersigned.url.reference import absolute
+from undersigned.normalization.heuristics import trailing_slash
+from undersigned.normalization.reference import absolute
+from undersigned.normalization.rule_sets import IRI, IRI_SYNTAX, RFC3986_SCHEME, RFC3986_SYNTAX
 from undersigned.url.syntax import fragment
 from undersigned.url.value import URL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from undersigned.url.policy import Policy
     from undersigned.url.rule import Meaning, Rule
+    from undersigned.url.rule_set import RuleSet
 
 Purpose = Literal["reference", "action", "token"]
 """What a comparison is for. `action`: to select or avoid a network action, so that fragments are excluded. `token`:
@@ -33,7 +33,7 @@ class Rung(NamedTuple):
     """A rung of a ladder: its name, and what is done to both identifiers before their texts are compared."""
 
     name: str
-    policy: Policy
+    policy: RuleSet
 
 
 Ladder: TypeAlias = tuple[Rung, ...]
@@ -116,7 +116,7 @@ def compare(a: str, b: str, *, ladder: Ladder = IRI_LADDER, purpose: Purpose = "
         TypeError: one of them is not a `str`.
     """
     urls = URL.parse(a), URL.parse(b)
-    excluded: Policy = (fragment,) if purpose == "action" else ()
+    excluded: RuleSet = (fragment,) if purpose == "action" else ()
     forms = a, b
     for rung in _TOKENS if purpose == "token" else ladder:
         policy = (*excluded, *rung.policy)
@@ -136,7 +136,7 @@ def _follow(policy: Sequence[Rule], url: URL) -> str:
     return str(url)
 
 
-def _needed(policy: Policy, urls: tuple[URL, URL]) -> tuple[Rule, ...]:
+def _needed(policy: RuleSet, urls: tuple[URL, URL]) -> tuple[Rule, ...]:
     changed = {rule for url in urls for rule in _changing(policy, url)}
     needed = tuple([rule for rule in policy if rule in changed])
     for rule in needed:
@@ -146,14 +146,14 @@ def _needed(policy: Policy, urls: tuple[URL, URL]) -> tuple[Rule, ...]:
     return needed
 
 
-def _changing(policy: Policy, url: URL) -> Iterator[Rule]:
+def _changing(policy: RuleSet, url: URL) -> Iterator[Rule]:
     for rule in policy:
         before, url = url, rule.apply(url)
         if url != before:
             yield rule
 
 
-def _meet(policy: Policy, urls: tuple[URL, URL]) -> bool:
+def _meet(policy: RuleSet, urls: tuple[URL, URL]) -> bool:
     try:
         one, other = (_follow(policy, url) for url in urls)
     except MalformedURL:

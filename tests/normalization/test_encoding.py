@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.url.spellings import identifiers, outcome, quick
 
-from undersigned.url import URL, MalformedURL
-from undersigned.url.encoding import (
+from undersigned.normalization.encoding import (
     decode,
     decode_all,
     decode_non_ascii,
@@ -23,6 +22,7 @@ from undersigned.url.encoding import (
     unreserved_elsewhere,
     unreserved_userinfo,
 )
+from undersigned.url import URL, MalformedURL
 
 EVERYWHERE = "http://{0}@{0}:80/{0}?{0}#{0}"
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from undersigned.normalization.heuristics import default_parameters, empty_query, sorted_query, unused_parameters
 from undersigned.url import URL
-from undersigned.url.query import default_parameters, empty_query, sorted_query, unused_parameters
 
 EXPECTED = unused_parameters({"id", ""})
 DEFAULTS = default_parameters({"id": "", "sort": "ascending"})

@@ -1,0 +1,47 @@
+"""The other ways to normalize and compare URLs: RFC 3986, IRIs, POWDER, Atom, crawlers' guesses and learned rules.
+
+Signing and verifying use `undersigned.url` alone and never import this package.
+"""
+
+from undersigned.normalization.comparison import (
+    IRI_LADDER,
+    RFC3986_LADDER,
+    Difference,
+    Equivalence,
+    Ladder,
+    Purpose,
+    Rung,
+    compare,
+)
+from undersigned.normalization.learned import LearnedRule, learn_rules
+from undersigned.normalization.rule_sets import (
+    ATOM,
+    CATALOGUE,
+    IRI,
+    IRI_SYNTAX,
+    POWDER,
+    RFC3986_SCHEME,
+    RFC3986_SYNTAX,
+    RULE_SETS,
+)
+
+__all__ = [
+    "ATOM",
+    "CATALOGUE",
+    "IRI",
+    "IRI_LADDER",
+    "IRI_SYNTAX",
+    "POWDER",
+    "RFC3986_LADDER",
+    "RFC3986_SCHEME",
+    "RFC3986_SYNTAX",
+    "RULE_SETS",
+    "Difference",
+    "Equivalence",
+    "Ladder",
+    "LearnedRule",
+    "Purpose",
+    "Rung",
+    "compare",
+    "learn_rules",
+]

@@ -21,9 +21,9 @@ from undersigned.errors import (
     VerificationUnavailable,
 )
 from undersigned.keys import KeySet, SigningKey, VerificationKey
+from undersigned.message.request import Request
 from undersigned.profile import Profile
 from undersigned.replay import MemoryReplayStore
-from undersigned.request import Request
 from undersigned.revocation import RevocationList
 from undersigned.sign import SignedFields, Signer
 from undersigned.url import CanonicalURL, canonicalize, same_url

@@ -18,8 +18,8 @@ from undersigned.operation import (
 )
 
 if TYPE_CHECKING:
-    from undersigned.request import Request
-    from undersigned.strict_json import JSONValue
+    from undersigned.message.request import Request
+    from undersigned.message.strict_json import JSONValue
 
 _MESSAGE_METHODS = frozenset({"SendMessage", "SendStreamingMessage", "message/send", "message/stream"})
 _MESSAGE_PATHS = frozenset({"message:send", "message:stream"})

@@ -16,11 +16,11 @@ from undersigned.asgi_scope import (
     shown_target,
     verified_scope,
 )
-from undersigned.content import Content
 from undersigned.errors import ConfigurationError, MalformedURL, SignatureError
 from undersigned.gate import Authenticate, Complete, Gate, Judged, ReadContent
+from undersigned.message.content import Content
+from undersigned.message.request import FieldLines, Request
 from undersigned.refusal import TOO_MANY_FIELDS, Recorder, Refusal, RefusedUnread, log_unsigned
-from undersigned.request import FieldLines, Request
 from undersigned.screening import is_signed
 from undersigned.url import canonicalize
 from undersigned.url.origin import Origins

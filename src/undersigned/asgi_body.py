@@ -6,15 +6,15 @@ from functools import partial
 from types import coroutine
 from typing import TYPE_CHECKING, Any
 
-from undersigned.content import Content
+from undersigned.message.content import Content
 from undersigned.refusal import CONTENT_TOO_LARGE, REQUEST_TIMEOUT, RefusedUnread
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Generator, MutableMapping
     from typing import TypeAlias
 
-    from undersigned.digest import RunningDigest
-    from undersigned.request import Request
+    from undersigned.message.content_digest import RunningDigest
+    from undersigned.message.request import Request
 
     Message: TypeAlias = MutableMapping[str, Any]
     Receive: TypeAlias = Callable[[], Awaitable[Message]]

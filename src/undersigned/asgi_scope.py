@@ -7,7 +7,7 @@ from urllib.parse import quote_from_bytes, unquote
 
 from undersigned import wire
 from undersigned.errors import MalformedURL
-from undersigned.request_target import RequestTarget, application_path
+from undersigned.message.request_target import RequestTarget, application_path
 
 if TYPE_CHECKING:
     from collections.abc import MutableMapping

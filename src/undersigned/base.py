@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from undersigned.components import ComponentValues
-    from undersigned.fields import Component
+    from undersigned.message.structured_fields import Component
 
 
 def signature_base(values: ComponentValues, components: Sequence[Component], parameters: str) -> str:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from undersigned.json_content import says_json
+from undersigned.message.json_content import says_json
 
 if TYPE_CHECKING:
-    from undersigned.digest import ContentDigest
     from undersigned.errors import Reason, SignatureError, Step
-    from undersigned.fields import Coverage
+    from undersigned.message.content_digest import ContentDigest
+    from undersigned.message.request import Request
+    from undersigned.message.structured_fields import Coverage
     from undersigned.profile import Profile
-    from undersigned.request import Request
 
 _QUERY_COMPONENTS = frozenset({"@target-uri", "@request-target"})
 

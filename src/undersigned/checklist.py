@@ -16,18 +16,18 @@ from undersigned.base import signature_base
 from undersigned.components import ComponentValues, UnresolvableComponent, received_target
 from undersigned.errors import MalformedURL, cut_name
 from undersigned.keys import VerificationKey
-from undersigned.strict_json import AmbiguousJSON
+from undersigned.message.strict_json import AmbiguousJSON
 from undersigned.url import canonicalize
 
 if TYPE_CHECKING:
     from undersigned.candidate import Candidate
-    from undersigned.content import Content
-    from undersigned.digest import RunningDigest
     from undersigned.errors import Reason, SignatureError, Step
+    from undersigned.message.content import Content
+    from undersigned.message.content_digest import RunningDigest
+    from undersigned.message.strict_json import JSONValue
     from undersigned.operation import Operation
     from undersigned.replay import Claim
     from undersigned.revocation import RevocationList
-    from undersigned.strict_json import JSONValue
     from undersigned.url import CanonicalURL
 
 _NOT_OVER_THIS_BASE = (

@@ -14,8 +14,8 @@ from undersigned.url import canonicalize, canonicalize_authority
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from undersigned.fields import Component
-    from undersigned.request import Request
+    from undersigned.message.request import Request
+    from undersigned.message.structured_fields import Component
     from undersigned.resolver import CanonicalResolver
     from undersigned.url import CanonicalURL
 

@@ -12,19 +12,19 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
-from undersigned.content import Content
 from undersigned.errors import MalformedSignature, SignatureError
+from undersigned.message.content import Content
 from undersigned.operation import UnresolvedOperation
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from undersigned.checklist import Proven, VerifiedSignature
-    from undersigned.digest import RunningDigest
+    from undersigned.message.content_digest import RunningDigest
+    from undersigned.message.request import Request
     from undersigned.operation import Operation
     from undersigned.policy import Policy
     from undersigned.profile import Profile
-    from undersigned.request import Request
     from undersigned.settlement import Judgement, Settlement
     from undersigned.verify import AsyncVerifier, Verifier
 

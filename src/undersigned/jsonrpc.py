@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from undersigned.operation import Operation, UnresolvedOperation, content_of, is_name, members
 
 if TYPE_CHECKING:
-    from undersigned.request import Request
-    from undersigned.strict_json import JSONValue
+    from undersigned.message.request import Request
+    from undersigned.message.strict_json import JSONValue
 
 TOOL_CALL = "tools/call"
 """The one method of MCP that calls an operation."""

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeGuard
 from urllib.parse import unquote
 
 from undersigned.errors import MalformedURL, SignatureError, UndersignedError, signature_error
-from undersigned.json_content import json_if_any, strict_json
-from undersigned.strict_json import AmbiguousJSON
+from undersigned.message.json_content import json_if_any, strict_json
+from undersigned.message.strict_json import AmbiguousJSON
 from undersigned.url import canonicalize
 from undersigned.webhook_registration import names_webhook
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from undersigned.request import Request
-    from undersigned.strict_json import JSONValue
+    from undersigned.message.request import Request
+    from undersigned.message.strict_json import JSONValue
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,13 +10,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from undersigned.candidate import Candidate
-from undersigned.digest import DIGEST_ALGORITHMS, ContentDigest
-from undersigned.plain_fields import IN_ORDER, plain_byte_sequence, plain_coverage
+from undersigned.message.content_digest import DIGEST_ALGORITHMS, ContentDigest
+from undersigned.message.plain_fields import IN_ORDER, plain_byte_sequence, plain_coverage
 
 if TYPE_CHECKING:
-    from undersigned.fields import Coverage
+    from undersigned.message.request import Request
+    from undersigned.message.structured_fields import Coverage
     from undersigned.profile import Profile
-    from undersigned.request import Request
 
 LONGEST_PLAIN = 512
 """The longest signature field or digest that is looked at for being plain."""

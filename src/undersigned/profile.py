@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, cast, get_args
 
 from undersigned.errors import ConfigurationError, SignatureError, signature_error
-from undersigned.fields import KEY, Encoding
 from undersigned.keys import ALGORITHMS
+from undersigned.message.structured_fields import KEY, Encoding
 from undersigned.replay import Caps
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from http_message_signatures import HTTPSignatureComponentResolver
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from undersigned.request import Request
+    from undersigned.message.request import Request
     from undersigned.url import CanonicalURL
 
 

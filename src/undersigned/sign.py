@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from undersigned.base import signature_base
 from undersigned.components import ComponentValues, UnresolvableComponent
-from undersigned.digest import DIGEST_ALGORITHMS, ContentDigest, content_digest
 from undersigned.errors import ConfigurationError, SigningError
-from undersigned.fields import (
+from undersigned.keys import SigningKey
+from undersigned.message.content_digest import DIGEST_ALGORITHMS, ContentDigest, content_digest
+from undersigned.message.structured_fields import (
     KEY,
     Component,
     MalformedField,
@@ -21,15 +22,14 @@ from undersigned.fields import (
     serialize_byte_sequence,
     serialize_signature_input,
 )
-from undersigned.keys import SigningKey
 from undersigned.profile import Profile
 from undersigned.url import canonicalize, canonicalize_authority
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from undersigned.digest import DigestAlgorithm
-    from undersigned.request import Request
+    from undersigned.message.content_digest import DigestAlgorithm
+    from undersigned.message.request import Request
     from undersigned.url import CanonicalURL
 
 _LARGEST_INTEGER = 999_999_999_999_999

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from undersigned.checklist import Proven, VerifiedSignature
-    from undersigned.content import Content
-    from undersigned.digest import RunningDigest
     from undersigned.errors import SignatureError, Step
     from undersigned.keys import AsyncKeySource, KeySource
+    from undersigned.message.content import Content
+    from undersigned.message.content_digest import RunningDigest
+    from undersigned.message.request import Request
     from undersigned.replay import AsyncReplayStore, Claim, ReplayStore
-    from undersigned.request import Request
 
 Answer = TypeVar("Answer")
 

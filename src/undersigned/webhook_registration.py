@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from undersigned.strict_json import JSONValue
+    from undersigned.message.strict_json import JSONValue
 
 _SEPARATORS = re.compile(r"[^a-z0-9]")
 _WEBHOOK = re.compile(r"webhook|notificationconfig")

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from undersigned.errors import SignatureError
+    from undersigned.message.request import FieldLines
     from undersigned.profile import Profile
-    from undersigned.request import FieldLines
     from undersigned.url.origin import Origin, Origins
 
 Mode = Literal["required", "optional", "observe"]

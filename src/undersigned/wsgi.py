@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from undersigned import wire
 from undersigned.errors import ConfigurationError, MalformedURL, SignatureError
 from undersigned.gate import Authenticate, Complete, Gate, Judged, ReadContent, drive
+from undersigned.message.request import FieldLines, Request
 from undersigned.refusal import TOO_MANY_FIELDS, Recorder, Refusal, RefusedUnread, log_unsigned, logger
-from undersigned.request import FieldLines, Request
 from undersigned.screening import is_signed
 from undersigned.url import canonicalize
 from undersigned.url.origin import Origins

@@ -5,11 +5,11 @@ from __future__ import annotations
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
-from undersigned.content import Content
+from undersigned.message.content import Content
 from undersigned.refusal import CONTENT_TOO_LARGE, RefusedUnread
 
 if TYPE_CHECKING:
-    from undersigned.digest import RunningDigest
+    from undersigned.message.content_digest import RunningDigest
     from undersigned.profile import Profile
     from undersigned.wsgi_environ import BodyFraming
 

@@ -7,7 +7,7 @@ from urllib.parse import unquote_to_bytes
 
 from undersigned import asgi_scope
 from undersigned.errors import MalformedURL
-from undersigned.request_target import RequestTarget, application_path
+from undersigned.message.request_target import RequestTarget, application_path
 from undersigned.wsgi_server import raw_target_missing
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from tests.benchmarks.traffic import BODY, received, signed_fields
 from tests.keys import EC_KEY, EC_PUBLIC, NOW, PUBLIC, verifier
 
 from undersigned import KeySet, SignatureError
+from undersigned.message.strict_json import loads
 from undersigned.screening import screen
-from undersigned.strict_json import loads
 
 if TYPE_CHECKING:
     from collections.abc import Callable

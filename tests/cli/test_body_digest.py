@@ -5,7 +5,7 @@ import json
 import pytest
 
 from undersigned.cli.body_digest import digest_cause, in_base64
-from undersigned.digest import content_digest
+from undersigned.message.content_digest import content_digest
 
 VALUE = {"b": [1, {"c": None}], "a": "\u00e9"}
 BODY = json.dumps(VALUE).encode()

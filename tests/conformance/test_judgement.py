@@ -5,7 +5,7 @@ from tests.keys import BODY, JSON_FIELD, URL, changed, signed_request, verifier,
 
 from undersigned import Policy, Request
 from undersigned.conformance.judgement import judge
-from undersigned.content import Content
+from undersigned.message.content import Content
 
 WARN = Policy(warn_for=["create_media_buy"])
 REQUIRED = Policy(required_for=["create_media_buy"])

@@ -9,7 +9,7 @@ from tests.vectors.recipes.keys import BUYER, BUYER_P256
 from undersigned.conformance import grade
 from undersigned.conformance.document import Document
 from undersigned.conformance.rfc9421 import METHOD_CASE, OTHER_ALGORITHM, RESPONSE, RFC9421Case
-from undersigned.fields import serialize_byte_sequence
+from undersigned.message.structured_fields import serialize_byte_sequence
 
 TEXT = '("@method" "x-own");created=7;keyid="own"'
 BASE = f'"@method": GET\n"x-own": a, b\n"@signature-params": {TEXT}'

@@ -5,7 +5,7 @@ import pytest
 from undersigned import Request, canonicalize
 from undersigned.base import signature_base
 from undersigned.components import ComponentValues, UnresolvableComponent
-from undersigned.fields import parse_signature_input
+from undersigned.message.structured_fields import parse_signature_input
 
 
 def base(text: str, *, headers=()) -> str:

@@ -24,8 +24,8 @@ from tests.keys import (
 
 from undersigned import Request, RevocationList, SignatureError, VerificationKey, profiles
 from undersigned.checklist import identify
-from undersigned.content import Content
-from undersigned.digest import content_digest
+from undersigned.message.content import Content
+from undersigned.message.content_digest import content_digest
 from undersigned.screening import screen
 
 VERIFYING = VerificationKey.from_jwk(PUBLIC)

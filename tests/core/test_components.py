@@ -4,7 +4,7 @@ import pytest
 
 from undersigned import MalformedURL, Request, canonicalize
 from undersigned.components import ComponentValues, UnresolvableComponent, received_target
-from undersigned.fields import parse_signature_input
+from undersigned.message.structured_fields import parse_signature_input
 
 URL = "https://www.example.com/path?q=1"
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from undersigned.content import Content
-from undersigned.strict_json import AmbiguousJSON
+from undersigned.message.content import Content
+from undersigned.message.strict_json import AmbiguousJSON
 
 
 def test_content_is_its_bytes_in_whatever_chunks():

@@ -5,8 +5,8 @@ import hashlib
 
 import pytest
 
-from undersigned.digest import ContentDigest, content_digest
-from undersigned.fields import MalformedField
+from undersigned.message.content_digest import ContentDigest, content_digest
+from undersigned.message.structured_fields import MalformedField
 
 SHA256 = base64.b64encode(hashlib.sha256(b"content").digest()).decode()
 SHA512 = base64.b64encode(hashlib.sha512(b"content").digest()).decode()

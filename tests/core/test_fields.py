@@ -8,7 +8,7 @@ import http_sf
 import pytest
 
 from undersigned.errors import UndersignedError
-from undersigned.fields import (
+from undersigned.message.structured_fields import (
     MalformedField,
     parse_byte_sequences,
     parse_signature_input,

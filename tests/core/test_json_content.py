@@ -5,8 +5,8 @@ import codecs
 import pytest
 
 from undersigned import Request
-from undersigned.json_content import json_if_any, says_json, strict_json
-from undersigned.strict_json import AmbiguousJSON
+from undersigned.message.json_content import json_if_any, says_json, strict_json
+from undersigned.message.strict_json import AmbiguousJSON
 
 URL = "https://seller.example.com/adcp/get_products"
 

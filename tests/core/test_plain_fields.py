@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from undersigned.fields import MalformedField, parse_byte_sequences, parse_signature_input
-from undersigned.plain_fields import plain_byte_sequence, plain_signature_input
+from undersigned.message.plain_fields import plain_byte_sequence, plain_signature_input
+from undersigned.message.structured_fields import MalformedField, parse_byte_sequences, parse_signature_input
 from undersigned.profile import PARAMETERS
 
 COMPONENTS = '("@method" "@target-uri" "@authority" "content-type" "x-own")'

@@ -6,8 +6,8 @@ import pickle
 import pytest
 
 from undersigned import Request
-from undersigned.content import Content
-from undersigned.request import FieldLines
+from undersigned.message.content import Content
+from undersigned.message.request import FieldLines
 
 URL = "https://seller.example.com/"
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from undersigned import MalformedURL, canonicalize
-from undersigned.request_target import RequestTarget, application_path
+from undersigned.message.request_target import RequestTarget, application_path
 from undersigned.url.origin import Origin
 
 PLAIN = Origin("https", "h")

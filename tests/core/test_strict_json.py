@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from undersigned.strict_json import AmbiguousJSON, loads
+from undersigned.message.strict_json import AmbiguousJSON, loads
 
 
 @pytest.mark.parametrize(

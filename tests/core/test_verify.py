@@ -20,7 +20,7 @@ from undersigned import (
     Verifier,
     profiles,
 )
-from undersigned.content import Content
+from undersigned.message.content import Content
 from undersigned.replay import Caps
 
 SECRET = "s3cr3t of the source"

@@ -10,7 +10,7 @@ from tests.middleware.test_asgi import Echo, http_scope, run
 
 from undersigned import MalformedSignature, MalformedURL, profiles, wire
 from undersigned.asgi import SignatureMiddleware
-from undersigned.request import FieldLines
+from undersigned.message.request import FieldLines
 from undersigned.url.origin import Origins
 
 PROFILE = profiles.ADCP_3_2

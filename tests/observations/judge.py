@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from undersigned import MalformedURL, Request, SignatureError, profiles, wire
 from undersigned.asgi_scope import request_target as asgi_target
-from undersigned.request import FieldLines
+from undersigned.message.request import FieldLines
 from undersigned.url.origin import Origins
 from undersigned.wsgi_environ import field_lines
 from undersigned.wsgi_environ import request_target as wsgi_target

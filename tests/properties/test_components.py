@@ -16,7 +16,7 @@ from tests.properties.strategies import (
 
 from undersigned import MalformedURL, Request, canonicalize
 from undersigned.components import ComponentValues, UnresolvableComponent, received_target
-from undersigned.fields import Component
+from undersigned.message.structured_fields import Component
 from undersigned.resolver import CanonicalResolver
 
 tokens = st.text(TOKEN, min_size=1, max_size=8)

@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.properties.strategies import any_text, bare_items, inner_lists, keys, parameter_sets, thorough
 
-from undersigned.fields import (
+from undersigned.message.plain_fields import plain_byte_sequence, plain_signature_input
+from undersigned.message.structured_fields import (
     MalformedField,
     parse_byte_sequences,
     parse_signature_input,
     serialize_byte_sequence,
     serialize_signature_input,
 )
-from undersigned.plain_fields import plain_byte_sequence, plain_signature_input
 
 encodings = st.sampled_from(["base64", "base64url"])
 dictionaries = st.dictionaries(keys, inner_lists, min_size=1, max_size=3)

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.properties.strategies import any_text, names, thorough, values
 
-from undersigned.request import FieldLines
+from undersigned.message.request import FieldLines
 
 TOKEN = {*"!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz"}
 USUAL = st.sampled_from(["Host", "host", "Content-Type", "Signature", ":authority", "X-A", "x-a"])

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.properties.strategies import any_text, thorough, urls
 
 from undersigned import ConfigurationError, MalformedURL, canonicalize
-from undersigned.request_target import RequestTarget, application_path
+from undersigned.message.request_target import RequestTarget, application_path
 from undersigned.url.origin import Origin, Origins
 
 PREFIXED = Origin("https", "h", "/api")

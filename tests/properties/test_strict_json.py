@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.properties.strategies import thorough
 
-from undersigned.strict_json import AmbiguousJSON, loads
+from undersigned.message.strict_json import AmbiguousJSON, loads
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
 documents = st.recursive(

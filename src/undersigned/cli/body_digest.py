@@ -7,9 +7,9 @@ import re
 from itertools import product
 from typing import TYPE_CHECKING, Final
 
-from undersigned.digest import ContentDigest
-from undersigned.fields import MalformedField
-from undersigned.strict_json import loads
+from undersigned.message.content_digest import ContentDigest
+from undersigned.message.strict_json import loads
+from undersigned.message.structured_fields import MalformedField
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

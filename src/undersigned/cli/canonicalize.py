@@ -14,7 +14,7 @@ from undersigned.url import canonicalize as canonical_form
 from undersigned.url import explain as explanation_of
 
 if TYPE_CHECKING:
-    from undersigned.strict_json import JSONValue
+    from undersigned.message.strict_json import JSONValue
     from undersigned.url import Explanation
 
 

@@ -11,13 +11,13 @@ from urllib.parse import unquote, unquote_plus
 
 from undersigned.cli.body_digest import digest_cause, in_base64
 from undersigned.errors import MalformedURL
-from undersigned.fields import MalformedField, parse_signature_input
+from undersigned.message.structured_fields import MalformedField, parse_signature_input
 from undersigned.url import URL, canonicalize_authority, explain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from undersigned.fields import Parameter
+    from undersigned.message.structured_fields import Parameter
 
 UNKNOWN: Final = "no known cause: compare the two lines"
 _SLASHES: Final = re.compile(r"/{2,}")

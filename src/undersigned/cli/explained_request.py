@@ -12,7 +12,7 @@ from undersigned.cli.base_difference import BaseDifference, compare_bases
 from undersigned.cli.body_digest import digest_cause
 from undersigned.components import ComponentValues, UnresolvableComponent, received_target
 from undersigned.errors import MalformedURL, SignatureError, printable
-from undersigned.fields import MalformedField, parse_byte_sequences, parse_signature_input
+from undersigned.message.structured_fields import MalformedField, parse_byte_sequences, parse_signature_input
 from undersigned.replay import UncheckedReplay
 from undersigned.screening import processed_label
 from undersigned.verify import Verifier
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
     from undersigned.cli.lines import Answer
     from undersigned.errors import Step
-    from undersigned.fields import Encoding, SignatureInput
     from undersigned.keys import KeySource
+    from undersigned.message.request import Request
+    from undersigned.message.structured_fields import Encoding, SignatureInput
     from undersigned.profile import Profile
-    from undersigned.request import Request
 
 CHECKS: Final[Mapping[Step, str]] = {
     0: "the request is signed",

@@ -9,10 +9,10 @@ import click
 
 from undersigned.errors import ConfigurationError
 from undersigned.keys import KeySet, SigningKey
-from undersigned.strict_json import loads
+from undersigned.message.strict_json import loads
 
 if TYPE_CHECKING:
-    from undersigned.strict_json import JSONValue
+    from undersigned.message.strict_json import JSONValue
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 

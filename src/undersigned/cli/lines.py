@@ -10,7 +10,7 @@ from typing import TypeAlias
 import click
 
 from undersigned.errors import UndersignedError
-from undersigned.strict_json import AmbiguousJSON, JSONValue, loads
+from undersigned.message.strict_json import AmbiguousJSON, JSONValue, loads
 
 CODE = "line_malformed"
 """The code of a line that a command cannot read; it is none of a profile's."""

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from undersigned.errors import UndersignedError
-from undersigned.request import Request
+from undersigned.message.request import Request
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,10 +6,10 @@ import base64
 from typing import TYPE_CHECKING
 
 from undersigned.cli.lines import MalformedLine
-from undersigned.request import Request
+from undersigned.message.request import Request
 
 if TYPE_CHECKING:
-    from undersigned.strict_json import JSONValue
+    from undersigned.message.strict_json import JSONValue
 
 
 def parse_request(value: JSONValue) -> Request:

@@ -16,7 +16,7 @@ from undersigned.sign import Signer
 
 if TYPE_CHECKING:
     from undersigned.keys import SigningKey
-    from undersigned.strict_json import JSONValue
+    from undersigned.message.strict_json import JSONValue
 
 
 @click.command()

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from undersigned.cli.probe import Probe
-from undersigned.request import Request
+from undersigned.message.request import Request
 
 if TYPE_CHECKING:
     from undersigned.cli.site import Site

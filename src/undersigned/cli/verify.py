@@ -18,7 +18,7 @@ from undersigned.verify import Verifier
 
 if TYPE_CHECKING:
     from undersigned.keys import KeySet
-    from undersigned.strict_json import JSONValue
+    from undersigned.message.strict_json import JSONValue
 
 
 @click.command()

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from undersigned.conformance.judgement import Judgement
+    from undersigned.message.request import Request
     from undersigned.profile import DigestPolicy, Profile
-    from undersigned.request import Request
 
 _LISTS = frozenset({"required_for", "warn_for", "supported_for"})
 _METHODS = "protocol_methods_"

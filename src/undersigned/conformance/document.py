@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from undersigned.errors import UndersignedError
-from undersigned.strict_json import AmbiguousJSON, loads
+from undersigned.message.strict_json import AmbiguousJSON, loads
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from undersigned.strict_json import JSONValue
+    from undersigned.message.strict_json import JSONValue
 
 MOST = 999_999_999_999_999
 """The largest integer a document may hold (RFC 8941 section 3.3.1), so that sums of times stay numbers."""

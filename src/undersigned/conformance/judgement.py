@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from undersigned.errors import SignatureError
 from undersigned.gate import Authenticate, Complete, Gate, ReadContent, drive
-from undersigned.request import Request
+from undersigned.message.request import Request
 from undersigned.screening import is_signed
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from undersigned.a2a import A2AOperation
 from undersigned.conformance.difference import Difference
 from undersigned.errors import ConfigurationError
 from undersigned.jsonrpc import JSONRPCOperation
+from undersigned.message.request import Request
 from undersigned.policy import Policy
-from undersigned.request import Request
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

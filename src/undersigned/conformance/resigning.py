@@ -7,9 +7,14 @@ from typing import TYPE_CHECKING
 
 from undersigned.conformance.difference import Difference
 from undersigned.errors import SignatureError
-from undersigned.fields import MalformedField, parse_byte_sequences, parse_signature_input, serialize_byte_sequence
+from undersigned.message.request import Request
+from undersigned.message.structured_fields import (
+    MalformedField,
+    parse_byte_sequences,
+    parse_signature_input,
+    serialize_byte_sequence,
+)
 from undersigned.profile import PARAMETERS
-from undersigned.request import Request
 from undersigned.screening import screen
 from undersigned.sign import Signer
 
@@ -18,8 +23,8 @@ if TYPE_CHECKING:
 
     from undersigned.candidate import Candidate
     from undersigned.conformance.vector import Vector
-    from undersigned.digest import DigestAlgorithm
     from undersigned.keys import SigningKey
+    from undersigned.message.content_digest import DigestAlgorithm
     from undersigned.sign import SignedFields
 
 _SIGNATURE_FIELDS = frozenset({"signature", "signature-input"})

@@ -14,15 +14,15 @@ from undersigned.base import signature_base
 from undersigned.components import ComponentValues, UnresolvableComponent
 from undersigned.conformance.difference import Difference
 from undersigned.conformance.document import Document, MalformedVector
-from undersigned.fields import MalformedField, parse_byte_sequences, parse_signature_input
 from undersigned.keys import VerificationKey
-from undersigned.request import Request
+from undersigned.message.request import Request
+from undersigned.message.structured_fields import MalformedField, parse_byte_sequences, parse_signature_input
 from undersigned.url import canonicalize
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from undersigned.fields import SignatureInput
+    from undersigned.message.structured_fields import SignatureInput
 
 Kind: TypeAlias = Literal["components", "bases", "vectors"]
 

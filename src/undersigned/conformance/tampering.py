@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from undersigned.digest import content_digest
 from undersigned.keys import KeySet, SigningKey
-from undersigned.request import Request
+from undersigned.message.content_digest import content_digest
+from undersigned.message.request import Request
 from undersigned.sign import Signer
 
 if TYPE_CHECKING:

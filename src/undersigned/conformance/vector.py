@@ -10,9 +10,9 @@ from undersigned.conformance.judgement import judge
 from undersigned.conformance.state import State
 from undersigned.jsonrpc import JSONRPCOperation
 from undersigned.keys import KeySet, SigningKey
+from undersigned.message.request import Request
 from undersigned.operation import PathOperation
 from undersigned.policy import Policy
-from undersigned.request import Request
 from undersigned.verify import Verifier
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
-from undersigned.content import Content
+from undersigned.message.content import Content
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

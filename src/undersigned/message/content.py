@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from undersigned.strict_json import loads
+from undersigned.message.strict_json import loads
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from undersigned.strict_json import JSONValue
+    from undersigned.message.strict_json import JSONValue
 
 
 class Content:

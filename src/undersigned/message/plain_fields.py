@@ -12,12 +12,12 @@ from binascii import a2b_base64, b2a_base64
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from undersigned.fields import KEY, Component, Coverage, SignatureInput
+from undersigned.message.structured_fields import KEY, Component, Coverage, SignatureInput
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from undersigned.fields import Encoding, Parameter
+    from undersigned.message.structured_fields import Encoding, Parameter
 
 _LABEL = r"(?P<label>[a-z*][a-z0-9_.*-]*+)"
 _NAME = r'"[!#-@\[\]-~]++"'

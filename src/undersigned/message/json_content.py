@@ -6,11 +6,11 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-from undersigned.strict_json import AmbiguousJSON
+from undersigned.message.strict_json import AmbiguousJSON
 
 if TYPE_CHECKING:
-    from undersigned.request import Request
-    from undersigned.strict_json import JSONValue
+    from undersigned.message.request import Request
+    from undersigned.message.strict_json import JSONValue
 
 _JSON = re.compile(
     r"[ \t]*(?:application|text)/(?:[!#$%&'*+.^_`|~0-9a-z-]+\+)?json[ \t]*(?:;.*)?", re.IGNORECASE | re.DOTALL

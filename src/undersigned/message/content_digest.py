@@ -6,13 +6,13 @@ import hashlib
 import hmac
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
-from undersigned.fields import parse_byte_sequences, serialize_byte_sequence
-from undersigned.plain_fields import plain_byte_sequence
+from undersigned.message.plain_fields import plain_byte_sequence
+from undersigned.message.structured_fields import parse_byte_sequences, serialize_byte_sequence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from undersigned.fields import Encoding
+    from undersigned.message.structured_fields import Encoding
 
 
 class Hash(Protocol):

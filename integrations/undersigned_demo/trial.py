@@ -10,7 +10,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from undersigned import KeySet, MemoryReplayStore, Request, Signer, SigningKey, Verifier, profiles
-from undersigned.cli.key_pair import KeyPair
+from undersigned.signature.key_pair import KeyPair
 
 from .attempts import ATTEMPTS
 from .sellers import fastapi_seller, flask_seller

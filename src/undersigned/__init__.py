@@ -20,12 +20,12 @@ from undersigned.errors import (
     UndersignedError,
     VerificationUnavailable,
 )
-from undersigned.keys import KeySet, SigningKey, VerificationKey
 from undersigned.message.request import Request
-from undersigned.profile import Profile
 from undersigned.replay import MemoryReplayStore
 from undersigned.revocation import RevocationList
-from undersigned.sign import SignedFields, Signer
+from undersigned.signature.keys import KeySet, SigningKey, VerificationKey
+from undersigned.signature.profile import Profile
+from undersigned.signature.signer import SignedFields, Signer
 from undersigned.url import CanonicalURL, canonicalize, same_url
 from undersigned.verify import AsyncVerifier, Verifier
 

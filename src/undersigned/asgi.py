@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from undersigned.decision import Decision
     from undersigned.gate import Question
     from undersigned.policy import Policy
-    from undersigned.profile import Profile
     from undersigned.refusal import Record
+    from undersigned.signature.profile import Profile
     from undersigned.url.origin import Origin
 
 Scope: TypeAlias = MutableMapping[str, Any]

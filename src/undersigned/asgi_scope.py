@@ -12,7 +12,7 @@ from undersigned.message.request_target import RequestTarget, application_path
 if TYPE_CHECKING:
     from collections.abc import MutableMapping
 
-    from undersigned.profile import Profile
+    from undersigned.signature.profile import Profile
     from undersigned.url import CanonicalURL
     from undersigned.url.origin import Origin
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from undersigned.message.content_digest import ContentDigest
     from undersigned.message.request import Request
     from undersigned.message.structured_fields import Coverage
-    from undersigned.profile import Profile
+    from undersigned.signature.profile import Profile
 
 _QUERY_COMPONENTS = frozenset({"@target-uri", "@request-target"})
 

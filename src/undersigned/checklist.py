@@ -12,11 +12,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from undersigned.base import signature_base
-from undersigned.components import ComponentValues, UnresolvableComponent, received_target
 from undersigned.errors import MalformedURL, cut_name
-from undersigned.keys import VerificationKey
 from undersigned.message.strict_json import AmbiguousJSON
+from undersigned.signature.base import signature_base
+from undersigned.signature.components import ComponentValues, UnresolvableComponent, received_target
+from undersigned.signature.keys import VerificationKey
 from undersigned.url import canonicalize
 
 if TYPE_CHECKING:

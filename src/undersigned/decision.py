@@ -10,7 +10,7 @@ from undersigned.errors import VerificationUnavailable, printable
 if TYPE_CHECKING:
     from undersigned.checklist import VerifiedSignature
     from undersigned.errors import SignatureError, Step
-    from undersigned.profile import Profile
+    from undersigned.signature.profile import Profile
     from undersigned.url.origin import Origin
 
 Outcome = Literal["verified", "unsigned", "warned", "refused", "unavailable"]

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from undersigned.message.request import Request
     from undersigned.operation import Operation
     from undersigned.policy import Policy
-    from undersigned.profile import Profile
     from undersigned.settlement import Judgement, Settlement
+    from undersigned.signature.profile import Profile
     from undersigned.verify import AsyncVerifier, Verifier
 
 

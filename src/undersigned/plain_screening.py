@@ -16,7 +16,7 @@ from undersigned.message.plain_fields import IN_ORDER, plain_byte_sequence, plai
 if TYPE_CHECKING:
     from undersigned.message.request import Request
     from undersigned.message.structured_fields import Coverage
-    from undersigned.profile import Profile
+    from undersigned.signature.profile import Profile
 
 LONGEST_PLAIN = 512
 """The longest signature field or digest that is looked at for being plain."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from undersigned.checklist import VerifiedSignature
-    from undersigned.profile import Profile
+    from undersigned.signature.profile import Profile
     from undersigned.url.origin import Origin
 
 logger = logging.getLogger("undersigned")

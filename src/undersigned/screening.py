@@ -9,14 +9,14 @@ from undersigned.message.content_digest import ContentDigest
 from undersigned.message.plain_fields import plain_byte_sequence, plain_signature_input
 from undersigned.message.structured_fields import MalformedField, is_list, parse_byte_sequences, parse_signature_input
 from undersigned.plain_screening import LONGEST_PLAIN, plain_candidate
-from undersigned.profile import PARAMETERS
+from undersigned.signature.profile import PARAMETERS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from undersigned.message.request import FieldLines, Request
     from undersigned.message.structured_fields import Parameter, SignatureInput
-    from undersigned.profile import Profile
+    from undersigned.signature.profile import Profile
 
 _INTEGERS = frozenset({"created", "expires"})
 _REQUIRED = frozenset(PARAMETERS)

@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from undersigned.checklist import identify
 from undersigned.errors import ConfigurationError
-from undersigned.profile import Profile
 from undersigned.revocation import RevocationList
 from undersigned.screening import screen
+from undersigned.signature.profile import Profile
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from undersigned.checklist import Proven, VerifiedSignature
     from undersigned.errors import SignatureError, Step
-    from undersigned.keys import AsyncKeySource, KeySource
     from undersigned.message.content import Content
     from undersigned.message.content_digest import RunningDigest
     from undersigned.message.request import Request
     from undersigned.replay import AsyncReplayStore, Claim, ReplayStore
+    from undersigned.signature.keys import AsyncKeySource, KeySource
 
 Answer = TypeVar("Answer")
 

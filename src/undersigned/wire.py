@@ -9,16 +9,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal, cast, get_args
 
-from undersigned.components import LONGEST_AUTHORITY
 from undersigned.errors import ConfigurationError, MalformedURL, printable
 from undersigned.policy import Policy
+from undersigned.signature.components import LONGEST_AUTHORITY
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from undersigned.errors import SignatureError
     from undersigned.message.request import FieldLines
-    from undersigned.profile import Profile
+    from undersigned.signature.profile import Profile
     from undersigned.url.origin import Origin, Origins
 
 Mode = Literal["required", "optional", "observe"]

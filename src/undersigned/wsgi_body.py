@@ -10,7 +10,7 @@ from undersigned.refusal import CONTENT_TOO_LARGE, RefusedUnread
 
 if TYPE_CHECKING:
     from undersigned.message.content_digest import RunningDigest
-    from undersigned.profile import Profile
+    from undersigned.signature.profile import Profile
     from undersigned.wsgi_environ import BodyFraming
 
 _CHUNK = 64 * 1024

@@ -11,7 +11,7 @@ from undersigned.message.request_target import RequestTarget, application_path
 from undersigned.wsgi_server import raw_target_missing
 
 if TYPE_CHECKING:
-    from undersigned.profile import Profile
+    from undersigned.signature.profile import Profile
     from undersigned.url import CanonicalURL
     from undersigned.url.origin import Origin
 

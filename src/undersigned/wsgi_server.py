@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from undersigned.errors import SignatureError
-    from undersigned.profile import Profile
+    from undersigned.signature.profile import Profile
 
 _INSTEAD = "run the application under gunicorn, waitress, uWSGI or mod_wsgi"
 

@@ -15,9 +15,9 @@ from tests.benchmarks.traffic import BODY, received, signed_fields
 from tests.keys import BARE, FULL, JSON_FIELD, NONCE, URL, b64url, covering, parameters, signer, verifier
 
 from undersigned import MemoryReplayStore, Request, SignatureError, asgi, wire
-from undersigned.components import LONGEST_TARGET, MOST_ESCAPES
 from undersigned.replay import Caps, UncheckedReplay
 from undersigned.screening import LONGEST_FIELD
+from undersigned.signature.components import LONGEST_TARGET, MOST_ESCAPES
 
 if TYPE_CHECKING:
     from collections.abc import Callable

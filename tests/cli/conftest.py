@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from undersigned.cli.key_pair import KeyPair
+from undersigned.signature.key_pair import KeyPair
 
 if TYPE_CHECKING:
     import pathlib

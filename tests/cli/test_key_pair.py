@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from undersigned import ConfigurationError, KeySet, SigningKey
-from undersigned.cli.key_pair import KeyPair, thumbprint
+from undersigned.signature.key_pair import KeyPair, thumbprint
 
 ALGORITHMS = pytest.mark.parametrize("algorithm", ["ed25519", "ecdsa-p256-sha256"])
 

@@ -9,7 +9,7 @@ from undersigned.conformance.document import Document
 from undersigned.conformance.resigning import signed_again
 from undersigned.conformance.vector import Endpoint, KeyRing, Vector
 from undersigned.operation import PathOperation
-from undersigned.sign import SignedFields
+from undersigned.signature.signer import SignedFields
 
 FOLDER = "request-signing/profile-3.2/positive"
 LEGACY = Endpoint(profiles.ADCP_3_1, PathOperation())

@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 
 from undersigned import Request, canonicalize
-from undersigned.base import signature_base
-from undersigned.components import ComponentValues, UnresolvableComponent
 from undersigned.message.structured_fields import parse_signature_input
+from undersigned.signature.base import signature_base
+from undersigned.signature.components import ComponentValues, UnresolvableComponent
 
 
 def base(text: str, *, headers=()) -> str:

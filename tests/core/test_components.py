@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from undersigned import MalformedURL, Request, canonicalize
-from undersigned.components import ComponentValues, UnresolvableComponent, received_target
 from undersigned.message.structured_fields import parse_signature_input
+from undersigned.signature.components import ComponentValues, UnresolvableComponent, received_target
 
 URL = "https://www.example.com/path?q=1"
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from undersigned.message.plain_fields import plain_byte_sequence, plain_signature_input
 from undersigned.message.structured_fields import MalformedField, parse_byte_sequences, parse_signature_input
-from undersigned.profile import PARAMETERS
+from undersigned.signature.profile import PARAMETERS
 
 COMPONENTS = '("@method" "@target-uri" "@authority" "content-type" "x-own")'
 VALUES = {"created": "1", "expires": "301", "nonce": '"bm9uY2U"', "keyid": '"k 1"', "alg": '"ed25519"', "tag": '"t"'}

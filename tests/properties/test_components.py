@@ -15,9 +15,9 @@ from tests.properties.strategies import (
 )
 
 from undersigned import MalformedURL, Request, canonicalize
-from undersigned.components import ComponentValues, UnresolvableComponent, received_target
 from undersigned.message.structured_fields import Component
-from undersigned.resolver import CanonicalResolver
+from undersigned.signature.components import ComponentValues, UnresolvableComponent, received_target
+from undersigned.signature.resolver import CanonicalResolver
 
 tokens = st.text(TOKEN, min_size=1, max_size=8)
 field_lists = st.lists(

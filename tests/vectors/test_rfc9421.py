@@ -7,10 +7,10 @@ import json
 import pytest
 from tests.vectors.published import ROOT, absent
 
-from undersigned.components import UnresolvableComponent
 from undersigned.conformance.document import Document
 from undersigned.conformance.rfc9421 import OTHER_FORM, SET_ASIDE, RFC9421Case
 from undersigned.message.structured_fields import MalformedField
+from undersigned.signature.components import UnresolvableComponent
 
 _FILE = ROOT / "rfc9421_vectors.json"
 ORIGIN_FORM = {

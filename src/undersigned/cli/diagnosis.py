@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from undersigned.cli.probe import Answer, Probe
-    from undersigned.sign import Signer
+    from undersigned.signature.signer import Signer
     from undersigned.url import CanonicalURL
 
 _PLAIN = "/plain"

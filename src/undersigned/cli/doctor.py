@@ -15,14 +15,14 @@ from undersigned.cli.lines import write_object
 from undersigned.cli.options import profile_option
 from undersigned.cli.probe import NoAnswer, ProbeClient
 from undersigned.errors import ConfigurationError, MalformedURL
-from undersigned.sign import Signer
+from undersigned.signature.signer import Signer
 from undersigned.url import CanonicalURL, canonicalize
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from undersigned.cli.finding import Diagnosis
-    from undersigned.keys import SigningKey
+    from undersigned.signature.keys import SigningKey
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH")
 

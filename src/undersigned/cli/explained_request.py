@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Final
 
 from rich.text import Text
 
-from undersigned.base import signature_base
 from undersigned.cli.base_difference import BaseDifference, compare_bases
 from undersigned.cli.body_digest import digest_cause
-from undersigned.components import ComponentValues, UnresolvableComponent, received_target
 from undersigned.errors import MalformedURL, SignatureError, printable
 from undersigned.message.structured_fields import MalformedField, parse_byte_sequences, parse_signature_input
 from undersigned.replay import UncheckedReplay
 from undersigned.screening import processed_label
+from undersigned.signature.base import signature_base
+from undersigned.signature.components import ComponentValues, UnresolvableComponent, received_target
 from undersigned.verify import Verifier
 
 if TYPE_CHECKING:
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
     from undersigned.cli.lines import Answer
     from undersigned.errors import Step
-    from undersigned.keys import KeySource
     from undersigned.message.request import Request
     from undersigned.message.structured_fields import Encoding, SignatureInput
-    from undersigned.profile import Profile
+    from undersigned.signature.keys import KeySource
+    from undersigned.signature.profile import Profile
 
 CHECKS: Final[Mapping[Step, str]] = {
     0: "the request is signed",

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from undersigned.errors import ConfigurationError
-from undersigned.keys import KeySet, SigningKey
 from undersigned.message.strict_json import loads
+from undersigned.signature.keys import KeySet, SigningKey
 
 if TYPE_CHECKING:
     from undersigned.message.strict_json import JSONValue

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from undersigned.cli.key_pair import Algorithm, KeyPair
 from undersigned.errors import ConfigurationError
+from undersigned.signature.key_pair import Algorithm, KeyPair
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,11 +12,11 @@ from undersigned.cli.lines import CODE, Answer, MalformedLine, answer_lines
 from undersigned.cli.options import SECONDS, profile_option, stdin_argument
 from undersigned.cli.request_line import parse_request
 from undersigned.errors import ConfigurationError, MalformedURL, SigningError
-from undersigned.sign import Signer
+from undersigned.signature.signer import Signer
 
 if TYPE_CHECKING:
-    from undersigned.keys import SigningKey
     from undersigned.message.strict_json import JSONValue
+    from undersigned.signature.keys import SigningKey
 
 
 @click.command()

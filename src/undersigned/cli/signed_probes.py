@@ -11,7 +11,7 @@ from undersigned.message.request import Request
 if TYPE_CHECKING:
     from undersigned.cli.site import Site
     from undersigned.cli.spellings import Content
-    from undersigned.sign import Signer
+    from undersigned.signature.signer import Signer
 
 CONTENT_METHODS = frozenset({"POST", "PUT", "PATCH"})
 _JSON = (("Content-Type", "application/json"),)

@@ -17,8 +17,8 @@ from undersigned.replay import MemoryReplayStore, UncheckedReplay
 from undersigned.verify import Verifier
 
 if TYPE_CHECKING:
-    from undersigned.keys import KeySet
     from undersigned.message.strict_json import JSONValue
+    from undersigned.signature.keys import KeySet
 
 
 @click.command()

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from undersigned.conformance.judgement import Judgement
     from undersigned.message.request import Request
-    from undersigned.profile import DigestPolicy, Profile
+    from undersigned.signature.profile import DigestPolicy, Profile
 
 _LISTS = frozenset({"required_for", "warn_for", "supported_for"})
 _METHODS = "protocol_methods_"

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from undersigned.base import signature_base
-from undersigned.components import ComponentValues, UnresolvableComponent
 from undersigned.conformance.difference import Difference
 from undersigned.conformance.document import Document, MalformedVector
-from undersigned.keys import VerificationKey
 from undersigned.message.request import Request
 from undersigned.message.structured_fields import MalformedField, parse_byte_sequences, parse_signature_input
+from undersigned.signature.base import signature_base
+from undersigned.signature.components import ComponentValues, UnresolvableComponent
+from undersigned.signature.keys import VerificationKey
 from undersigned.url import canonicalize
 
 if TYPE_CHECKING:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from undersigned.base import signature_base
-from undersigned.components import ComponentValues, UnresolvableComponent, received_target
 from undersigned.conformance.difference import Difference
 from undersigned.conformance.resigning import signed_again
 from undersigned.conformance.vector import Vector
 from undersigned.errors import MalformedURL, SignatureError
 from undersigned.operation import Operation, UnresolvedOperation
 from undersigned.screening import screen
+from undersigned.signature.base import signature_base
+from undersigned.signature.components import ComponentValues, UnresolvableComponent, received_target
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,8 +13,8 @@ from undersigned.revocation import RevocationList
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from undersigned.keys import KeySource
     from undersigned.replay import ReplayStore
+    from undersigned.signature.keys import KeySource
 
 _TTL = 360
 _ROOM = 1_000_000

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from undersigned.keys import KeySet, SigningKey
 from undersigned.message.content_digest import content_digest
 from undersigned.message.request import Request
-from undersigned.sign import Signer
+from undersigned.signature.keys import KeySet, SigningKey
+from undersigned.signature.signer import Signer
 
 if TYPE_CHECKING:
-    from undersigned.profile import Profile
+    from undersigned.signature.profile import Profile
 
 NOW = 1_776_520_800
 OPERATION = "create_media_buy"

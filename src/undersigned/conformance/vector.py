@@ -9,10 +9,10 @@ from undersigned.conformance.document import Document, MalformedVector
 from undersigned.conformance.judgement import judge
 from undersigned.conformance.state import State
 from undersigned.jsonrpc import JSONRPCOperation
-from undersigned.keys import KeySet, SigningKey
 from undersigned.message.request import Request
 from undersigned.operation import PathOperation
 from undersigned.policy import Policy
+from undersigned.signature.keys import KeySet, SigningKey
 from undersigned.verify import Verifier
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from undersigned.conformance.judgement import Judgement
     from undersigned.operation import OperationResolver
-    from undersigned.profile import DigestPolicy, Profile
+    from undersigned.signature.profile import DigestPolicy, Profile
 
 PRIVATE = "_private_d_for_test_only"
 """The member of a published test key that holds the private one."""

@@ -10,8 +10,8 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote_to_bytes
 
-from undersigned.components import check_length
 from undersigned.errors import MalformedURL
+from undersigned.signature.components import check_length
 
 if TYPE_CHECKING:
     from undersigned.url import CanonicalURL

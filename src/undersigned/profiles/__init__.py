@@ -13,7 +13,7 @@ from undersigned.profiles.adcp import ADCP_3_1, ADCP_3_2, ADCP_WEBHOOK
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from undersigned.profile import Profile
+    from undersigned.signature.profile import Profile
 
 BY_NAME: Mapping[str, Profile] = {profile.name: profile for profile in (ADCP_3_2, ADCP_3_1, ADCP_WEBHOOK)}
 """The profiles by the name the command line takes."""

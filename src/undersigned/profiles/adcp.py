@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from undersigned.profile import Profile
 from undersigned.replay import Caps
+from undersigned.signature.profile import Profile
 
 ADCP_3_2 = Profile(
     name="adcp-3.2",

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from undersigned.components import ComponentValues
     from undersigned.message.structured_fields import Component
+    from undersigned.signature.components import ComponentValues
 
 
 def signature_base(values: ComponentValues, components: Sequence[Component], parameters: str) -> str:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, cast, get_args
 
 from undersigned.errors import ConfigurationError, SignatureError, signature_error
-from undersigned.keys import ALGORITHMS
 from undersigned.message.structured_fields import KEY, Encoding
 from undersigned.replay import Caps
+from undersigned.signature.keys import ALGORITHMS
 
 if TYPE_CHECKING:
     from undersigned.errors import Reason, Step

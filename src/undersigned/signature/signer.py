@@ -9,10 +9,7 @@ from functools import lru_cache
 from os import urandom
 from typing import TYPE_CHECKING, NamedTuple
 
-from undersigned.base import signature_base
-from undersigned.components import ComponentValues, UnresolvableComponent
 from undersigned.errors import ConfigurationError, SigningError
-from undersigned.keys import SigningKey
 from undersigned.message.content_digest import DIGEST_ALGORITHMS, ContentDigest, content_digest
 from undersigned.message.structured_fields import (
     KEY,
@@ -22,7 +19,10 @@ from undersigned.message.structured_fields import (
     serialize_byte_sequence,
     serialize_signature_input,
 )
-from undersigned.profile import Profile
+from undersigned.signature.base import signature_base
+from undersigned.signature.components import ComponentValues, UnresolvableComponent
+from undersigned.signature.keys import SigningKey
+from undersigned.signature.profile import Profile
 from undersigned.url import canonicalize, canonicalize_authority
 
 if TYPE_CHECKING:

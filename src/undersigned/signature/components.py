@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from undersigned.message.request import Request
     from undersigned.message.structured_fields import Component
-    from undersigned.resolver import CanonicalResolver
+    from undersigned.signature.resolver import CanonicalResolver
     from undersigned.url import CanonicalURL
 
 LONGEST_TARGET = 65_536
@@ -176,7 +176,7 @@ class ComponentValues:
     def _resolver(self) -> CanonicalResolver:
         """Return the resolver, which reads every field: made once, and only where it is needed."""
         if self._resolving is None:
-            from undersigned.resolver import CanonicalResolver  # noqa: PLC0415 - few signatures cover what needs it
+            from undersigned.signature.resolver import CanonicalResolver  # noqa: PLC0415 - few signatures cover what needs it
 
             self._resolving = CanonicalResolver(self.request, self.target)
         return self._resolving

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 
-from undersigned.keys import SigningKey
+from undersigned.signature.keys import SigningKey
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from undersigned import asgi, wsgi
-    from undersigned.a2a import A2AOperation
     from undersigned.decision import Decision
-    from undersigned.jsonrpc import JSONRPCOperation
-    from undersigned.operation import Operation, PathOperation
-    from undersigned.policy import Policy
+    from undersigned.policy.a2a import A2AOperation
+    from undersigned.policy.jsonrpc import JSONRPCOperation
+    from undersigned.policy.operation import Operation, PathOperation
+    from undersigned.policy.policy import Policy
 
 __version__ = "0.1.0"
 

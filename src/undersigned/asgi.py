@@ -29,7 +29,7 @@ from undersigned.verify import AsyncVerifier, Verifier
 if TYPE_CHECKING:
     from undersigned.decision import Decision
     from undersigned.gate import Question
-    from undersigned.policy import Policy
+    from undersigned.policy.policy import Policy
     from undersigned.refusal import Record
     from undersigned.signature.profile import Profile
     from undersigned.url.origin import Origin

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 from undersigned.errors import MalformedSignature, SignatureError
 from undersigned.message.content import Content
-from undersigned.operation import UnresolvedOperation
+from undersigned.policy.operation import UnresolvedOperation
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from undersigned.checklist import Proven, VerifiedSignature
     from undersigned.message.content_digest import RunningDigest
     from undersigned.message.request import Request
-    from undersigned.operation import Operation
-    from undersigned.policy import Policy
-    from undersigned.settlement import Judgement, Settlement
+    from undersigned.policy.operation import Operation
+    from undersigned.policy.policy import Policy
+    from undersigned.policy.settlement import Judgement, Settlement
     from undersigned.signature.profile import Profile
     from undersigned.verify import AsyncVerifier, Verifier
 

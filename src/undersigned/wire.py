@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, Literal, cast, get_args
 
 from undersigned.errors import ConfigurationError, MalformedURL, printable
-from undersigned.policy import Policy
+from undersigned.policy.policy import Policy
 from undersigned.signature.components import LONGEST_AUTHORITY
 
 if TYPE_CHECKING:

@@ -31,7 +31,7 @@ from undersigned.wsgi_server import NOTICES, check_server, detected_server
 if TYPE_CHECKING:
     from undersigned.decision import Decision
     from undersigned.gate import Question
-    from undersigned.policy import Policy
+    from undersigned.policy.policy import Policy
     from undersigned.refusal import Record
     from undersigned.url.origin import Origin
 

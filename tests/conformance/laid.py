@@ -10,8 +10,8 @@ from undersigned import profiles
 from undersigned.conformance import find, grade
 from undersigned.conformance.document import Document
 from undersigned.conformance.vector import Endpoint, KeyRing
-from undersigned.jsonrpc import JSONRPCOperation
-from undersigned.operation import PathOperation
+from undersigned.policy.jsonrpc import JSONRPCOperation
+from undersigned.policy.operation import PathOperation
 
 if TYPE_CHECKING:
     from undersigned.conformance import Difference

@@ -8,7 +8,7 @@ from undersigned.conformance import resigning
 from undersigned.conformance.document import Document
 from undersigned.conformance.resigning import signed_again
 from undersigned.conformance.vector import Endpoint, KeyRing, Vector
-from undersigned.operation import PathOperation
+from undersigned.policy.operation import PathOperation
 from undersigned.signature.signer import SignedFields
 
 FOLDER = "request-signing/profile-3.2/positive"

@@ -6,7 +6,7 @@ import pytest
 
 from undersigned import MemoryReplayStore, Request, SignatureError, Verifier, profiles
 from undersigned.conformance.tampering import KEYS, METHOD, NOW, OPERATION, Facts
-from undersigned.webhook_registration import registers_authentication
+from undersigned.policy.webhooks import registers_authentication
 
 GOOD = Facts(
     profile=profiles.ADCP_3_2,

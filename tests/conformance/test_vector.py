@@ -6,8 +6,8 @@ from tests.conformance.laid import KEYS, MCP, PLAIN, RING, RPC, SIGNED, own
 from undersigned import ConfigurationError, profiles
 from undersigned.conformance.document import Document, MalformedVector
 from undersigned.conformance.vector import Endpoint, KeyRing, Vector
-from undersigned.jsonrpc import JSONRPCOperation
-from undersigned.operation import PathOperation
+from undersigned.policy.jsonrpc import JSONRPCOperation
+from undersigned.policy.operation import PathOperation
 
 
 def vector(path: str = SIGNED, *, endpoint: Endpoint = PLAIN, ring: KeyRing = RING, **changes) -> Vector:

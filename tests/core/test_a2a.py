@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from undersigned import Request
-from undersigned.a2a import A2AOperation
-from undersigned.operation import Operation, UnresolvedOperation
+from undersigned.policy.a2a import A2AOperation
+from undersigned.policy.operation import Operation, UnresolvedOperation
 
 RESOLVER = A2AOperation()
 ENDPOINT = "https://seller.example.com/a2a/jsonrpc"

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from undersigned import Request
-from undersigned.jsonrpc import JSONRPCOperation
-from undersigned.operation import Operation, UnresolvedOperation
+from undersigned.policy.jsonrpc import JSONRPCOperation
+from undersigned.policy.operation import Operation, UnresolvedOperation
 
 RESOLVER = JSONRPCOperation()
 JSON_FIELD = [("Content-Type", "application/json")]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from undersigned import Request, UndersignedError
 from undersigned.errors import MalformedSignature
-from undersigned.operation import Operation, PathOperation, UnresolvedOperation, is_name, members, path_segments
+from undersigned.policy.operation import Operation, PathOperation, UnresolvedOperation, is_name, members, path_segments
 
 ORIGIN = "https://seller.example.com"
 RESOLVER = PathOperation()

@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from undersigned import ConfigurationError
-from undersigned.a2a import A2AOperation
 from undersigned.errors import signature_error
-from undersigned.jsonrpc import JSONRPCOperation
-from undersigned.operation import Operation, PathOperation, UnresolvedOperation
-from undersigned.policy import Policy
+from undersigned.policy.a2a import A2AOperation
+from undersigned.policy.jsonrpc import JSONRPCOperation
+from undersigned.policy.operation import Operation, PathOperation, UnresolvedOperation
+from undersigned.policy.policy import Policy
 
 OPERATIONS = ("required_for", "warn_for", "supported_for")
 METHODS = tuple(f"protocol_methods_{option}" for option in OPERATIONS)

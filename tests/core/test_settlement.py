@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from undersigned import SignatureError, SignatureRejected, VerificationUnavailable
 from undersigned.errors import Reason, signature_error
-from undersigned.settlement import Demand, Settlement, settle
+from undersigned.policy.settlement import Demand, Settlement, settle
 
 DEMANDS = get_args(Demand)
 PREFIX = "request_"

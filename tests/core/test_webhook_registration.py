@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from undersigned import Request
-from undersigned.a2a import A2AOperation
-from undersigned.jsonrpc import JSONRPCOperation
-from undersigned.operation import Operation, PathOperation
-from undersigned.policy import Policy
-from undersigned.webhook_registration import names_webhook, registers_authentication
+from undersigned.policy.a2a import A2AOperation
+from undersigned.policy.jsonrpc import JSONRPCOperation
+from undersigned.policy.operation import Operation, PathOperation
+from undersigned.policy.policy import Policy
+from undersigned.policy.webhooks import names_webhook, registers_authentication
 
 ORIGIN = "https://seller.example.com"
 CONFIG = {"url": "https://buyer.example.com/hook", "authentication": {"schemes": ["Bearer"], "credentials": "c" * 32}}

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from tests.vectors.published import needs_published, published
 
-from undersigned.a2a import A2AOperation
 from undersigned.conformance.judgement import judge
-from undersigned.jsonrpc import JSONRPCOperation
-from undersigned.operation import UnresolvedOperation
-from undersigned.policy import Policy
+from undersigned.policy.a2a import A2AOperation
+from undersigned.policy.jsonrpc import JSONRPCOperation
+from undersigned.policy.operation import UnresolvedOperation
+from undersigned.policy.policy import Policy
 
 A2A = "request-signing/a2a"
 REQUESTS = ("request-signing", "request-signing/profile-3.2")

@@ -13,7 +13,7 @@ from tests.vectors.recipes.keys import WARNING
 from undersigned.conformance import grade
 from undersigned.conformance.signing import SigningVector
 from undersigned.errors import Reason
-from undersigned.settlement import Demand
+from undersigned.policy.settlement import Demand
 from undersigned.url import ADCP_RECEIVED
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from tests.vectors.published import CORPUS, OWN, params
 
 from undersigned import ConfigurationError
 from undersigned.conformance.method_names import OPTIONS, RESOLVERS, MethodDeclaration, MethodMatch, carrying, listing
-from undersigned.policy import Policy
+from undersigned.policy.policy import Policy
 
 SET = "request-signing/protocol-method-names"
 

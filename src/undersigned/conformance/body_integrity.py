@@ -11,9 +11,9 @@ from undersigned.conformance.document import Document, MalformedVector
 from undersigned.conformance.judgement import judge
 from undersigned.conformance.tampering import KEYS, METHOD, NOW, OPERATION, Facts
 from undersigned.errors import VerificationUnavailable
-from undersigned.jsonrpc import JSONRPCOperation
-from undersigned.operation import PathOperation
-from undersigned.policy import Policy
+from undersigned.policy.jsonrpc import JSONRPCOperation
+from undersigned.policy.operation import PathOperation
+from undersigned.policy.policy import Policy
 from undersigned.replay import MemoryReplayStore
 from undersigned.verify import Verifier
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from undersigned import profiles
-from undersigned.a2a import A2AOperation
 from undersigned.conformance.body_integrity import BodyIntegrityFact
 from undersigned.conformance.canonicalization import CanonicalizationCase
 from undersigned.conformance.document import Document, MalformedVector
@@ -16,8 +15,9 @@ from undersigned.conformance.method_names import MethodDeclaration, MethodMatch
 from undersigned.conformance.rfc9421 import RFC9421Case
 from undersigned.conformance.signing import SigningVector
 from undersigned.conformance.vector import Endpoint, KeyRing
-from undersigned.jsonrpc import JSONRPCOperation
-from undersigned.operation import PathOperation
+from undersigned.policy.a2a import A2AOperation
+from undersigned.policy.jsonrpc import JSONRPCOperation
+from undersigned.policy.operation import PathOperation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

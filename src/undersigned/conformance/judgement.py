@@ -13,7 +13,7 @@ from undersigned.screening import is_signed
 if TYPE_CHECKING:
     from undersigned.checklist import VerifiedSignature
     from undersigned.gate import Judged, Question
-    from undersigned.policy import Policy
+    from undersigned.policy.policy import Policy
     from undersigned.verify import Verifier
 
 

@@ -6,18 +6,18 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from undersigned.a2a import A2AOperation
 from undersigned.conformance.difference import Difference
 from undersigned.errors import ConfigurationError
-from undersigned.jsonrpc import JSONRPCOperation
 from undersigned.message.request import Request
-from undersigned.policy import Policy
+from undersigned.policy.a2a import A2AOperation
+from undersigned.policy.jsonrpc import JSONRPCOperation
+from undersigned.policy.policy import Policy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from undersigned.operation import OperationResolver
-    from undersigned.settlement import Demand
+    from undersigned.policy.operation import OperationResolver
+    from undersigned.policy.settlement import Demand
 
 Option: TypeAlias = Literal["required", "warn", "supported"]
 

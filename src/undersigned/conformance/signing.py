@@ -9,7 +9,7 @@ from undersigned.conformance.difference import Difference
 from undersigned.conformance.resigning import signed_again
 from undersigned.conformance.vector import Vector
 from undersigned.errors import MalformedURL, SignatureError
-from undersigned.operation import Operation, UnresolvedOperation
+from undersigned.policy.operation import Operation, UnresolvedOperation
 from undersigned.screening import screen
 from undersigned.signature.base import signature_base
 from undersigned.signature.components import ComponentValues, UnresolvableComponent, received_target

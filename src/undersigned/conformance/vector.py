@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, cast
 from undersigned.conformance.document import Document, MalformedVector
 from undersigned.conformance.judgement import judge
 from undersigned.conformance.state import State
-from undersigned.jsonrpc import JSONRPCOperation
 from undersigned.message.request import Request
-from undersigned.operation import PathOperation
-from undersigned.policy import Policy
+from undersigned.policy.jsonrpc import JSONRPCOperation
+from undersigned.policy.operation import PathOperation
+from undersigned.policy.policy import Policy
 from undersigned.signature.keys import KeySet, SigningKey
 from undersigned.verify import Verifier
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from undersigned.conformance.judgement import Judgement
-    from undersigned.operation import OperationResolver
+    from undersigned.policy.operation import OperationResolver
     from undersigned.signature.profile import DigestPolicy, Profile
 
 PRIVATE = "_private_d_for_test_only"

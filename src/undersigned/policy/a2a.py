@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from undersigned.jsonrpc import TOOL_CALL, is_bare, read_envelope, tool_name
-from undersigned.operation import (
+from undersigned.policy.jsonrpc import TOOL_CALL, is_bare, read_envelope, tool_name
+from undersigned.policy.operation import (
     Operation,
     UnresolvedOperation,
     content_of,

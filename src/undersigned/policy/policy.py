@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
 from undersigned.errors import ConfigurationError
-from undersigned.jsonrpc import TOOL_CALL
-from undersigned.operation import OperationResolver, PathOperation, UnresolvedOperation
-from undersigned.settlement import Settlement, settle
-from undersigned.webhook_registration import names_webhook, registers_authentication
+from undersigned.policy.jsonrpc import TOOL_CALL
+from undersigned.policy.operation import OperationResolver, PathOperation, UnresolvedOperation
+from undersigned.policy.settlement import Settlement, settle
+from undersigned.policy.webhooks import names_webhook, registers_authentication
 
 if TYPE_CHECKING:
-    from undersigned.operation import Operation
-    from undersigned.settlement import Demand, Judgement
+    from undersigned.policy.operation import Operation
+    from undersigned.policy.settlement import Demand, Judgement
 
 _OPERATIONS = ("required_for", "warn_for", "supported_for")
 _METHODS = ("protocol_methods_required_for", "protocol_methods_warn_for", "protocol_methods_supported_for")

@@ -9,8 +9,8 @@ from urllib.parse import unquote
 from undersigned.errors import MalformedURL, SignatureError, UndersignedError, signature_error
 from undersigned.message.json_content import json_if_any, strict_json
 from undersigned.message.strict_json import AmbiguousJSON
+from undersigned.policy.webhooks import names_webhook
 from undersigned.url import canonicalize
-from undersigned.webhook_registration import names_webhook
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from undersigned.operation import Operation, UnresolvedOperation, content_of, is_name, members
+from undersigned.policy.operation import Operation, UnresolvedOperation, content_of, is_name, members
 
 if TYPE_CHECKING:
     from undersigned.message.request import Request

@@ -21,7 +21,7 @@ from undersigned.errors import (
     VerificationUnavailable,
 )
 from undersigned.message.request import Request
-from undersigned.replay import MemoryReplayStore
+from undersigned.replay.memory import MemoryReplayStore
 from undersigned.revocation import RevocationList
 from undersigned.signature.keys import KeySet, SigningKey, VerificationKey
 from undersigned.signature.profile import Profile

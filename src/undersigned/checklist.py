@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from undersigned.message.content_digest import RunningDigest
     from undersigned.message.strict_json import JSONValue
     from undersigned.policy.operation import Operation
-    from undersigned.replay import Claim
+    from undersigned.replay.memory import Claim
     from undersigned.revocation import RevocationList
     from undersigned.url import CanonicalURL
 

@@ -15,7 +15,7 @@ from tests.benchmarks.traffic import BODY, received, signed_fields
 from tests.keys import BARE, FULL, JSON_FIELD, NONCE, URL, b64url, covering, parameters, signer, verifier
 
 from undersigned import MemoryReplayStore, Request, SignatureError, asgi, wire
-from undersigned.replay import Caps, UncheckedReplay
+from undersigned.replay.memory import Caps, UncheckedReplay
 from undersigned.screening import LONGEST_FIELD
 from undersigned.signature.components import LONGEST_TARGET, MOST_ESCAPES
 

@@ -13,7 +13,7 @@ from undersigned.cli.lines import CODE, Answer, MalformedLine, answer_lines
 from undersigned.cli.options import SECONDS, profile_option, stdin_argument
 from undersigned.cli.request_line import parse_request
 from undersigned.errors import SignatureError
-from undersigned.replay import MemoryReplayStore, UncheckedReplay
+from undersigned.replay.memory import MemoryReplayStore, UncheckedReplay
 from undersigned.verify import Verifier
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from undersigned.errors import VerificationUnavailable
 from undersigned.policy.jsonrpc import JSONRPCOperation
 from undersigned.policy.operation import PathOperation
 from undersigned.policy.policy import Policy
-from undersigned.replay import MemoryReplayStore
+from undersigned.replay.memory import MemoryReplayStore
 from undersigned.verify import Verifier
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from undersigned.replay import Caps
+from undersigned.replay.memory import Caps
 from undersigned.signature.profile import Profile
 
 ADCP_3_2 = Profile(

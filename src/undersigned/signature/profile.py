@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, cast, get_args
 
 from undersigned.errors import ConfigurationError, SignatureError, signature_error
 from undersigned.message.structured_fields import KEY, Encoding
-from undersigned.replay import Caps
+from undersigned.replay.memory import Caps
 from undersigned.signature.keys import ALGORITHMS
 
 if TYPE_CHECKING:

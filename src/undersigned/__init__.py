@@ -9,7 +9,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from undersigned import profiles
-from undersigned.checklist import VerifiedSignature
 from undersigned.errors import (
     ConfigurationError,
     MalformedSignature,
@@ -22,12 +21,13 @@ from undersigned.errors import (
 )
 from undersigned.message.request import Request
 from undersigned.replay.memory import MemoryReplayStore
-from undersigned.revocation import RevocationList
 from undersigned.signature.keys import KeySet, SigningKey, VerificationKey
 from undersigned.signature.profile import Profile
 from undersigned.signature.signer import SignedFields, Signer
 from undersigned.url import CanonicalURL, canonicalize, same_url
-from undersigned.verify import AsyncVerifier, Verifier
+from undersigned.verification.checklist import VerifiedSignature
+from undersigned.verification.revocation import RevocationList
+from undersigned.verification.verifier import AsyncVerifier, Verifier
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -17,22 +17,22 @@ from undersigned.asgi_scope import (
     verified_scope,
 )
 from undersigned.errors import ConfigurationError, MalformedURL, SignatureError
-from undersigned.gate import Authenticate, Complete, Gate, Judged, ReadContent
 from undersigned.message.content import Content
 from undersigned.message.request import FieldLines, Request
 from undersigned.refusal import TOO_MANY_FIELDS, Recorder, Refusal, RefusedUnread, log_unsigned
-from undersigned.screening import is_signed
 from undersigned.url import canonicalize
 from undersigned.url.origin import Origins
-from undersigned.verify import AsyncVerifier, Verifier
+from undersigned.verification.gate import Authenticate, Complete, Gate, Judged, ReadContent
+from undersigned.verification.screening import is_signed
+from undersigned.verification.verifier import AsyncVerifier, Verifier
 
 if TYPE_CHECKING:
     from undersigned.decision import Decision
-    from undersigned.gate import Question
     from undersigned.policy.policy import Policy
     from undersigned.refusal import Record
     from undersigned.signature.profile import Profile
     from undersigned.url.origin import Origin
+    from undersigned.verification.gate import Question
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Message: TypeAlias = MutableMapping[str, Any]

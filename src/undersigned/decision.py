@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Literal
 from undersigned.errors import VerificationUnavailable, printable
 
 if TYPE_CHECKING:
-    from undersigned.checklist import VerifiedSignature
     from undersigned.errors import SignatureError, Step
     from undersigned.signature.profile import Profile
     from undersigned.url.origin import Origin
+    from undersigned.verification.checklist import VerifiedSignature
 
 Outcome = Literal["verified", "unsigned", "warned", "refused", "unavailable"]
 """`warned`: the signature failed and another credential carries the request. `unavailable`: we could not find out."""

@@ -14,9 +14,9 @@ from undersigned.errors import SignatureError, VerificationUnavailable, printabl
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from undersigned.checklist import VerifiedSignature
     from undersigned.signature.profile import Profile
     from undersigned.url.origin import Origin
+    from undersigned.verification.checklist import VerifiedSignature
 
 logger = logging.getLogger("undersigned")
 

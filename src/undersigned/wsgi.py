@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from undersigned import wire
 from undersigned.errors import ConfigurationError, MalformedURL, SignatureError
-from undersigned.gate import Authenticate, Complete, Gate, Judged, ReadContent, drive
 from undersigned.message.request import FieldLines, Request
 from undersigned.refusal import TOO_MANY_FIELDS, Recorder, Refusal, RefusedUnread, log_unsigned, logger
-from undersigned.screening import is_signed
 from undersigned.url import canonicalize
 from undersigned.url.origin import Origins
-from undersigned.verify import Verifier
+from undersigned.verification.gate import Authenticate, Complete, Gate, Judged, ReadContent, drive
+from undersigned.verification.screening import is_signed
+from undersigned.verification.verifier import Verifier
 from undersigned.wsgi_body import put_back, read_content
 from undersigned.wsgi_environ import (
     BodyFraming,
@@ -30,10 +30,10 @@ from undersigned.wsgi_server import NOTICES, check_server, detected_server
 
 if TYPE_CHECKING:
     from undersigned.decision import Decision
-    from undersigned.gate import Question
     from undersigned.policy.policy import Policy
     from undersigned.refusal import Record
     from undersigned.url.origin import Origin
+    from undersigned.verification.gate import Question
 
 Environ: TypeAlias = dict[str, Any]
 StartResponse: TypeAlias = Callable[..., Callable[[bytes], object]]

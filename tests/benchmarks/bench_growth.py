@@ -16,8 +16,8 @@ from tests.keys import BARE, FULL, JSON_FIELD, NONCE, URL, b64url, covering, par
 
 from undersigned import MemoryReplayStore, Request, SignatureError, asgi, wire
 from undersigned.replay.memory import Caps, UncheckedReplay
-from undersigned.screening import LONGEST_FIELD
 from undersigned.signature.components import LONGEST_TARGET, MOST_ESCAPES
+from undersigned.verification.screening import LONGEST_FIELD
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,7 +16,7 @@ from tests.keys import EC_KEY, EC_PUBLIC, NOW, PUBLIC, verifier
 
 from undersigned import KeySet, SignatureError
 from undersigned.message.strict_json import loads
-from undersigned.screening import screen
+from undersigned.verification.screening import screen
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -23,10 +23,10 @@ from tests.keys import (
 )
 
 from undersigned import Request, RevocationList, SignatureError, VerificationKey, profiles
-from undersigned.checklist import identify
 from undersigned.message.content import Content
 from undersigned.message.content_digest import content_digest
-from undersigned.screening import screen
+from undersigned.verification.checklist import identify
+from undersigned.verification.screening import screen
 
 VERIFYING = VerificationKey.from_jwk(PUBLIC)
 

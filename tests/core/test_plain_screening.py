@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from tests.keys import BARE, BODY, FULL, JSON_FIELD, NOW, URL, covering, signed_request, unsigned_claim, with_field
 
 from undersigned import SignatureError, profiles
-from undersigned.plain_screening import plain_candidate
 from undersigned.profiles import BY_NAME
-from undersigned.screening import screen, screen_any
+from undersigned.verification.plain_screening import plain_candidate
+from undersigned.verification.screening import screen, screen_any
 
 PROFILES = [*BY_NAME.values(), dataclasses.replace(profiles.ADCP_3_1, digest="forbidden")]
 SIGNATURE = f"sig1=:{'A' * 86}==:"

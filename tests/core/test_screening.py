@@ -20,7 +20,7 @@ from tests.keys import (
 )
 
 from undersigned import MalformedSignature, Request, SignatureError, SignatureRejected, profiles
-from undersigned.screening import is_signed, screen
+from undersigned.verification.screening import is_signed, screen
 
 MEGABYTE = 1024 * 1024
 DIGEST = "sha-256=:SNIVma8dgUBx/U1CBaYFQnsJep9S0/tXaNXlQQOdoxQ=:"

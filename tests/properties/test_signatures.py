@@ -39,8 +39,8 @@ from tests.properties.strategies import (
 
 from undersigned import MalformedURL, Request, SignatureError, VerifiedSignature, canonicalize, profiles
 from undersigned.message.content_digest import content_digest
-from undersigned.screening import screen
 from undersigned.signature.components import UnresolvableComponent
+from undersigned.verification.screening import screen
 
 all_profiles = st.sampled_from([profiles.ADCP_3_2, profiles.ADCP_3_1, profiles.ADCP_WEBHOOK])
 signing_keys = st.sampled_from([KEY, EC_KEY])

@@ -10,7 +10,7 @@ from tests.vectors.published import CORPUS, OWN, ROOT, SIGNING, absent, needs_pu
 
 from undersigned import AsyncVerifier, MemoryReplayStore, SignatureError, VerifiedSignature, Verifier
 from undersigned.conformance.resigning import signed_again
-from undersigned.screening import screen
+from undersigned.verification.screening import screen
 
 
 def is_positive(vector) -> bool:

@@ -12,10 +12,10 @@ from undersigned.cli.body_digest import digest_cause
 from undersigned.errors import MalformedURL, SignatureError, printable
 from undersigned.message.structured_fields import MalformedField, parse_byte_sequences, parse_signature_input
 from undersigned.replay.memory import UncheckedReplay
-from undersigned.screening import processed_label
 from undersigned.signature.base import signature_base
 from undersigned.signature.components import ComponentValues, UnresolvableComponent, received_target
-from undersigned.verify import Verifier
+from undersigned.verification.screening import processed_label
+from undersigned.verification.verifier import Verifier
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -14,7 +14,7 @@ from undersigned.cli.options import SECONDS, profile_option, stdin_argument
 from undersigned.cli.request_line import parse_request
 from undersigned.errors import SignatureError
 from undersigned.replay.memory import MemoryReplayStore, UncheckedReplay
-from undersigned.verify import Verifier
+from undersigned.verification.verifier import Verifier
 
 if TYPE_CHECKING:
     from undersigned.message.strict_json import JSONValue

@@ -15,7 +15,7 @@ from undersigned.policy.jsonrpc import JSONRPCOperation
 from undersigned.policy.operation import PathOperation
 from undersigned.policy.policy import Policy
 from undersigned.replay.memory import MemoryReplayStore
-from undersigned.verify import Verifier
+from undersigned.verification.verifier import Verifier
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from undersigned.errors import SignatureError
-from undersigned.gate import Authenticate, Complete, Gate, ReadContent, drive
 from undersigned.message.request import Request
-from undersigned.screening import is_signed
+from undersigned.verification.gate import Authenticate, Complete, Gate, ReadContent, drive
+from undersigned.verification.screening import is_signed
 
 if TYPE_CHECKING:
-    from undersigned.checklist import VerifiedSignature
-    from undersigned.gate import Judged, Question
     from undersigned.policy.policy import Policy
-    from undersigned.verify import Verifier
+    from undersigned.verification.checklist import VerifiedSignature
+    from undersigned.verification.gate import Judged, Question
+    from undersigned.verification.verifier import Verifier
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,18 +14,18 @@ from undersigned.message.structured_fields import (
     parse_signature_input,
     serialize_byte_sequence,
 )
-from undersigned.screening import screen
 from undersigned.signature.profile import PARAMETERS
 from undersigned.signature.signer import Signer
+from undersigned.verification.screening import screen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from undersigned.candidate import Candidate
     from undersigned.conformance.vector import Vector
     from undersigned.message.content_digest import DigestAlgorithm
     from undersigned.signature.keys import SigningKey
     from undersigned.signature.signer import SignedFields
+    from undersigned.verification.candidate import Candidate
 
 _SIGNATURE_FIELDS = frozenset({"signature", "signature-input"})
 _DIGESTS: Mapping[str, DigestAlgorithm] = MappingProxyType({"sha-256": "sha-256", "sha-512": "sha-512"})

@@ -10,9 +10,9 @@ from undersigned.conformance.resigning import signed_again
 from undersigned.conformance.vector import Vector
 from undersigned.errors import MalformedURL, SignatureError
 from undersigned.policy.operation import Operation, UnresolvedOperation
-from undersigned.screening import screen
 from undersigned.signature.base import signature_base
 from undersigned.signature.components import ComponentValues, UnresolvableComponent, received_target
+from undersigned.verification.screening import screen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from undersigned.conformance.document import Document, MalformedVector
 from undersigned.replay.memory import Caps, MemoryReplayStore
-from undersigned.revocation import RevocationList
+from undersigned.verification.revocation import RevocationList
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,22 +6,22 @@ import time
 from inspect import isawaitable, iscoroutinefunction
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from undersigned.checklist import identify
 from undersigned.errors import ConfigurationError
-from undersigned.revocation import RevocationList
-from undersigned.screening import screen
 from undersigned.signature.profile import Profile
+from undersigned.verification.checklist import identify
+from undersigned.verification.revocation import RevocationList
+from undersigned.verification.screening import screen
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from undersigned.checklist import Proven, VerifiedSignature
     from undersigned.errors import SignatureError, Step
     from undersigned.message.content import Content
     from undersigned.message.content_digest import RunningDigest
     from undersigned.message.request import Request
     from undersigned.replay.memory import AsyncReplayStore, Claim, ReplayStore
     from undersigned.signature.keys import AsyncKeySource, KeySource
+    from undersigned.verification.checklist import Proven, VerifiedSignature
 
 Answer = TypeVar("Answer")
 

@@ -20,15 +20,15 @@ from undersigned.signature.keys import VerificationKey
 from undersigned.url import canonicalize
 
 if TYPE_CHECKING:
-    from undersigned.candidate import Candidate
     from undersigned.errors import Reason, SignatureError, Step
     from undersigned.message.content import Content
     from undersigned.message.content_digest import RunningDigest
     from undersigned.message.strict_json import JSONValue
     from undersigned.policy.operation import Operation
     from undersigned.replay.memory import Claim
-    from undersigned.revocation import RevocationList
     from undersigned.url import CanonicalURL
+    from undersigned.verification.candidate import Candidate
+    from undersigned.verification.revocation import RevocationList
 
 _NOT_OVER_THIS_BASE = (
     "the signature is not the key's over this base; compare it with the sender's line by line: a @target-uri of "

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from undersigned.candidate import Candidate
 from undersigned.message.content_digest import ContentDigest
 from undersigned.message.plain_fields import plain_byte_sequence, plain_signature_input
 from undersigned.message.structured_fields import MalformedField, is_list, parse_byte_sequences, parse_signature_input
-from undersigned.plain_screening import LONGEST_PLAIN, plain_candidate
 from undersigned.signature.profile import PARAMETERS
+from undersigned.verification.candidate import Candidate
+from undersigned.verification.plain_screening import LONGEST_PLAIN, plain_candidate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

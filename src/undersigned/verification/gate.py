@@ -19,14 +19,14 @@ from undersigned.policy.operation import UnresolvedOperation
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from undersigned.checklist import Proven, VerifiedSignature
     from undersigned.message.content_digest import RunningDigest
     from undersigned.message.request import Request
     from undersigned.policy.operation import Operation
     from undersigned.policy.policy import Policy
     from undersigned.policy.settlement import Judgement, Settlement
     from undersigned.signature.profile import Profile
-    from undersigned.verify import AsyncVerifier, Verifier
+    from undersigned.verification.checklist import Proven, VerifiedSignature
+    from undersigned.verification.verifier import AsyncVerifier, Verifier
 
 
 class Authenticate(NamedTuple):

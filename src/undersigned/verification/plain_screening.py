@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from undersigned.candidate import Candidate
 from undersigned.message.content_digest import DIGEST_ALGORITHMS, ContentDigest
 from undersigned.message.plain_fields import IN_ORDER, plain_byte_sequence, plain_coverage
+from undersigned.verification.candidate import Candidate
 
 if TYPE_CHECKING:
     from undersigned.message.request import Request

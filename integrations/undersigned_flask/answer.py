@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from flask import Request, Response
 
-from undersigned.refusal import Refusal, log_refusal
+from undersigned.middleware.answer import Refusal, log_refusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.websockets import WebSocket
 
 from undersigned import ConfigurationError, Profile, SignatureError, VerifiedSignature, profiles
-from undersigned.refusal import Refusal, log_refusal
+from undersigned.middleware.answer import Refusal, log_refusal
 
 from .middleware import PROFILE
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from undersigned import asgi, wsgi
-    from undersigned.decision import Decision
+    from undersigned.middleware.decision import Decision
     from undersigned.policy.a2a import A2AOperation
     from undersigned.policy.jsonrpc import JSONRPCOperation
     from undersigned.policy.operation import Operation, PathOperation

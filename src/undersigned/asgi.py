@@ -7,7 +7,6 @@ from inspect import isawaitable
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from undersigned import wire
 from undersigned.asgi_body import Disconnected, bodiless, read_content, replayed
 from undersigned.asgi_scope import (
     detected_server,
@@ -19,7 +18,8 @@ from undersigned.asgi_scope import (
 from undersigned.errors import ConfigurationError, MalformedURL, SignatureError
 from undersigned.message.content import Content
 from undersigned.message.request import FieldLines, Request
-from undersigned.refusal import TOO_MANY_FIELDS, Recorder, Refusal, RefusedUnread, log_unsigned
+from undersigned.middleware import wire
+from undersigned.middleware.answer import TOO_MANY_FIELDS, Recorder, Refusal, RefusedUnread, log_unsigned
 from undersigned.url import canonicalize
 from undersigned.url.origin import Origins
 from undersigned.verification.gate import Authenticate, Complete, Gate, Judged, ReadContent
@@ -27,9 +27,9 @@ from undersigned.verification.screening import is_signed
 from undersigned.verification.verifier import AsyncVerifier, Verifier
 
 if TYPE_CHECKING:
-    from undersigned.decision import Decision
+    from undersigned.middleware.answer import Record
+    from undersigned.middleware.decision import Decision
     from undersigned.policy.policy import Policy
-    from undersigned.refusal import Record
     from undersigned.signature.profile import Profile
     from undersigned.url.origin import Origin
     from undersigned.verification.gate import Question

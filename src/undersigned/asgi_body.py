@@ -7,7 +7,7 @@ from types import coroutine
 from typing import TYPE_CHECKING, Any
 
 from undersigned.message.content import Content
-from undersigned.refusal import CONTENT_TOO_LARGE, REQUEST_TIMEOUT, RefusedUnread
+from undersigned.middleware.answer import CONTENT_TOO_LARGE, REQUEST_TIMEOUT, RefusedUnread
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Generator, MutableMapping

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote_from_bytes, unquote
 
-from undersigned import wire
 from undersigned.errors import MalformedURL
 from undersigned.message.request_target import RequestTarget, application_path
+from undersigned.middleware import wire
 
 if TYPE_CHECKING:
     from collections.abc import MutableMapping

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from undersigned import wire
 from undersigned.errors import ConfigurationError, MalformedURL, SignatureError
 from undersigned.message.request import FieldLines, Request
-from undersigned.refusal import TOO_MANY_FIELDS, Recorder, Refusal, RefusedUnread, log_unsigned, logger
+from undersigned.middleware import wire
+from undersigned.middleware.answer import TOO_MANY_FIELDS, Recorder, Refusal, RefusedUnread, log_unsigned, logger
 from undersigned.url import canonicalize
 from undersigned.url.origin import Origins
 from undersigned.verification.gate import Authenticate, Complete, Gate, Judged, ReadContent, drive
@@ -29,9 +29,9 @@ from undersigned.wsgi_environ import (
 from undersigned.wsgi_server import NOTICES, check_server, detected_server
 
 if TYPE_CHECKING:
-    from undersigned.decision import Decision
+    from undersigned.middleware.answer import Record
+    from undersigned.middleware.decision import Decision
     from undersigned.policy.policy import Policy
-    from undersigned.refusal import Record
     from undersigned.url.origin import Origin
     from undersigned.verification.gate import Question
 

@@ -6,7 +6,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from undersigned.message.content import Content
-from undersigned.refusal import CONTENT_TOO_LARGE, RefusedUnread
+from undersigned.middleware.answer import CONTENT_TOO_LARGE, RefusedUnread
 
 if TYPE_CHECKING:
     from undersigned.message.content_digest import RunningDigest

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from undersigned import wire
+from undersigned.middleware import wire
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

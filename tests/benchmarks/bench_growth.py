@@ -14,7 +14,8 @@ from tests.benchmarks.row import Row, Side, interleaved, interleaved_async
 from tests.benchmarks.traffic import BODY, received, signed_fields
 from tests.keys import BARE, FULL, JSON_FIELD, NONCE, URL, b64url, covering, parameters, signer, verifier
 
-from undersigned import MemoryReplayStore, Request, SignatureError, asgi, wire
+from undersigned import MemoryReplayStore, Request, SignatureError, asgi
+from undersigned.middleware import wire
 from undersigned.replay.memory import Caps, UncheckedReplay
 from undersigned.signature.components import LONGEST_TARGET, MOST_ESCAPES
 from undersigned.verification.screening import LONGEST_FIELD

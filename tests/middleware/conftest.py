@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from undersigned import KeySet, MemoryReplayStore, Request, Signer, SigningKey, Verifier, profiles, wire
+from undersigned import KeySet, MemoryReplayStore, Request, Signer, SigningKey, Verifier, profiles
+from undersigned.middleware import wire
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,9 +8,10 @@ import pytest
 from tests.middleware.conftest import ORIGIN
 from tests.middleware.test_asgi import Echo, http_scope, run
 
-from undersigned import MalformedSignature, MalformedURL, profiles, wire
+from undersigned import MalformedSignature, MalformedURL, profiles
 from undersigned.asgi import SignatureMiddleware
 from undersigned.message.request import FieldLines
+from undersigned.middleware import wire
 from undersigned.url.origin import Origins
 
 PROFILE = profiles.ADCP_3_2

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from undersigned import MalformedURL, Request, SignatureError, profiles, wire
+from undersigned import MalformedURL, Request, SignatureError, profiles
 from undersigned.asgi_scope import request_target as asgi_target
 from undersigned.message.request import FieldLines
+from undersigned.middleware import wire
 from undersigned.url.origin import Origins
 from undersigned.wsgi_environ import field_lines
 from undersigned.wsgi_environ import request_target as wsgi_target

@@ -10,8 +10,8 @@ from tests.proxies import haproxy, nginx
 
 from undersigned import KeySet, MemoryReplayStore, Request, Verifier, profiles
 from undersigned.errors import MalformedURL, SignatureError
+from undersigned.middleware.wire import matched_origin, target_refused
 from undersigned.url.origin import Origins
-from undersigned.wire import matched_origin, target_refused
 
 PAGE = Path(__file__).parents[2] / "docs" / "proxies.md"
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 from undersigned import profiles
 from undersigned.errors import UndersignedError
-from undersigned.refusal import UNREAD
+from undersigned.middleware.answer import UNREAD
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

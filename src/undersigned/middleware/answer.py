@@ -8,8 +8,8 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from undersigned.decision import Decision
 from undersigned.errors import SignatureError, VerificationUnavailable, printable
+from undersigned.middleware.decision import Decision
 
 if TYPE_CHECKING:
     from collections.abc import Callable

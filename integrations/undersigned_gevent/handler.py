@@ -6,7 +6,7 @@ from typing import Any
 
 from gevent.pywsgi import WSGIHandler
 
-from undersigned.message_fields import shown
+from undersigned.wsgi.message_fields import shown
 
 
 class RawTargetHandler(WSGIHandler):

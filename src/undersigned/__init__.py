@@ -5,10 +5,7 @@ are `undersigned.asgi` and `undersigned.wsgi`, the integrations `undersigned_sta
 `undersigned_requests`, `undersigned_httpx` and `undersigned_gevent`.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING
-
-from undersigned import profiles
+from undersigned import asgi, profiles, wsgi
 from undersigned.errors import (
     ConfigurationError,
     MalformedSignature,
@@ -19,43 +16,49 @@ from undersigned.errors import (
     UndersignedError,
     VerificationUnavailable,
 )
+from undersigned.message.content import Content
 from undersigned.message.request import Request
+from undersigned.middleware.decision import Decision
+from undersigned.middleware.wire import Mode
+from undersigned.policy.a2a import A2AOperation
+from undersigned.policy.jsonrpc import JSONRPCOperation
+from undersigned.policy.operation import Operation, PathOperation
+from undersigned.policy.policy import Policy
 from undersigned.replay.memory import MemoryReplayStore
-from undersigned.signature.keys import KeySet, SigningKey, VerificationKey
-from undersigned.signature.profile import Profile
+from undersigned.replay.store import AsyncReplayStore, Claim, ReplayStore
+from undersigned.signature.keys import AsyncKeySource, KeySet, KeySource, SigningKey, VerificationKey
+from undersigned.signature.profile import Caps, Profile
 from undersigned.signature.signer import SignedFields, Signer
 from undersigned.url import CanonicalURL, canonicalize, same_url
 from undersigned.verification.checklist import VerifiedSignature
 from undersigned.verification.revocation import RevocationList
 from undersigned.verification.verifier import AsyncVerifier, Verifier
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from undersigned import asgi, wsgi
-    from undersigned.middleware.decision import Decision
-    from undersigned.policy.a2a import A2AOperation
-    from undersigned.policy.jsonrpc import JSONRPCOperation
-    from undersigned.policy.operation import Operation, PathOperation
-    from undersigned.policy.policy import Policy
-
 __version__ = "0.1.0"
 
 __all__ = [
     "A2AOperation",
+    "AsyncKeySource",
+    "AsyncReplayStore",
     "AsyncVerifier",
     "CanonicalURL",
+    "Caps",
+    "Claim",
     "ConfigurationError",
+    "Content",
     "Decision",
     "JSONRPCOperation",
     "KeySet",
+    "KeySource",
     "MalformedSignature",
     "MalformedURL",
     "MemoryReplayStore",
+    "Mode",
     "Operation",
     "PathOperation",
     "Policy",
     "Profile",
+    "ReplayStore",
     "Request",
     "RevocationList",
     "SignatureError",
@@ -75,26 +78,3 @@ __all__ = [
     "same_url",
     "wsgi",
 ]
-
-_MODULES: "Mapping[str, str]" = {
-    "A2AOperation": "a2a",
-    "Decision": "decision",
-    "JSONRPCOperation": "jsonrpc",
-    "Operation": "operation",
-    "PathOperation": "operation",
-    "Policy": "policy",
-    "asgi": "asgi",
-    "wsgi": "wsgi",
-}
-"""What only servers need, and where it is: imported when it is first asked for."""
-
-
-def __getattr__(name: str) -> object:
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = import_module(f"{__name__}.{_MODULES[name]}")
-    return module if name == _MODULES[name] else getattr(module, name)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_MODULES})

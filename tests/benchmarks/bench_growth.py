@@ -16,8 +16,9 @@ from tests.keys import BARE, FULL, JSON_FIELD, NONCE, URL, b64url, covering, par
 
 from undersigned import MemoryReplayStore, Request, SignatureError, asgi
 from undersigned.middleware import wire
-from undersigned.replay.memory import Caps, UncheckedReplay
+from undersigned.replay.memory import UncheckedReplay
 from undersigned.signature.components import LONGEST_TARGET, MOST_ESCAPES
+from undersigned.signature.profile import Caps
 from undersigned.verification.screening import LONGEST_FIELD
 
 if TYPE_CHECKING:

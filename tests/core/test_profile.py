@@ -5,7 +5,7 @@ from dataclasses import FrozenInstanceError, replace
 import pytest
 
 from undersigned import ConfigurationError, profiles
-from undersigned.replay.memory import Caps
+from undersigned.signature.profile import Caps
 
 BARE = ("@method", "@target-uri", "@authority")
 ALL = (*BARE, "content-type", "content-digest")

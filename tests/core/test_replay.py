@@ -7,7 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from undersigned import ConfigurationError, MemoryReplayStore
-from undersigned.replay.memory import Caps, UncheckedReplay
+from undersigned.replay.memory import UncheckedReplay
+from undersigned.signature.profile import Caps
 
 CAPS = Caps(per_key=3, total=5)
 ROOMY = Caps(per_key=1_000_000)

@@ -21,7 +21,7 @@ from undersigned import (
     profiles,
 )
 from undersigned.message.content import Content
-from undersigned.replay.memory import Caps
+from undersigned.signature.profile import Caps
 
 SECRET = "s3cr3t of the source"
 

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from undersigned import Request
-from undersigned.asgi_body import Disconnected, read_content
+from undersigned.asgi.body import Disconnected, read_content
 
 REQUEST = Request("POST", "https://seller.example.com/p", has_body=True)
 

@@ -7,7 +7,7 @@ import functools
 import pytest
 
 from undersigned import MalformedURL, VerificationUnavailable, canonicalize, profiles
-from undersigned.asgi_scope import detected_server, request_target, verified_scope
+from undersigned.asgi.scope import detected_server, request_target, verified_scope
 from undersigned.url.origin import Origin
 
 OWN = Origin("https", "seller.example.com")

@@ -11,7 +11,7 @@ from tests.middleware.test_wsgi import BODY, JSON, Echo, environ_of, run
 from undersigned import MalformedURL, canonicalize, profiles
 from undersigned.url.origin import Origin
 from undersigned.wsgi import SignatureMiddleware
-from undersigned.wsgi_environ import BodyFraming, request_target, verified_environ
+from undersigned.wsgi.environ import BodyFraming, request_target, verified_environ
 
 OWN = Origin("https", "seller.example.com")
 

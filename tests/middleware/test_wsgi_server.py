@@ -9,7 +9,7 @@ from tests.middleware.test_wsgi import Echo, environ_of, run
 from tests.serving import exchange, gunicorn_server
 
 from undersigned import VerificationUnavailable, profiles, wsgi
-from undersigned.wsgi_server import check_server, detected_server, raw_target_missing
+from undersigned.wsgi.servers import check_server, detected_server, raw_target_missing
 
 ORIGIN = "https://seller.example.com"
 
@@ -89,7 +89,7 @@ def test_a_script_name_a_header_field_set_is_refused(mounted):
     ("server", "fix"),
     [
         ("gevent", "undersigned_gevent.RawTargetHandler"),
-        ("wsgiref", "undersigned.wsgiref_handler.RawTargetHandler"),
+        ("wsgiref", "undersigned.wsgi.wsgiref.RawTargetHandler"),
         (None, "reconstruct=True"),
     ],
 )

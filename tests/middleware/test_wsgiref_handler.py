@@ -14,8 +14,8 @@ from tests.middleware.test_wsgi import BODY, JSON, Echo
 from tests.serving import exchange
 
 from undersigned import wsgi
-from undersigned.message_fields import shown
-from undersigned.wsgiref_handler import RawTargetHandler
+from undersigned.wsgi.message_fields import shown
+from undersigned.wsgi.wsgiref import RawTargetHandler
 
 
 @contextlib.contextmanager
@@ -76,7 +76,7 @@ def test_without_the_handler_the_server_is_refused_with_the_fix(party, echo, cap
     with wsgiref_server(app, WSGIRequestHandler) as port:
         response = exchange(port, party.raw("GET", "/p"))
     assert json.loads(response.partition(b"\r\n\r\n")[2]) == {"error": "request_signature_server_unsupported"}
-    assert "undersigned.wsgiref_handler.RawTargetHandler" in caplog.text
+    assert "undersigned.wsgi.wsgiref.RawTargetHandler" in caplog.text
 
 
 @pytest.mark.parametrize(

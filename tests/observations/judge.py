@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from undersigned import MalformedURL, Request, SignatureError, profiles
-from undersigned.asgi_scope import request_target as asgi_target
+from undersigned.asgi.scope import request_target as asgi_target
 from undersigned.message.request import FieldLines
 from undersigned.middleware import wire
 from undersigned.url.origin import Origins
-from undersigned.wsgi_environ import field_lines
-from undersigned.wsgi_environ import request_target as wsgi_target
-from undersigned.wsgi_server import check_server, detected_server
+from undersigned.wsgi.environ import field_lines
+from undersigned.wsgi.environ import request_target as wsgi_target
+from undersigned.wsgi.servers import check_server, detected_server
 
 PROFILE = profiles.ADCP_3_2
 # Every authority that could be anybody's, so that no origin saves what a rule should refuse.

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from undersigned import MemoryReplayStore
-from undersigned.replay.memory import Caps
+from undersigned.signature.profile import Caps
 
 SLOT = 30
 CAPS = Caps(per_key=4, total=7)

@@ -10,8 +10,8 @@ import threading
 from tests.keys import KEYS
 
 from undersigned import MemoryReplayStore, Verifier, asgi, profiles, wsgi
-from undersigned.asgi_scope import detected_server as asgi_server
-from undersigned.wsgi_server import detected_server as wsgi_server
+from undersigned.asgi.scope import detected_server as asgi_server
+from undersigned.wsgi.servers import detected_server as wsgi_server
 
 logging.basicConfig(level=logging.INFO)
 ORIGINS = ["https://seller.example.com", "https://[2001:db8::1]:8443"]

@@ -18,7 +18,7 @@ def gevent(port: int) -> None:
 def wsgiref(port: int) -> None:
     from wsgiref.simple_server import make_server  # noqa: PLC0415 - one server's own
 
-    from undersigned.wsgiref_handler import RawTargetHandler  # noqa: PLC0415 - one server's own
+    from undersigned.wsgi.wsgiref import RawTargetHandler  # noqa: PLC0415 - one server's own
 
     class Silent(RawTargetHandler):
         def log_message(self, *_arguments: object) -> None:

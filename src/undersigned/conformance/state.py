@@ -7,13 +7,14 @@ from datetime import datetime
 from typing import TYPE_CHECKING, cast
 
 from undersigned.conformance.document import Document, MalformedVector
-from undersigned.replay.memory import Caps, MemoryReplayStore
+from undersigned.replay.memory import MemoryReplayStore
+from undersigned.signature.profile import Caps
 from undersigned.verification.revocation import RevocationList
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from undersigned.replay.memory import ReplayStore
+    from undersigned.replay.store import ReplayStore
     from undersigned.signature.keys import KeySource
 
 _TTL = 360

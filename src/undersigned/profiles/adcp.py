@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from undersigned.replay.memory import Caps
-from undersigned.signature.profile import Profile
+from undersigned.signature.profile import Caps, Profile
 
 ADCP_3_2 = Profile(
     name="adcp-3.2",

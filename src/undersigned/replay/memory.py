@@ -1,71 +1,16 @@
-"""Replay stores: whether a nonce is fresh, and how many of a key are live.
-
-RFC 9421 section 7.2.2; AdCP steps 9a, 12 and 13.
-"""
+"""Replay stores in the memory of one process (RFC 9421 section 7.2.2)."""
 
 from __future__ import annotations
 
 import math
 import threading
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING
 
 from undersigned.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
-
-Claim = Literal["fresh", "seen", "full"]
-"""`fresh`: claimed now. `seen`: claimed before and still live. `full`: not claimed, the cap is reached."""
-
-
-@dataclass(frozen=True, slots=True)
-class Caps:
-    """How many live nonces a store may hold before it refuses; it never forgets a live one.
-
-    Attributes:
-        per_key: of one key.
-        total: of all keys together, or None for no such cap.
-    """
-
-    per_key: int
-    total: int | None = None
-
-
-class ReplayStore(Protocol):
-    """Remembers (keyid, nonce) until it can no longer be replayed.
-
-    Times are seconds since the epoch. An exception from either method means the store cannot be asked now; the
-    request is then refused with 503.
-
-    Attributes:
-        blocking: whether a call may block on IO; the ASGI middleware then makes it off the event loop.
-    """
-
-    @property
-    def blocking(self) -> bool:
-        """Whether a call may block."""
-        ...
-
-    def full(self, keyid: str, *, now: float, caps: Caps) -> bool:
-        """Return whether a cap is reached for `keyid`; nothing new is remembered, and what has ended may go."""
-        ...
-
-    def claim(self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps) -> Claim:
-        """Remember the pair until `until`, atomically with the check that it is new and that no cap is reached."""
-        ...
-
-
-class AsyncReplayStore(Protocol):
-    """`ReplayStore` whose answers may have to be awaited; a `MemoryReplayStore` is one as it is."""
-
-    def full(self, keyid: str, *, now: float, caps: Caps) -> bool | Awaitable[bool]:
-        """As `ReplayStore.full`."""
-        ...
-
-    def claim(self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps) -> Claim | Awaitable[Claim]:
-        """As `ReplayStore.claim`."""
-        ...
+    from undersigned.replay.store import Claim
+    from undersigned.signature.profile import Caps
 
 
 class MemoryReplayStore:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Literal, cast, get_args
 
 from undersigned.errors import ConfigurationError, SignatureError, signature_error
 from undersigned.message.structured_fields import KEY, Encoding
-from undersigned.replay.memory import Caps
 from undersigned.signature.keys import ALGORITHMS
 
 if TYPE_CHECKING:
@@ -24,6 +23,19 @@ _ENCODINGS: frozenset[str] = frozenset(get_args(Encoding))
 _COMPONENT = re.compile(r"[!#$%&'*+.^_`|~0-9a-z-]+|@(?:method|target-uri|authority|scheme|request-target|path|query)")
 _PREFIX = re.compile(r"[a-z_]*")
 _NONCE = re.compile(r"(?>(?:[A-Za-z0-9_-]{4})*)(?:[A-Za-z0-9_-]{2,3})?")
+
+
+@dataclass(frozen=True, slots=True)
+class Caps:
+    """How many live nonces a store may hold before it refuses; it never forgets a live one.
+
+    Attributes:
+        per_key: of one key.
+        total: of all keys together, or None for no such cap.
+    """
+
+    per_key: int
+    total: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

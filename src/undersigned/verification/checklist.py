@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from undersigned.message.content_digest import RunningDigest
     from undersigned.message.strict_json import JSONValue
     from undersigned.policy.operation import Operation
-    from undersigned.replay.memory import Claim
+    from undersigned.replay.store import Claim
     from undersigned.url import CanonicalURL
     from undersigned.verification.candidate import Candidate
     from undersigned.verification.revocation import RevocationList

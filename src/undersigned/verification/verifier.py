@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from undersigned.message.content import Content
     from undersigned.message.content_digest import RunningDigest
     from undersigned.message.request import Request
-    from undersigned.replay.memory import AsyncReplayStore, Claim, ReplayStore
+    from undersigned.replay.store import AsyncReplayStore, Claim, ReplayStore
     from undersigned.signature.keys import AsyncKeySource, KeySource
     from undersigned.verification.checklist import Proven, VerifiedSignature
 

@@ -15,8 +15,8 @@ from undersigned.url.origin import Origins
 from undersigned.verification.gate import Authenticate, Complete, Gate, Judged, ReadContent, drive
 from undersigned.verification.screening import is_signed
 from undersigned.verification.verifier import Verifier
-from undersigned.wsgi_body import put_back, read_content
-from undersigned.wsgi_environ import (
+from undersigned.wsgi.body import put_back, read_content
+from undersigned.wsgi.environ import (
     BodyFraming,
     count_fields,
     field_lines,
@@ -26,7 +26,7 @@ from undersigned.wsgi_environ import (
     shown_target,
     verified_environ,
 )
-from undersigned.wsgi_server import NOTICES, check_server, detected_server
+from undersigned.wsgi.servers import NOTICES, check_server, detected_server
 
 if TYPE_CHECKING:
     from undersigned.middleware.answer import Record

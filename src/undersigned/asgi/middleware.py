@@ -7,8 +7,8 @@ from inspect import isawaitable
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from undersigned.asgi_body import Disconnected, bodiless, read_content, replayed
-from undersigned.asgi_scope import (
+from undersigned.asgi.body import Disconnected, bodiless, read_content, replayed
+from undersigned.asgi.scope import (
     detected_server,
     request_target,
     server_root_path,

@@ -11,7 +11,7 @@ from undersigned.middleware.answer import CONTENT_TOO_LARGE, RefusedUnread
 if TYPE_CHECKING:
     from undersigned.message.content_digest import RunningDigest
     from undersigned.signature.profile import Profile
-    from undersigned.wsgi_environ import BodyFraming
+    from undersigned.wsgi.environ import BodyFraming
 
 _CHUNK = 64 * 1024
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 from wsgiref.simple_server import WSGIRequestHandler
 
-from undersigned.message_fields import shown
+from undersigned.wsgi.message_fields import shown
 
 
 class RawTargetHandler(WSGIRequestHandler):

@@ -38,7 +38,7 @@ NOTICES: Mapping[str | None, str] = {
 _RAW_TARGET: Mapping[str, str] = {
     "gevent": "gevent's pywsgi gives no raw target: pass handler_class=undersigned_gevent.RawTargetHandler to its "
     "WSGIServer",
-    "wsgiref": "wsgiref gives no raw target: pass handler_class=undersigned.wsgiref_handler.RawTargetHandler to "
+    "wsgiref": "wsgiref gives no raw target: pass handler_class=undersigned.wsgi.wsgiref.RawTargetHandler to "
     "make_server",
 }
 

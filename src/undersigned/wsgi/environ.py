@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from urllib.parse import unquote_to_bytes
 
-from undersigned import asgi_scope
+from undersigned.asgi import scope as asgi_scope
 from undersigned.errors import MalformedURL
 from undersigned.message.request_target import RequestTarget, application_path
-from undersigned.wsgi_server import raw_target_missing
+from undersigned.wsgi.servers import raw_target_missing
 
 if TYPE_CHECKING:
     from undersigned.signature.profile import Profile

@@ -1,0 +1,52 @@
+"""What a replay store answers: whether a nonce is fresh, and whether a cap is reached.
+
+RFC 9421 section 7.2.2; AdCP steps 9a, 12 and 13.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
+    from undersigned.signature.profile import Caps
+
+Claim = Literal["fresh", "seen", "full"]
+"""`fresh`: claimed now. `seen`: claimed before and still live. `full`: not claimed, the cap is reached."""
+
+
+class ReplayStore(Protocol):
+    """Remembers (keyid, nonce) until it can no longer be replayed.
+
+    Times are seconds since the epoch. An exception from either method means the store cannot be asked now; the
+    request is then refused with 503.
+
+    Attributes:
+        blocking: whether a call may block on IO; the ASGI middleware then makes it off the event loop.
+    """
+
+    @property
+    def blocking(self) -> bool:
+        """Whether a call may block."""
+        ...
+
+    def full(self, keyid: str, *, now: float, caps: Caps) -> bool:
+        """Return whether a cap is reached for `keyid`; nothing new is remembered, and what has ended may go."""
+        ...
+
+    def claim(self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps) -> Claim:
+        """Remember the pair until `until`, atomically with the check that it is new and that no cap is reached."""
+        ...
+
+
+class AsyncReplayStore(Protocol):
+    """`ReplayStore` whose answers may have to be awaited; a `MemoryReplayStore` is one as it is."""
+
+    def full(self, keyid: str, *, now: float, caps: Caps) -> bool | Awaitable[bool]:
+        """As `ReplayStore.full`."""
+        ...
+
+    def claim(self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps) -> Claim | Awaitable[Claim]:
+        """As `ReplayStore.claim`."""
+        ...

@@ -9,8 +9,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 
 from undersigned import KeySet, MemoryReplayStore, Request, Signer, SigningKey, Verifier, canonicalize, profiles
 from undersigned.message.structured_fields import parse_signature_input, serialize_byte_sequence
-from undersigned.signature.base import signature_base
-from undersigned.signature.components import ComponentValues
+from undersigned.signature.components import ComponentValues, signature_base
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -15,9 +15,9 @@ from tests.benchmarks.traffic import BODY, received, signed_fields
 from tests.keys import BARE, FULL, JSON_FIELD, NONCE, URL, b64url, covering, parameters, signer, verifier
 
 from undersigned import MemoryReplayStore, Request, SignatureError, asgi
+from undersigned.message.request_target import LONGEST_TARGET, MOST_ESCAPES
 from undersigned.middleware import wire
 from undersigned.replay.memory import UncheckedReplay
-from undersigned.signature.components import LONGEST_TARGET, MOST_ESCAPES
 from undersigned.signature.profile import Caps
 from undersigned.verification.screening import LONGEST_FIELD
 

@@ -11,15 +11,15 @@ from urllib.parse import unquote_to_bytes
 from tests import keys
 
 from undersigned import MemoryReplayStore, Signer, Verifier, canonicalize, profiles
-from undersigned.cli.diagnosis import Examination
-from undersigned.cli.probe import Answer
+from undersigned.cli.doctor.diagnosis import Examination
+from undersigned.cli.doctor.probe import Answer
 from undersigned.wsgi import SignatureMiddleware
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from undersigned.cli.finding import Diagnosis, Finding
-    from undersigned.cli.probe import Probe
+    from undersigned.cli.doctor.finding import Diagnosis, Finding
+    from undersigned.cli.doctor.probe import Probe
 
 URL = "https://seller.example.com"
 

@@ -9,7 +9,7 @@ from tests.docs import canonicalization
 
 from undersigned.normalization import CATALOGUE, RULE_SETS
 
-SEEDS = Path(__file__).parents[1] / "url" / "seeds"
+SEEDS = Path(__file__).parents[1] / "normalization" / "seeds"
 
 
 @pytest.fixture(scope="module")

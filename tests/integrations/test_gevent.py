@@ -10,7 +10,7 @@ import threading
 import gevent
 import pytest
 from gevent.pywsgi import WSGIHandler, WSGIServer
-from tests.middleware.conftest import HOST, ORIGIN, Party, jwk_pair, raw_request
+from tests.party import HOST, ORIGIN, Party, jwk_pair, raw_request
 from tests.serving import exchange
 
 from undersigned import Signer, SigningKey, profiles, wsgi

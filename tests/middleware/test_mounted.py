@@ -10,7 +10,7 @@ from fastapi import FastAPI, Request
 from starlette.applications import Starlette
 from starlette.responses import JSONResponse
 from starlette.routing import Mount, Route
-from tests.middleware.conftest import HOST, ORIGIN, raw_request
+from tests.party import HOST, ORIGIN, raw_request
 from tests.serving import exchange, gunicorn_server, uvicorn_server, waitress_server
 from werkzeug.middleware.dispatcher import DispatcherMiddleware
 from werkzeug.middleware.proxy_fix import ProxyFix

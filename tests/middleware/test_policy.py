@@ -8,7 +8,7 @@ import json
 import logging
 
 import pytest
-from tests.middleware.conftest import HOST, ORIGIN
+from tests.party import HOST, ORIGIN
 
 from undersigned import (
     A2AOperation,

@@ -9,7 +9,7 @@ import flask
 import httpx
 import pytest
 from starlette.testclient import TestClient
-from tests.middleware.conftest import ORIGIN
+from tests.party import ORIGIN
 from werkzeug.test import Client
 
 from undersigned import asgi, wsgi

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from tests.middleware.conftest import ORIGIN
-from tests.middleware.test_asgi import Echo, http_scope, run
+from tests.asgi.test_middleware import Echo, http_scope, run
+from tests.party import ORIGIN
 
 from undersigned import MalformedSignature, MalformedURL, profiles
 from undersigned.asgi import SignatureMiddleware

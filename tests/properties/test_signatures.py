@@ -209,7 +209,7 @@ def test_whatever_a_key_holder_signs_is_judged_without_another_error(components,
 @thorough
 @given(inner_lists, all_profiles)
 def test_any_signature_input_that_can_be_written_is_judged(inner_list, profile):
-    import http_sf  # noqa: PLC0415 - the same
+    import http_sf  # noqa: PLC0415 - only to write what a client could write
 
     value = http_sf.ser({"sig1": inner_list})
     request = Request("GET", "https://h/", [("signature-input", value), ("signature", "sig1=:AAAA:")])

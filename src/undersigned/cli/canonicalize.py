@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from undersigned.cli.explained_url import changes, explanation_text, write_lines
+from undersigned.cli.explain.url import changes, explanation_text, write_lines
 from undersigned.cli.lines import CODE, Answer, MalformedLine, answer_lines, write_object
 from undersigned.errors import MalformedURL
 from undersigned.url import ADCP, ADCP_RECEIVED

@@ -14,8 +14,8 @@ import click
 import undersigned as library
 from undersigned.cli.canonicalize import canonicalize
 from undersigned.cli.conformance import conformance
-from undersigned.cli.doctor import doctor
-from undersigned.cli.explain import explain
+from undersigned.cli.doctor.command import doctor
+from undersigned.cli.explain.command import explain
 from undersigned.cli.extras import MissingExtra
 from undersigned.cli.keygen import keygen
 from undersigned.cli.sign import sign

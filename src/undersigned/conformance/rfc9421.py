@@ -14,8 +14,7 @@ from undersigned.conformance.difference import Difference
 from undersigned.conformance.document import Document, MalformedVector
 from undersigned.message.request import Request
 from undersigned.message.structured_fields import MalformedField, parse_byte_sequences, parse_signature_input
-from undersigned.signature.base import signature_base
-from undersigned.signature.components import ComponentValues, UnresolvableComponent
+from undersigned.signature.components import ComponentValues, UnresolvableComponent, signature_base
 from undersigned.signature.keys import VerificationKey
 from undersigned.url import canonicalize
 

@@ -9,9 +9,9 @@ from undersigned.conformance.difference import Difference
 from undersigned.conformance.resigning import signed_again
 from undersigned.conformance.vector import Vector
 from undersigned.errors import MalformedURL, SignatureError
+from undersigned.message.request_target import received_target
 from undersigned.policy.operation import Operation, UnresolvedOperation
-from undersigned.signature.base import signature_base
-from undersigned.signature.components import ComponentValues, UnresolvableComponent, received_target
+from undersigned.signature.components import ComponentValues, UnresolvableComponent, signature_base
 from undersigned.verification.screening import screen
 
 if TYPE_CHECKING:

@@ -11,11 +11,19 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote_to_bytes
 
 from undersigned.errors import MalformedURL
-from undersigned.signature.components import check_length
+from undersigned.url import canonicalize, canonicalize_authority
 
 if TYPE_CHECKING:
+    from undersigned.message.request import Request
     from undersigned.url import CanonicalURL
     from undersigned.url.origin import Origin
+
+LONGEST_TARGET = 65_536
+"""The longest target URI of a received request that is judged; servers stop at a tenth of it (RFC 9112 section 3)."""
+MOST_ESCAPES = 1024
+"""The most percent-encoded octets in its path, each of which is looked at; a file name has at most 255 octets."""
+LONGEST_AUTHORITY = 1024
+"""The longest Host or `:authority` that is judged; a domain name has at most 253 characters."""
 
 _RULE = "request target"
 _CHARACTERS = r"A-Za-z0-9._~!$&'()*+,;=:@/\-"
@@ -102,6 +110,46 @@ def application_path(target: CanonicalURL, origin: Origin) -> str:
     if not target.path.startswith(f"{origin.prefix}/"):
         raise MalformedURL("the canonical path is outside the origin's prefix", rule=_RULE)
     return target.path[len(origin.prefix) :]
+
+
+def check_length(target: str) -> None:
+    """Hold a received target to what is brought into canonical form in less time than a few signatures are checked.
+
+    Raises:
+        MalformedURL: it is longer than `LONGEST_TARGET`, or its path has more than `MOST_ESCAPES` percent signs.
+    """
+    if len(target) > LONGEST_TARGET:
+        raise MalformedURL(f"the target has more than {LONGEST_TARGET} characters", rule="length")
+    if target.count("%") > MOST_ESCAPES and target.partition("?")[0].count("%") > MOST_ESCAPES:
+        raise MalformedURL(f"the target's path has more than {MOST_ESCAPES} percent signs", rule="length")
+
+
+def received_target(request: Request) -> CanonicalURL:
+    """Return the canonical target of a received request, its authority checked against the fields.
+
+    The authority comes from `:authority` when it stands among the fields, else from Host; where both are present
+    both must agree with the URL (AdCP, signing profile extensions). With neither, the URL alone decides.
+
+    Raises:
+        MalformedURL: the URL or an authority has no canonical form, two authorities differ, or Host is repeated.
+    """
+    check_length(request.url)
+    target = canonicalize(request.url, received=True)
+    for name in (":authority", "host"):
+        values = request.by_name.get(name)
+        if values is None:
+            continue
+        if len(values) > 1:
+            raise MalformedURL(f"the request has {len(values)} {name} values", rule="one authority")
+        if values[0] != target.authority:
+            if len(values[0]) > LONGEST_AUTHORITY:
+                raise MalformedURL(f"{name} has more than {LONGEST_AUTHORITY} characters", rule="length")
+            named = values[0].lower()
+            # Checking an A-label is dear, and changes nothing of it.
+            other = "xn--" in named and not named.startswith(target.host)
+            if other or canonicalize_authority(values[0], target.scheme, received=True) != target.authority:
+                raise MalformedURL(f"{name} names another authority than the target URI", rule="same authority")
+    return target
 
 
 def _level(path: bytes) -> bytes:

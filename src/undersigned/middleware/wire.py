@@ -10,8 +10,8 @@ import re
 from typing import TYPE_CHECKING, Literal, cast, get_args
 
 from undersigned.errors import ConfigurationError, MalformedURL, printable
+from undersigned.message.request_target import LONGEST_AUTHORITY
 from undersigned.policy.policy import Policy
-from undersigned.signature.components import LONGEST_AUTHORITY
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

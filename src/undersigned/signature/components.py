@@ -3,28 +3,19 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 from urllib.parse import quote, unquote
 
-from http_message_signatures import HTTPMessageSignaturesException
+from http_message_signatures import HTTPMessageSignaturesException, HTTPSignatureComponentResolver
 
-from undersigned.errors import MalformedURL, UndersignedError
-from undersigned.url import canonicalize, canonicalize_authority
+from undersigned.errors import UndersignedError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from undersigned.message.request import Request
     from undersigned.message.structured_fields import Component
-    from undersigned.signature.resolver import CanonicalResolver
     from undersigned.url import CanonicalURL
-
-LONGEST_TARGET = 65_536
-"""The longest target URI of a received request that is judged; servers stop at a tenth of it (RFC 9112 section 3)."""
-MOST_ESCAPES = 1024
-"""The most percent-encoded octets in its path, each of which is looked at; a file name has at most 255 octets."""
-LONGEST_AUTHORITY = 1024
-"""The longest Host or `:authority` that is judged; a domain name has at most 253 characters."""
 
 MOST_PARSED = 64
 """The most delimiters of fields and query that are parsed for components with parameters; each of these counts as 4.
@@ -49,44 +40,20 @@ class UnresolvableComponent(UndersignedError, ValueError):
     """A covered component this request has no value for. The message is made of our words only."""
 
 
-def check_length(target: str) -> None:
-    """Hold a received target to what is brought into canonical form in less time than a few signatures are checked.
+def signature_base(values: ComponentValues, components: Sequence[Component], parameters: str) -> str:
+    """Return the signature base, ASCII, its lines parted by LF.
+
+    Args:
+        values: where the component values come from.
+        components: the covered components in their order.
+        parameters: the value of `@signature-params`.
 
     Raises:
-        MalformedURL: it is longer than `LONGEST_TARGET`, or its path has more than `MOST_ESCAPES` percent signs.
+        UnresolvableComponent: a component has no value here.
     """
-    if len(target) > LONGEST_TARGET:
-        raise MalformedURL(f"the target has more than {LONGEST_TARGET} characters", rule="length")
-    if target.count("%") > MOST_ESCAPES and target.partition("?")[0].count("%") > MOST_ESCAPES:
-        raise MalformedURL(f"the target's path has more than {MOST_ESCAPES} percent signs", rule="length")
-
-
-def received_target(request: Request) -> CanonicalURL:
-    """Return the canonical target of a received request, its authority checked against the fields.
-
-    The authority comes from `:authority` when it stands among the fields, else from Host; where both are present
-    both must agree with the URL (AdCP, signing profile extensions). With neither, the URL alone decides.
-
-    Raises:
-        MalformedURL: the URL or an authority has no canonical form, two authorities differ, or Host is repeated.
-    """
-    check_length(request.url)
-    target = canonicalize(request.url, received=True)
-    for name in (":authority", "host"):
-        values = request.by_name.get(name)
-        if values is None:
-            continue
-        if len(values) > 1:
-            raise MalformedURL(f"the request has {len(values)} {name} values", rule="one authority")
-        if values[0] != target.authority:
-            if len(values[0]) > LONGEST_AUTHORITY:
-                raise MalformedURL(f"{name} has more than {LONGEST_AUTHORITY} characters", rule="length")
-            named = values[0].lower()
-            # Checking an A-label is dear, and changes nothing of it.
-            other = "xn--" in named and not named.startswith(target.host)
-            if other or canonicalize_authority(values[0], target.scheme, received=True) != target.authority:
-                raise MalformedURL(f"{name} names another authority than the target URI", rule="same authority")
-    return target
+    lines = values.lines(components)
+    lines.append(f'"@signature-params": {parameters}')
+    return "\n".join(lines)
 
 
 class ComponentValues:
@@ -176,8 +143,6 @@ class ComponentValues:
     def _resolver(self) -> CanonicalResolver:
         """Return the resolver, which reads every field: made once, and only where it is needed."""
         if self._resolving is None:
-            from undersigned.signature.resolver import CanonicalResolver  # noqa: PLC0415 - few signatures cover what needs it
-
             self._resolving = CanonicalResolver(self.request, self.target)
         return self._resolving
 
@@ -189,3 +154,53 @@ def _is_encoded(parameters: Mapping[str, object]) -> bool:
     """
     name = parameters.get("name")
     return isinstance(name, str) and quote(unquote(name), safe="*").replace("~", "%7E") == name
+
+
+class _URLParts(NamedTuple):
+    """What the resolver asks of a URL, answered from the canonical form."""
+
+    scheme: str
+    host: str
+    port: str | None
+    path: str
+    query: str | None
+    authority: str
+
+    @property
+    def query_suffix(self) -> str:
+        return "" if self.query is None else f"?{self.query}"
+
+
+class _Lines(NamedTuple):
+    lines: tuple[tuple[str, str], ...]
+
+    def items(self) -> Iterable[tuple[str, str]]:
+        return self.lines
+
+
+class _Message(NamedTuple):
+    method: str
+    url: str
+    headers: _Lines
+
+
+class CanonicalResolver(HTTPSignatureComponentResolver):
+    """http-message-signatures' resolver over one request, its URL being the canonical one."""
+
+    def __init__(self, request: Request, target: CanonicalURL) -> None:
+        origin = f"{target.scheme}://{target.authority}/"
+        message = _Message(request.method, origin, _Lines(request.headers))
+        super().__init__(message)  # type: ignore[no-untyped-call]
+        self.target = target
+        port = None if target.port is None else str(target.port)
+        parts = _URLParts(target.scheme, target.host, port, target.path, target.query, target.authority)
+        # The resolver asks these attributes of a URL and no others; its own class of them is private.
+        self.url_parts = parts  # type: ignore[assignment]  # pyright: ignore[reportAttributeAccessIssue]
+
+    def get_target_uri(self) -> str:
+        """Return `@target-uri` (RFC 9421 section 2.2.2)."""
+        return self.target.target_uri
+
+    def get_authority(self) -> str:
+        """Return `@authority` (RFC 9421 section 2.2.3)."""
+        return self.target.authority

@@ -19,8 +19,7 @@ from undersigned.message.structured_fields import (
     serialize_byte_sequence,
     serialize_signature_input,
 )
-from undersigned.signature.base import signature_base
-from undersigned.signature.components import ComponentValues, UnresolvableComponent
+from undersigned.signature.components import ComponentValues, UnresolvableComponent, signature_base
 from undersigned.signature.keys import SigningKey
 from undersigned.signature.profile import Profile
 from undersigned.url import canonicalize, canonicalize_authority

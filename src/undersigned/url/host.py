@@ -96,7 +96,7 @@ def to_ascii(host: str) -> str:
 def _check_bidi_domain(labels: Sequence[str]) -> None:
     # One right-to-left label puts every label of the name under the Bidi rule (RFC 5893 section 1.4); the library asks
     # each label for itself.
-    import idna  # noqa: PLC0415 - as above
+    import idna  # noqa: PLC0415 - its tables take longer to load than this package, and few hosts need them
 
     for label in filter(None, labels):
         idna.check_bidi(label.lower(), check_ltr=True)

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from undersigned.errors import MalformedURL, cut_name
+from undersigned.message.request_target import received_target
 from undersigned.message.strict_json import AmbiguousJSON
-from undersigned.signature.base import signature_base
-from undersigned.signature.components import ComponentValues, UnresolvableComponent, received_target
+from undersigned.signature.components import ComponentValues, UnresolvableComponent, signature_base
 from undersigned.signature.keys import VerificationKey
 from undersigned.url import canonicalize
 

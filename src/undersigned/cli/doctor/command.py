@@ -1,0 +1,126 @@
+"""`undersigned doctor`: what the way to a server changes about a request, and what to set."""
+
+from __future__ import annotations
+
+import dataclasses
+import ssl
+from typing import TYPE_CHECKING
+
+import click
+
+from undersigned import profiles
+from undersigned.cli.doctor.diagnosis import Examination
+from undersigned.cli.doctor.probe import NoAnswer, ProbeClient
+from undersigned.cli.key_file import FILE, read_signing_key
+from undersigned.cli.lines import write_object
+from undersigned.cli.options import profile_option
+from undersigned.errors import ConfigurationError, MalformedURL
+from undersigned.signature.signer import Signer
+from undersigned.url import CanonicalURL, canonicalize
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from undersigned.cli.doctor.finding import Diagnosis
+    from undersigned.signature.keys import SigningKey
+
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH")
+
+
+def _read_url(_ctx: click.Context, _param: click.Parameter, text: str) -> CanonicalURL:
+    try:
+        url = canonicalize(text)
+    except MalformedURL as malformed:
+        raise click.BadParameter(str(malformed)) from None
+    if url.query is not None or "#" in text or "@" in text.partition("://")[2].partition("/")[0]:
+        raise click.BadParameter("give scheme, host and path alone, such as https://seller.example.com/adcp")
+    return url
+
+
+def _read_authorities(_ctx: click.Context, _param: click.Parameter, path: Path | None) -> ssl.SSLContext:
+    try:
+        return ssl.create_default_context(cafile=path)
+    except (OSError, ValueError):
+        raise click.BadParameter("the file is not one of PEM certificates") from None
+
+
+@click.command()
+@click.option("--key", required=True, type=FILE, callback=read_signing_key, help="A private JWK the server knows.")
+@profile_option
+@click.option(
+    "--method",
+    type=click.Choice(METHODS),
+    default="GET",
+    show_default=True,
+    help="What is sent. With POST, PUT or PATCH, content is looked at too; all else is GET then.",
+)
+@click.option(
+    "--timeout",
+    type=click.IntRange(1, 600),
+    default=10,
+    show_default=True,
+    help="The seconds a connection may be silent.",
+)
+@click.option(
+    "--ca-file",
+    "tls",
+    type=FILE,
+    callback=_read_authorities,
+    help="PEM certificates to trust; the system's unless given.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Write a JSON object.")
+@click.argument("url", callback=_read_url)
+def doctor(
+    *,
+    key: SigningKey,
+    profile: str,
+    method: str,
+    timeout: int,
+    tls: ssl.SSLContext,
+    as_json: bool,
+    url: CanonicalURL,
+) -> None:
+    """Say what the way to a server of yours changes about a request, and what to set.
+
+    About thirty small requests, signed and unsigned, go to paths below URL/undersigned-doctor; any answer will do, 404
+    as well. No other server is asked, and no redirect is followed. Exit 0 if nothing is changed, 1 if something is or
+    no answer comes, 2 for wrong usage.
+    """
+    try:
+        signer = Signer(key, profile=profiles.BY_NAME[profile])
+    except ConfigurationError as wrong:
+        raise click.UsageError(str(wrong)) from None
+    client = ProbeClient(url, timeout, tls)
+    try:
+        diagnosis = Examination(url, signer, client.ask, method=method).diagnose()
+    except NoAnswer as silence:
+        if as_json:
+            write_object({"url": str(url), "error": "no_answer", "message": str(silence)})
+        else:
+            click.echo(f"{url}: no answer: {silence}", err=True)
+        click.get_current_context().exit(1)
+    if as_json:
+        write_object({"unchanged": not diagnosis.findings, **dataclasses.asdict(diagnosis)})
+    else:
+        _write(diagnosis)
+    click.get_current_context().exit(int(bool(diagnosis.findings)))
+
+
+def _write(diagnosis: Diagnosis) -> None:
+    click.echo(f"{diagnosis.url}: {diagnosis.requests} requests")
+    for name in diagnosis.kept:
+        click.echo(f"  kept     {name}")
+    for finding in diagnosis.findings:
+        click.echo(f"  PROBLEM  {finding.check}: {finding.problem}")
+        for word, text in (("sent", finding.sent), ("arrives", finding.arrives)):
+            if text:
+                click.echo(f"           {word} {text}")
+    for note in diagnosis.notes:
+        click.echo(f"  note     {note}")
+    if not diagnosis.findings:
+        click.echo("Nothing on the way changes what is signed.")
+        return
+    click.echo("What to set:")
+    for advice in dict.fromkeys(finding.advice for finding in diagnosis.findings):
+        checks = [finding.check for finding in diagnosis.findings if finding.advice == advice]
+        click.echo(f"  {', '.join(checks)}: {advice}")

@@ -1,0 +1,692 @@
+"""The ASGI middleware on real servers, and by hand where no server can be made to say a thing."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import math
+import socket
+import threading
+from dataclasses import replace
+
+import pytest
+from tests.party import HOST, ORIGIN, TOO_MANY, raw_request
+from tests.serving import exchange, read_response, uvicorn_server
+
+from undersigned import AsyncVerifier, ConfigurationError, KeySet, MemoryReplayStore, Request, Signer, profiles
+from undersigned.asgi import SignatureMiddleware
+
+JSON = [("Content-Type", "application/json")]
+BODY = b'{"plan_id":"plan_001"}'
+SERVERS = ["h11", "httptools"]
+
+
+class Echo:
+    """An application that answers with what it sees, and remembers that it was called."""
+
+    def __init__(self) -> None:
+        self.calls: list[dict] = []
+
+    async def __call__(self, scope, receive, send) -> None:
+        if scope["type"] == "websocket":
+            self.calls.append(dict(scope))
+            await receive()
+            await send({"type": "websocket.accept"})
+            await send({"type": "websocket.send", "text": scope["state"]["signature"].keyid})
+            await send({"type": "websocket.close"})
+            return
+        body, more = b"", True
+        while more:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                self.calls.append({"type": "disconnected"})
+                return
+            body += message.get("body", b"")
+            more = message.get("more_body", False)
+        signature = scope["state"]["signature"]
+        seen = {
+            "path": scope["path"],
+            "raw_path": scope["raw_path"].decode("latin-1"),
+            "query": scope["query_string"].decode("latin-1"),
+            "scheme": scope["scheme"],
+            "headers": [[name.decode("latin-1"), value.decode("latin-1")] for name, value in scope["headers"]],
+            "keyid": signature and signature.keyid,
+            "target_uri": signature and signature.target_uri,
+            "body": body.decode("latin-1"),
+        }
+        self.calls.append(seen)
+        content = json.dumps(seen).encode()
+        length = str(len(content)).encode()
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", length)]})
+        await send({"type": "http.response.body", "body": content})
+
+
+@pytest.fixture
+def echo() -> Echo:
+    return Echo()
+
+
+@pytest.fixture(params=SERVERS)
+def port(request, echo, party):
+    app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
+    with uvicorn_server(app, http=request.param) as port:
+        yield port
+
+
+def seen(response: bytes) -> dict:
+    head, _, content = response.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 200"), response
+    return json.loads(content)
+
+
+def refused(response: bytes, code: str, status: int = 401) -> None:
+    head, _, content = response.partition(b"\r\n\r\n")
+    assert head.split(b" ")[1] == str(status).encode(), response
+    assert json.loads(content) == {"error": code}
+    challenges = [line for line in head.split(b"\r\n") if line.lower().startswith(b"www-authenticate:")]
+    assert len(challenges) == (status == 401)
+    if challenges:
+        assert challenges[0].partition(b": ")[2] == f'Signature error="{code}"'.encode()
+
+
+@pytest.mark.parametrize(
+    ("target", "path", "raw_path"),
+    [
+        ("/a%2Fb//c/./d/%7Eu?b=2&a=1", "/a/b//c/d/~u", "/a%2Fb//c/d/~u"),
+        ("/p?", "/p", "/p"),
+        ("/caf%C3%A9", "/café", "/caf%C3%A9"),
+        ("/caf%c3%a9", "/café", "/caf%C3%A9"),
+        ("/p?x=a+b%20c", "/p", "/p"),
+        ("//evil.example/p", "//evil.example/p", "//evil.example/p"),
+        ("/adcp/./create", "/adcp/create", "/adcp/create"),
+        ("/", "/", "/"),
+        ("/%ff", "/\ufffd", "/%FF"),
+    ],
+)
+def test_an_honest_target_verifies_and_the_application_sees_its_canonical_form(port, party, target, path, raw_path):
+    answer = seen(exchange(port, party.raw("GET", target)))
+    assert (answer["path"], answer["raw_path"]) == (path, raw_path)
+    assert answer["query"] == target.partition("?")[2]
+    assert answer["keyid"] == "buyer-2026"
+
+
+@pytest.mark.parametrize("host", ["Seller.Example.COM", "seller.example.com:443", "seller.example.com."])
+def test_an_authority_in_another_spelling_verifies(port, party, host):
+    assert seen(exchange(port, party.raw("GET", "/p", host=host)))["scheme"] == "https"
+
+
+def test_a_body_reaches_the_application_as_it_was_signed(port, party):
+    assert seen(exchange(port, party.raw("POST", "/p", JSON, BODY)))["body"] == BODY.decode()
+
+
+def test_a_chunked_body_reaches_the_application_as_it_was_signed(port, party):
+    fields = [("Host", HOST), ("Transfer-Encoding", "chunked"), *party.fields("POST", f"{ORIGIN}/p", JSON, BODY)]
+    chunks = b"5\r\n" + BODY[:5] + b"\r\n" + f"{len(BODY) - 5:x}".encode() + b"\r\n" + BODY[5:] + b"\r\n0\r\n\r\n"
+    assert seen(exchange(port, raw_request("POST", "/p", fields) + chunks))["body"] == BODY.decode()
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"target": "/q"}, "request_signature_invalid"),
+        ({"target": "/p?x=1"}, "request_signature_invalid"),
+        ({"target": "/P"}, "request_signature_invalid"),
+        ({"method": "PUT"}, "request_signature_invalid"),
+        ({"host": "other.example.com"}, "request_target_uri_malformed"),
+        ({"body": b'{"plan_id":"plan_002"}'}, "request_signature_digest_mismatch"),
+        ({"body": b""}, "request_signature_digest_mismatch"),
+    ],
+)
+def test_anything_changed_is_refused(port, party, echo, change, code):
+    fields = party.fields("POST", f"{ORIGIN}/p", JSON, BODY)
+    raw = raw_request(
+        change.get("method", "POST"),
+        change.get("target", "/p"),
+        [("Host", change.get("host", HOST)), *fields],
+        change.get("body", BODY),
+    )
+    refused(exchange(port, raw), code)
+    assert echo.calls == []
+
+
+def test_a_replay_is_refused(port, party, echo):
+    raw = party.raw("POST", "/p", JSON, BODY)
+    seen(exchange(port, raw))
+    refused(exchange(port, raw), "request_signature_replayed")
+    assert len(echo.calls) == 1
+
+
+def test_an_unsigned_request_is_refused(port, echo):
+    refused(exchange(port, raw_request("GET", "/p", [("Host", HOST)])), "request_signature_required")
+    assert echo.calls == []
+
+
+@pytest.mark.parametrize(
+    ("target", "signed_for"),
+    [
+        ("/admin%2Fx", "/admin/x"),
+        ("/a/x%23f", "/a/x"),
+        ("//seller.example.com/p", "/p"),
+        ("https://seller.example.com/p", "/p"),
+        ("http://evil.example/p", "/p"),
+        ("/a%2e%2e/b", "/b"),
+        ("/a/%2e%2e/b", "/b"),
+        ("/p\\q", "/p"),
+        ("/p%", "/p"),
+        ("/p%4", "/p"),
+        ("/p%zz", "/p"),
+        ("/p|q", "/p"),
+        ("/p?a[]=1", "/p"),
+        ("*", "/"),
+        ("p", "/p"),
+    ],
+)
+def test_a_target_nobody_signed_never_reaches_the_application(port, party, echo, target, signed_for):
+    raw = party.raw("GET", target, url=f"{ORIGIN}{signed_for}")
+    response = exchange(port, raw)
+    # A server that strips an absolute-form target to its path shows a target that was signed.
+    assert b" 401 " in response or b" 400 " in response or seen(response)["raw_path"] == signed_for
+    assert all(call["raw_path"] == signed_for for call in echo.calls)
+
+
+@pytest.mark.parametrize(
+    "hosts",
+    [
+        [],
+        [""],
+        [HOST, HOST],
+        [HOST, "evil.example"],
+        [f"user@{HOST}"],
+        [f"{HOST}, evil.example"],
+        [f"{HOST}/x"],
+        [f"{HOST} evil"],
+        [f"{HOST}:0x1bb"],
+        [f"{HOST}:65536"],
+        [f"{HOST}%2e"],
+        [f"{HOST}.."],
+        ["evil.example"],
+    ],
+)
+def test_an_authority_that_is_not_one_of_ours_never_reaches_the_application(port, party, echo, hosts):
+    fields = [*[("Host", host) for host in hosts], *party.fields("GET", f"{ORIGIN}/p")]
+    response = exchange(port, raw_request("GET", "/p", fields))
+    assert b" 401 " in response or b" 400 " in response
+    assert echo.calls == []
+
+
+@pytest.mark.parametrize(
+    "forwarded",
+    [
+        ("X-Forwarded-Host", "evil.example"),
+        ("X-Forwarded-Proto", "http"),
+        ("Forwarded", "host=evil.example;proto=http"),
+        ("X-Forwarded-Prefix", "/evil"),
+        ("X-Original-URL", "/evil"),
+    ],
+)
+def test_forwarding_fields_change_nothing(port, party, forwarded):
+    signed = party.fields("GET", f"{ORIGIN}/p")
+    answer = seen(exchange(port, raw_request("GET", "/p", [("Host", HOST), forwarded, *signed])))
+    assert answer["target_uri"] == f"{ORIGIN}/p"
+    assert answer["scheme"] == "https"
+
+
+def test_a_refused_upload_of_100_mb_transfers_no_body(port, party, echo):
+    fields = party.fields("POST", f"{ORIGIN}/p", JSON, BODY)
+    head = raw_request(
+        "POST",
+        "/elsewhere",
+        [("Host", HOST), ("Content-Length", str(100 * 1024 * 1024)), ("Expect", "100-continue"), *fields],
+    )
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+        connection.sendall(head)
+        response = read_response(connection)
+    refused(response, "request_signature_invalid")
+    assert b"100 Continue" not in response
+    assert echo.calls == []
+
+
+def test_an_accepted_upload_is_asked_for_only_after_the_signature_holds(port, party):
+    fields = party.fields("POST", f"{ORIGIN}/p", JSON, BODY)
+    head = raw_request(
+        "POST", "/p", [("Host", HOST), ("Content-Length", str(len(BODY))), ("Expect", "100-continue"), *fields]
+    )
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+        connection.sendall(head)
+        assert connection.recv(65536).startswith(b"HTTP/1.1 100 Continue")
+        connection.sendall(BODY)
+        assert seen(read_response(connection))["body"] == BODY.decode()
+
+
+@pytest.mark.parametrize("http", SERVERS)
+def test_a_body_over_the_cap_is_answered_413(party, echo, http):
+    app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], max_body=10)
+    with uvicorn_server(app, http=http) as port:
+        refused(exchange(port, party.raw("POST", "/p", JSON, BODY)), "content_too_large", 413)
+        fields = [("Host", HOST), ("Transfer-Encoding", "chunked"), *party.fields("POST", f"{ORIGIN}/p", JSON, BODY)]
+        chunked = f"{len(BODY):x}\r\n".encode() + BODY + b"\r\n0\r\n\r\n"
+        refused(exchange(port, raw_request("POST", "/p", fields) + chunked), "content_too_large", 413)
+    assert echo.calls == []
+
+
+@pytest.mark.parametrize("http", SERVERS)
+def test_more_header_fields_than_are_read_are_answered_431(party, echo, http):
+    app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], mode="optional")
+    with uvicorn_server(app, http=http) as port:
+        for read, too_many in party.around_the_most_fields():
+            assert seen(exchange(port, read))
+            refused(exchange(port, too_many), TOO_MANY, 431)
+    assert len(echo.calls) == 2
+
+
+def test_a_body_too_slow_is_answered_408(party, echo):
+    app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], body_timeout=0.05)
+    with uvicorn_server(app) as port:
+        raw = party.raw("POST", "/p", JSON, BODY)
+        refused(exchange(port, raw[:-4]), "request_timeout", 408)
+    assert echo.calls == []
+
+
+def test_a_body_that_ends_early_never_reaches_the_application(port, party, echo):
+    raw = party.raw("POST", "/p", JSON, BODY)
+    assert b" 200 " not in exchange(port, raw[:-4], shut=True)
+    assert echo.calls == []
+
+
+def chunked_with_trailers(party):
+    fields = [("Host", HOST), ("Transfer-Encoding", "chunked"), *party.fields("POST", f"{ORIGIN}/p", JSON, BODY)]
+    content = f"{len(BODY):x}\r\n".encode() + BODY + b"\r\n"
+    return raw_request("POST", "/p", fields) + content, b"0\r\nX-User: admin\r\nContent-Type: text/evil\r\n\r\n"
+
+
+def test_trailers_that_come_later_never_become_fields(port, party):
+    request, trailers = chunked_with_trailers(party)
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+        connection.sendall(request)
+        threading.Event().wait(0.2)
+        connection.sendall(trailers)
+        answer = seen(read_response(connection))
+    assert "x-user" not in [name for name, _ in answer["headers"]]
+    assert [value for name, value in answer["headers"] if name == "content-type"] == ["application/json"]
+
+
+def test_trailers_that_a_server_merges_before_entry_cannot_change_a_covered_field(party, echo):
+    request, trailers = chunked_with_trailers(party)
+    app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
+    with uvicorn_server(app, http="httptools") as port:
+        refused(exchange(port, request + trailers), "request_signature_header_malformed")
+    assert echo.calls == []
+
+
+def test_a_field_name_with_an_underscore_is_no_signature_field(port, party, echo):
+    signed = party.fields("GET", f"{ORIGIN}/p")
+    aliased = [(name.replace("-", "_"), value) for name, value in signed]
+    refused(exchange(port, raw_request("GET", "/p", [("Host", HOST), *aliased])), "request_signature_header_malformed")
+    assert echo.calls == []
+
+
+def test_a_service_of_several_origins_takes_the_scheme_of_the_one_named(party, echo):
+    app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN, "http://localhost:8000"])
+    with uvicorn_server(app) as port:
+        raw = party.raw("GET", "/p", host="localhost:8000", url="http://localhost:8000/p")
+        assert seen(exchange(port, raw))["scheme"] == "http"
+        refused(
+            exchange(port, party.raw("GET", "/p", host="localhost:8000", url="https://localhost:8000/p")),
+            "request_signature_invalid",
+        )
+
+
+def test_an_ipv6_authority_verifies(party, echo):
+    app = SignatureMiddleware(echo, verifier=party.verifier(), origins=["https://[2001:db8::1]:8443"])
+    with uvicorn_server(app) as port:
+        raw = party.raw("GET", "/p", host="[2001:DB8::1]:8443", url="https://[2001:db8::1]:8443/p")
+        assert seen(exchange(port, raw))["target_uri"] == "https://[2001:db8::1]:8443/p"
+
+
+def test_a_prefix_the_proxy_strips_is_part_of_what_is_signed_and_not_of_what_is_routed(party, echo):
+    app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[f"{ORIGIN}/api"])
+    with uvicorn_server(app) as port:
+        answer = seen(exchange(port, party.raw("GET", "/x/./y", url=f"{ORIGIN}/api/x/./y")))
+        assert (answer["path"], answer["target_uri"]) == ("/x/y", f"{ORIGIN}/api/x/y")
+        refused(exchange(port, party.raw("GET", "/../x", url=f"{ORIGIN}/x")), "request_target_uri_malformed")
+
+
+def test_the_root_path_that_uvicorn_adds_is_cut_off_where_the_operator_says_so(party, echo):
+    app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], server_adds_root_path=True)
+    with uvicorn_server(app, root_path="/api") as port:
+        answer = seen(exchange(port, party.raw("GET", "/a%2Fb/./c")))
+        assert (answer["path"], answer["raw_path"]) == ("/api/a/b/c", "/api/a%2Fb/c")
+        assert answer["target_uri"] == f"{ORIGIN}/a%2Fb/c"
+
+
+def test_an_optional_signature_may_be_absent_but_not_wrong(party, echo):
+    app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], mode="optional")
+    with uvicorn_server(app) as port:
+        assert seen(exchange(port, raw_request("GET", "/p|q", [("Host", "any")])))["keyid"] is None
+        assert seen(exchange(port, party.raw("GET", "/p")))["keyid"] == "buyer-2026"
+        refused(exchange(port, party.raw("GET", "/q", url=f"{ORIGIN}/p")), "request_signature_invalid")
+
+
+def test_an_observing_mode_logs_what_required_would_refuse(party, echo, caplog):
+    app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], mode=lambda _scope: "observe")
+    with uvicorn_server(app) as port, caplog.at_level(logging.WARNING, "undersigned"):
+        assert seen(exchange(port, raw_request("GET", "/p", [("Host", HOST)])))["keyid"] is None
+        refused(exchange(port, party.raw("GET", "/q", url=f"{ORIGIN}/p")), "request_signature_invalid")
+    assert "unsigned request passed on" in caplog.text
+
+
+def test_the_log_tells_the_operator_the_step_and_the_caller_nothing(party, echo, caplog):
+    app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
+    with uvicorn_server(app) as port, caplog.at_level(logging.INFO, "undersigned"):
+        refused(exchange(port, party.raw("GET", "/q", url=f"{ORIGIN}/p")), "request_signature_invalid")
+    assert "at step 10" in caplog.text
+    assert '"@target-uri": https://seller.example.com/q' in caplog.text
+
+
+class Blocking:
+    """A source that says it blocks, and remembers the thread it was asked in."""
+
+    def __init__(self, inner) -> None:
+        self.inner = inner
+        self.threads: set[int] = set()
+
+    blocking = True
+
+    def find(self, keyid):
+        self.threads.add(threading.get_ident())
+        return self.inner.find(keyid)
+
+
+def test_blocking_sources_are_asked_off_the_event_loop(party, echo):
+    keys = Blocking(KeySet.from_jwks(party.jwks))
+    app = SignatureMiddleware(echo, verifier=party.verifier(keys=keys), origins=[ORIGIN])
+    loop_thread = []
+
+    async def outer(scope, receive, send):
+        loop_thread.append(threading.get_ident())
+        await app(scope, receive, send)
+
+    with uvicorn_server(outer) as port:
+        assert seen(exchange(port, party.raw("POST", "/p", JSON, BODY)))["body"] == BODY.decode()
+    assert keys.threads
+    assert not keys.threads & set(loop_thread)
+
+
+def test_an_async_verifier_is_awaited(party, echo):
+    class Slow:
+        async def find(self, keyid):
+            await asyncio.sleep(0)
+            return KeySet.from_jwks(party.jwks).find(keyid)
+
+    verifier = AsyncVerifier(profiles.ADCP_3_2, keys=Slow(), replay=MemoryReplayStore())
+    app = SignatureMiddleware(echo, verifier=verifier, origins=[ORIGIN])
+    with uvicorn_server(app) as port:
+        assert seen(exchange(port, party.raw("POST", "/p", JSON, BODY)))["keyid"] == "buyer-2026"
+
+
+def test_a_key_source_that_is_down_is_answered_503_and_logged_with_its_cause(party, echo, caplog):
+    class Down:
+        blocking = False
+
+        def find(self, _keyid):
+            raise ConnectionError("the directory is down")
+
+    app = SignatureMiddleware(echo, verifier=party.verifier(keys=Down()), origins=[ORIGIN])
+    with uvicorn_server(app) as port:
+        refused(exchange(port, party.raw("GET", "/p")), "request_signature_jwks_unavailable", 503)
+    assert "the directory is down" in caplog.text
+    assert echo.calls == []
+
+
+def run(app, scope, messages=()):
+    """Call `app` in process; return what it sent."""
+    sent: list[dict] = []
+    waiting = list(messages)
+
+    async def receive():
+        return waiting.pop(0) if waiting else {"type": "http.disconnect"}
+
+    async def send(message):
+        sent.append(message)
+
+    asyncio.run(app(scope, receive, send))
+    return sent
+
+
+def http_scope(party, *, method="GET", path="/p", raw_path=None, headers=None, body=b"", **others):
+    signed = party.fields(method, f"{ORIGIN}{path}", headers or (), body)
+    lines = [("host", HOST), *((name.lower(), value) for name, value in signed)]
+    return {
+        "type": "http",
+        "http_version": "1.1",
+        "method": method,
+        "scheme": "http",
+        "path": path,
+        "raw_path": path.encode() if raw_path is None else raw_path,
+        "query_string": b"",
+        "headers": [(name.encode(), value.encode()) for name, value in lines],
+        **others,
+    }
+
+
+def test_lifespan_passes(party):
+    seen_types = []
+
+    async def app(scope, _receive, _send):
+        seen_types.append(scope["type"])
+
+    run(SignatureMiddleware(app, verifier=party.verifier(), origins=[ORIGIN]), {"type": "lifespan"})
+    assert seen_types == ["lifespan"]
+
+
+def test_a_scope_of_an_unknown_type_is_refused(party, echo):
+    app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
+    with pytest.raises(ConfigurationError, match="telegram"):
+        run(app, {"type": "telegram"})
+
+
+def test_the_application_gets_a_scope_of_its_own(party, echo):
+    held = {}
+
+    async def app(scope, receive, send):
+        held.update(scope)
+        await echo(scope, receive, send)
+
+    scope = http_scope(party, state={"db": "pool"})
+    run(
+        SignatureMiddleware(app, verifier=party.verifier(), origins=[ORIGIN]),
+        scope,
+        [{"type": "http.request", "body": b""}],
+    )
+    scope["headers"].append((b"x-user", b"admin"))
+    assert (b"x-user", b"admin") not in held["headers"]
+    assert held["state"]["db"] == "pool"
+    assert "signature" not in scope["state"]
+
+
+def test_content_that_follows_a_request_signed_without_any_never_reaches_the_application(party, echo):
+    app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], http2_server="hypercorn")
+    scope = http_scope(party, http_version="2")
+    messages = [{"type": "http.request", "body": b"", "more_body": True}, {"type": "http.request", "body": b"evil"}]
+    run(app, scope, messages)
+    assert echo.calls == [{"type": "disconnected"}]
+
+
+def test_chunks_are_replayed_as_they_came_and_then_the_server_speaks(party):
+    received = []
+
+    async def app(_scope, receive, _send):
+        received.extend([await receive(), await receive(), await receive()])
+
+    scope = http_scope(party, method="POST", headers=JSON, body=BODY)
+    scope["headers"].append((b"content-length", str(len(BODY)).encode()))
+    messages = [
+        {"type": "http.request", "body": BODY[:3], "more_body": True},
+        {"type": "http.request", "body": BODY[3:], "more_body": True},
+        {"type": "http.request", "body": b""},
+    ]
+    run(SignatureMiddleware(app, verifier=party.verifier(), origins=[ORIGIN]), scope, messages)
+    assert received == [
+        {"type": "http.request", "body": BODY[:3], "more_body": True},
+        {"type": "http.request", "body": BODY[3:], "more_body": False},
+        {"type": "http.disconnect"},
+    ]
+
+
+def test_an_empty_body_whose_digest_is_covered_is_replayed_as_empty(party, echo):
+    profile = replace(profiles.ADCP_3_2, required=("@method", "@target-uri", "@authority", "content-digest"))
+    signer = Signer(party.signer._key, profile=profile)
+    scope = http_scope(party)
+    signed = signer.sign(Request("GET", f"{ORIGIN}/p"))
+    scope["headers"] = [(b"host", HOST.encode()), *[(n.lower().encode(), v.encode()) for n, v in signed]]
+    app = SignatureMiddleware(echo, verifier=party.verifier(profile=profile), origins=[ORIGIN])
+    run(app, scope, [{"type": "http.request"}])
+    assert echo.calls[0]["body"] == ""
+
+
+def test_a_client_that_goes_away_is_not_answered(party, echo):
+    scope = http_scope(party, method="POST", headers=JSON, body=BODY)
+    scope["headers"].append((b"content-length", str(len(BODY)).encode()))
+    app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
+    assert run(app, scope, [{"type": "http.disconnect"}]) == []
+    assert echo.calls == []
+
+
+def handshake(party, **others):
+    scope = http_scope(party, type="websocket", scheme="ws", **others)
+    del scope["method"]
+    return scope
+
+
+def test_a_websocket_handshake_is_verified_like_a_request(party, echo):
+    app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
+    sent = run(app, handshake(party), [{"type": "websocket.connect"}])
+    assert [message["type"] for message in sent] == ["websocket.accept", "websocket.send", "websocket.close"]
+    assert echo.calls[0]["scheme"] == "wss"
+
+
+def test_a_handshake_whose_signature_covers_a_digest_has_no_content_to_be_read(party, echo):
+    profile = replace(profiles.ADCP_3_2, required=("@method", "@target-uri", "@authority", "content-digest"))
+    signed = Signer(party.signer._key, profile=profile).sign(Request("GET", f"{ORIGIN}/p"))
+    scope = handshake(party)
+    scope["headers"] = [(b"host", HOST.encode()), *[(n.lower().encode(), v.encode()) for n, v in signed]]
+    app = SignatureMiddleware(echo, verifier=party.verifier(profile=profile), origins=[ORIGIN])
+    sent = run(app, scope, [{"type": "websocket.connect"}])
+    assert [message["type"] for message in sent] == ["websocket.accept", "websocket.send", "websocket.close"]
+
+
+def test_a_websocket_over_plain_http_keeps_its_plain_scheme(party, echo):
+    app = SignatureMiddleware(echo, verifier=party.verifier(), origins=["http://seller.example.com"])
+    scope = handshake(party)
+    signed = party.fields("GET", "http://seller.example.com/p")
+    scope["headers"] = [(b"host", HOST.encode()), *[(n.lower().encode(), v.encode()) for n, v in signed]]
+    run(app, scope, [{"type": "websocket.connect"}])
+    assert echo.calls[0]["scheme"] == "ws"
+
+
+def test_a_refused_handshake_is_closed_or_answered_where_the_server_can(party, echo):
+    app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
+    scope = handshake(party, path="/p")
+    scope["path"], scope["raw_path"] = "/q", b"/q"
+    assert run(app, scope)[0] == {"type": "websocket.close", "code": 1008, "reason": ""}
+    answered = run(app, {**scope, "extensions": {"websocket.http.response": {}}})
+    assert [message["type"] for message in answered] == [
+        "websocket.http.response.start",
+        "websocket.http.response.body",
+    ]
+    assert answered[0]["status"] == 401
+    assert echo.calls == []
+
+
+def test_an_unsigned_handshake_is_refused(party, echo):
+    app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
+    scope = handshake(party)
+    scope["headers"] = [(b"host", HOST.encode())]
+    assert run(app, scope)[0]["type"] == "websocket.close"
+    assert echo.calls == []
+
+
+@pytest.mark.parametrize("version", ["2", "3"])
+def test_http2_is_refused_unless_the_operator_names_a_server_that_compares_authorities(party, echo, version):
+    app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
+    assert run(app, http_scope(party, http_version=version))[0]["status"] == 503
+    assert echo.calls == []
+
+
+def test_http3_is_refused_even_of_a_server_that_compares_over_http2(party, echo):
+    app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], http2_server="hypercorn")
+    assert run(app, http_scope(party, http_version="3"))[0]["status"] == 503
+
+
+def test_http2_of_a_named_server_is_accepted_with_equal_authorities_only(party, echo):
+    app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], http2_server="daphne")
+    both = http_scope(party, http_version="2")
+    both["headers"].append((b"host", HOST.encode()))
+    assert run(app, both, [{"type": "http.request"}])[0]["status"] == 200
+    differ = http_scope(party, http_version="2")
+    differ["headers"].append((b"host", b"evil.example"))
+    assert run(app, differ)[0]["status"] == 401
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"origins": []}, "origins"),
+        ({"origins": "https://seller.example.com"}, "origins"),
+        ({"origins": ["seller.example.com"]}, "origins"),
+        ({"origins": ["https://user@seller.example.com"]}, "origins"),
+        ({"origins": ["https://seller.example.com/?q"]}, "origins"),
+        ({"origins": ["https://a.example", "http://a.example"]}, "origins"),
+        ({"mode": "lax"}, "mode"),
+        ({"max_body": -1}, "max_body"),
+        ({"max_body": True}, "max_body"),
+        ({"body_timeout": 0}, "body_timeout"),
+        ({"body_timeout": "30"}, "body_timeout"),
+        ({"body_timeout": None}, "body_timeout"),
+        ({"body_timeout": math.nan}, "body_timeout"),
+        ({"body_timeout": 10**400}, "body_timeout"),
+        ({"http2_server": "granian"}, "http2_server"),
+        ({"verifier": None}, "verifier"),
+    ],
+)
+def test_a_wrong_option_is_refused_at_construction_by_name(party, echo, options, named):
+    given = {"verifier": party.verifier(), "origins": [ORIGIN], **options}
+    with pytest.raises(ConfigurationError, match=named):
+        SignatureMiddleware(echo, **given)
+
+
+def test_a_mode_function_that_returns_no_mode_is_a_configuration_error(party, echo):
+    app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], mode=lambda _scope: "lax")
+    with pytest.raises(ConfigurationError, match="mode"):
+        run(app, {"type": "http", "headers": [], "path": "/"})
+
+
+class BlockingStore(MemoryReplayStore):
+    blocking = True
+
+
+@pytest.mark.parametrize(
+    ("method", "store"), [("POST", MemoryReplayStore()), ("GET", BlockingStore())], ids=["a body", "a thread"]
+)
+def test_without_an_event_loop_of_asyncio_nothing_is_begun_that_has_to_wait(party, echo, caplog, method, store):
+    body, asked = (BODY, JSON) if method == "POST" else (b"", [])
+    verifier = party.verifier(replay=store)
+    app = SignatureMiddleware(echo, verifier=verifier, origins=[ORIGIN])
+    scope = http_scope(party, method=method, headers=asked, body=body)
+    scope["headers"].append((b"content-length", str(len(body)).encode()))
+    received, sent = [], []
+
+    async def receive():
+        received.append(1)
+
+    async def send(message):
+        sent.append(message)
+
+    # By hand, as an event loop of another kind would.
+    with caplog.at_level(logging.ERROR, "undersigned"), pytest.raises(StopIteration):
+        app(scope, receive, send).send(None)
+    assert sent[0]["status"] == 503
+    assert json.loads(sent[1]["body"]) == {"error": "request_signature_server_unsupported"}
+    assert "run it on asyncio" in caplog.text
+    assert (received, echo.calls) == ([], [])

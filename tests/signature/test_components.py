@@ -1,0 +1,280 @@
+from __future__ import annotations
+
+import pytest
+
+from undersigned import MalformedURL, Request, canonicalize
+from undersigned.message.request_target import received_target
+from undersigned.message.structured_fields import parse_signature_input
+from undersigned.signature.components import ComponentValues, UnresolvableComponent
+
+URL = "https://www.example.com/path?q=1"
+
+
+def values(*headers, url: str = URL, method: str = "POST") -> ComponentValues:
+    request = Request(method, url, headers)
+    return ComponentValues(request, canonicalize(url))
+
+
+def value(component: str, *headers, **parts) -> str:
+    read = parse_signature_input(f"s=({component})")["s"].components[0]
+    return values(*headers, **parts).value(read)
+
+
+@pytest.mark.parametrize(
+    ("component", "expected"),
+    [
+        ('"@method"', "POST"),
+        ('"@target-uri"', "https://www.example.com/path?q=1"),
+        ('"@authority"', "www.example.com"),
+        ('"@scheme"', "https"),
+        ('"@path"', "/path"),
+        ('"@query"', "?q=1"),
+        ('"@request-target"', "/path?q=1"),
+        ('"@query-param";name="q"', "1"),
+    ],
+)
+def test_derived_components_come_from_the_canonical_target(component, expected):
+    assert value(component) == expected
+    assert value(component, url="HTTPS://u:p@WWW.example.COM:443/x/../%70ath?q=1#f") == expected
+
+
+def test_target_uri_and_authority_are_canonical_in_the_resolver_too():
+    canonical = values(url="https://[2001:DB8::1]:8443/%7e")
+    assert canonical._resolver().get_target_uri() == "https://[2001:db8::1]:8443/~"
+    assert canonical._resolver().get_authority() == "[2001:db8::1]:8443"
+
+
+def test_a_digest_about_to_be_added_stands_for_the_one_of_the_request():
+    request = Request("POST", URL, [("content-digest", "sha-256=:old:")])
+    read = parse_signature_input('s=("content-digest")')["s"].components
+    made = ComponentValues(request, canonicalize(URL), "sha-256=:new:")
+    assert made.value(read[0]) == "sha-256=:new:"
+    assert made.lines(read) == ['"content-digest": sha-256=:new:']
+
+
+def test_a_port_is_part_of_the_authority():
+    assert value('"@authority"', url="https://h:8443/") == "h:8443"
+    assert value('"@request-target"', url="https://h:8443?") == "/?"
+
+
+@pytest.mark.parametrize(
+    ("component", "headers", "expected"),
+    [
+        ('"x-a"', [("X-A", " a "), ("x-a", ""), ("X-a", "b,c")], "a, , b,c"),
+        ('"x-a";bs', [("X-A", "a"), ("x-a", "\xe9")], ":YQ==:, :6Q==:"),
+        ('"cache-control";sf', [("cache-control", "max-age=60 ,  b")], "max-age=60, b"),
+        ('"x-a";key="b"', [("x-a", "a=1, b=(x  y);z")], "(x y);z"),
+        ('"x-a";key="b";sf', [("x-a", "a=1, b")], "?1"),
+        ('"set-cookie"', [("set-cookie", "a=b")], "a=b"),
+    ],
+)
+def test_fields_resolve_as_rfc_9421_says(component, headers, expected):
+    assert value(component, *headers) == expected
+
+
+@pytest.mark.parametrize(
+    ("component", "headers"),
+    [
+        ('"x-none"', []),
+        ('""', []),
+        ('"x-a b"', [("x-a", "1")]),
+        ('"x-a";key="none"', [("x-a", "a=1")]),
+        ('"x-a";key="a"', [("x-a", "(")]),
+        ('"x-a";key="a"', [("x-a", "\ud800")]),
+        ('"x-a";key=a', [("x-a", "a=1")]),
+        ('"x-a";key=:AAAA:', [("x-a", "a=1")]),
+        ('"x-a";sf', [("x-a", "a=1")]),
+        ('"cache-control";sf', [("cache-control", "(")]),
+        ('"cache-control";sf', [("cache-control", "\ud800")]),
+        ('"cache-control";sf=?0', [("cache-control", "a")]),
+        ('"x-a";bs', [("x-a", "\u0100")]),
+        ('"x-a";bs=1', [("x-a", "a")]),
+        ('"x-a";tr', [("x-a", "1")]),
+        ('"x-a";req', [("x-a", "1")]),
+        ('"x-a";req=?0', [("x-a", "1")]),
+        ('"x-a";unknown', [("x-a", "1")]),
+        ('"x-a"', [("x-a", "\xe9")]),
+        ('"x-a"', [("x-a", "a\x7f")]),
+        ('"x-a"', [("x-a", "a\rb")]),
+        ('"set-cookie"', [("set-cookie", "a"), ("set-cookie", "b")]),
+        ('"@unknown"', []),
+        ('"@status"', []),
+        ('"@method";req', []),
+        ('"@method";x=1', []),
+        ('"@method";resolver=1', []),
+        ('"@path";sf', []),
+        ('"@query-param"', []),
+        ('"@query-param";name=q', []),
+        ('"@query-param";name=?0', []),
+        ('"@query-param";name="q";other', []),
+        ('"@query-param";name="none"', []),
+        ('"@query-param";resolver="q"', []),
+    ],
+)
+def test_a_component_without_a_value_is_refused_in_our_words(component, headers):
+    with pytest.raises(UnresolvableComponent) as caught:
+        value(component, *headers)
+    assert str(caught.value) in {
+        "a covered component has no value in this request",
+        "a covered query parameter is not named as RFC 9421 section 2.2.8 encodes it",
+        "the value of a covered component is not printable ASCII",
+    }
+
+
+@pytest.mark.parametrize("method", ["get", "Get", "", "GE T", "G\nET", "\xc9", "\ud800", "\u017f", "GET\n"])
+@pytest.mark.parametrize("component", ['"@method"', '"@path"'])
+def test_a_method_that_is_no_upper_case_token_has_no_value(component, method):
+    with pytest.raises(UnresolvableComponent, match="the method is not an upper-case token"):
+        value(component, method=method)
+
+
+@pytest.mark.parametrize(("name", "query"), [("a", "a=1"), ("a%20b", "a+b=1"), ("%C3%BC", "%c3%bc=1"), ("%7E", "~=1")])
+def test_a_query_parameter_is_named_by_its_one_encoding(name, query):
+    assert value(f'"@query-param";name="{name}"', url=f"https://h/?{query}") == "1"
+
+
+@pytest.mark.parametrize(
+    ("name", "query"),
+    [("%61", "a=1"), ("a b", "a+b=1"), ("%c3%bc", "%c3%bc=1"), ("~", "~=1"), ("%", "%25=1"), ("a%", "a%25=1")],
+)
+def test_a_query_parameter_named_by_another_encoding_has_no_value(name, query):
+    # Each other encoding would be another component with the same value, and a base many times as long as the message.
+    with pytest.raises(UnresolvableComponent, match="is not named as RFC 9421"):
+        value(f'"@query-param";name="{name}"', url=f"https://h/?{query}")
+
+
+TOO_MUCH = "ask for more than 64 delimiters or 1024 characters to be parsed"
+
+
+TEN = " ".join(f'"@query-param";name="p{at}"' for at in range(10))
+
+
+@pytest.mark.parametrize(
+    ("listed", "field", "query", "more"),
+    [
+        # Each component counts as 4 delimiters, what several read is counted once, and bytes are not looked at.
+        (TEN, "", "&".join(f"p{at}=v" for at in range(10)) + "&&&&&", ("", "&")),
+        ('"x";key="a" "x";key="b" "x";key="c"', "a=1, b=2, c=3" + ", d" * 22 + ";e", "q", (";f", "")),
+        ('"x";bs', "," * 8199, "q", (",", "")),
+        ('"x";key="a"', "a=" + "v" * 1022, "q", ("v", "")),
+        ('"@query-param";name="a"', "", "a=1" + "&" * 59, ("", "&")),
+        ('"@query-param";name="a"', "", "a=" + "1" * 1022, ("", "1")),
+    ],
+)
+def test_what_components_with_parameters_read_is_bounded(listed, field, query, more):
+    def read(field, query):
+        given = values(("x", field), url=f"https://h/?{query}")
+        return [given.value(component) for component in parse_signature_input(f"s=({listed})")["s"].components]
+
+    assert read(field, query)
+    with pytest.raises(UnresolvableComponent, match=TOO_MUCH):
+        read(field + more[0], query + more[1])
+
+
+def test_a_field_that_no_component_with_parameters_reads_may_be_of_any_length():
+    given = values(("x", "," * 20_000), ("y", "v"), url=f"https://h/?{'&' * 20_000}")
+    components = parse_signature_input('s=("x" "y";bs "@query" "@path")')["s"].components
+    assert [len(given.value(component)) for component in components] == [20_000, 6, 20_001, 1]
+
+
+def test_many_fields_are_resolved_in_linear_time():
+    count = 50_000
+    fields = values(*((f"x{number}", str(number)) for number in range(count)))
+    listed = " ".join(f'"x{number}"' for number in range(count))
+    read = parse_signature_input(f"s=({listed})")["s"]
+    assert [fields.value(component) for component in read.components] == [str(number) for number in range(count)]
+
+
+@pytest.mark.parametrize(
+    ("host", "agrees"),
+    [
+        ("XN--Mnchen-3ya.example.", True),
+        ("xn--mnchen-3ya.example:443", True),
+        ("xn--mnchen-3ya.example:8443", False),
+        ("xn--mnchen-3ya.example.net", False),
+        ("xn--bcher-kva.example", False),
+        (".".join(["xn--mxaa4acd6f7abb3at2bg2de4bzal2a"] * 7), False),
+    ],
+)
+def test_a_host_of_a_labels_agrees_as_any_other(host, agrees):
+    request = Request("GET", "https://xn--mnchen-3ya.example/", [("host", host)])
+    if agrees:
+        assert received_target(request).authority == "xn--mnchen-3ya.example"
+    else:
+        with pytest.raises(MalformedURL, match="names another authority"):
+            received_target(request)
+
+
+def test_a_target_of_more_escapes_than_are_read_is_refused():
+    assert received_target(Request("GET", f"https://h/{'%7e' * 1024}?{'%7e' * 1024}"))
+    with pytest.raises(MalformedURL, match="percent signs"):
+        received_target(Request("GET", f"https://h/{'%7e' * 1025}"))
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        [],
+        [("host", "www.example.com")],
+        [("host", "WWW.Example.COM")],
+        [("host", "www.example.com:443")],
+        [("host", " www.example.com. ")],
+        [(":authority", "www.example.com")],
+        [(":authority", "www.example.com:443"), ("host", "WWW.example.com")],
+        [("x-forwarded-host", "evil.example"), ("forwarded", "host=evil.example")],
+    ],
+)
+def test_an_authority_that_agrees_with_the_url_is_accepted(headers):
+    target = received_target(Request("GET", "https://www.example.com/path", headers))
+    assert (target.target_uri, target.authority) == ("https://www.example.com/path", "www.example.com")
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        [("host", "evil.example")],
+        [(":authority", "evil.example")],
+        [(":authority", "www.example.com"), ("host", "evil.example")],
+        [(":authority", "evil.example"), ("host", "www.example.com")],
+        [("host", "www.example.com"), ("host", "www.example.com")],
+        [(":authority", "www.example.com"), (":authority", "www.example.com")],
+        [("host", "www.example.com, www.example.com")],
+        [("host", "www.example.com:80")],
+        [("host", "www.example.com:0443x")],
+        [("host", "")],
+        [("host", "user@www.example.com")],
+        [("host", "www.example.com/")],
+        [("host", "www.example.com?")],
+        [("host", "www.example.com#")],
+        [("host", "https://www.example.com")],
+        [("host", "www.example.com..")],
+        [("host", "www.exämple.com")],
+        [("host", "www%2Eexample.com")],
+        [("host", "[::1")],
+        [("host", "\ud800")],
+        [("host", "www.example.com\x00")],
+    ],
+)
+def test_an_authority_that_differs_or_cannot_be_read_is_refused(headers):
+    with pytest.raises(MalformedURL):
+        received_target(Request("GET", "https://www.example.com/path", headers))
+
+
+@pytest.mark.parametrize("url", ["", "/", "https://", "ftp://h/", "https://bücher.example/", "https://h/\n", "\ud800"])
+def test_a_url_without_a_canonical_form_is_refused(url):
+    with pytest.raises(MalformedURL):
+        received_target(Request("GET", url))
+
+
+def test_a_target_longer_than_any_server_takes_is_refused_unread():
+    longest = "https://seller.example.com/" + "a" * (65_536 - 27)
+    assert received_target(Request("GET", longest)).target_uri == longest
+    with pytest.raises(MalformedURL) as caught:
+        received_target(Request("GET", f"{longest}a"))
+    assert caught.value.rule == "length"
+
+
+def test_a_host_longer_than_any_name_is_refused_unread():
+    with pytest.raises(MalformedURL) as caught:
+        received_target(Request("GET", "https://seller.example.com/", [("host", "a" * 1025)]))
+    assert caught.value.rule == "length"

@@ -1,0 +1,156 @@
+"""What a WSGI environ tells of the wire, and what the application gets instead."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from tests.party import ORIGIN
+from tests.wsgi.test_middleware import BODY, JSON, Echo, environ_of, run
+
+from undersigned import MalformedURL, canonicalize, profiles
+from undersigned.url.origin import Origin
+from undersigned.wsgi import SignatureMiddleware
+from undersigned.wsgi.environ import BodyFraming, request_target, verified_environ
+
+OWN = Origin("https", "seller.example.com")
+
+
+@pytest.fixture
+def echo():
+    return Echo()
+
+
+@pytest.fixture
+def app(party, echo):
+    return SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], http2_server="gunicorn")
+
+
+def scope_of(target: str, **others) -> dict:
+    path, _, query = target.partition("?")
+    return {
+        "type": "http",
+        "scheme": "http",
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": query.encode(),
+        "headers": [(b"host", b"seller.example.com")],
+        **others,
+    }
+
+
+def test_an_asgi_scope_in_the_environ_is_replaced_by_the_verified_one(app, party):
+    held = {}
+
+    def application(environ, start_response):
+        held.update(environ)
+        start_response("200 OK", [])
+        return [b"{}"]
+
+    app.app = application
+    given = scope_of("/adcp/./create")
+    environ = environ_of(party, target="/adcp/./create", RAW_URI=None, **{"asgi.scope": given})
+    assert run(app, environ)[0] == 200
+    assert (held["PATH_INFO"], held["asgi.scope"]["path"], held["asgi.scope"]["raw_path"]) == (
+        "/adcp/create",
+        "/adcp/create",
+        b"/adcp/create",
+    )
+    assert held["asgi.scope"]["scheme"] == "https"
+    assert given["path"] == "/adcp/./create"
+
+
+@pytest.mark.parametrize("target", ["/p", "/p?"])
+def test_a_lone_question_mark_that_no_key_shows_is_tried_both_ways(app, party, target):
+    assert run(app, environ_of(party, target=target, RAW_URI=None, **{"asgi.scope": scope_of(target)}))[0] == 200
+
+
+def test_a_lone_question_mark_that_a_key_shows_is_not(app, party):
+    assert run(app, environ_of(party, target="/p", url=f"{ORIGIN}/p?"))[0] == 401
+
+
+def test_a_path_info_that_is_not_the_asgi_scopes_is_refused(app, party, echo):
+    environ = environ_of(party, RAW_URI=None, PATH_INFO="/q", **{"asgi.scope": scope_of("/p")})
+    assert run(app, environ) == (401, {"error": "request_target_uri_malformed"})
+    assert echo.calls == []
+
+
+def test_an_alias_that_only_the_asgi_scope_shows_is_refused(app, party, echo):
+    headers = [(b"host", b"seller.example.com"), (b"signature-input", b"sig1"), (b"signature_input", b"sig2")]
+    environ = environ_of(party, RAW_URI=None, **{"asgi.scope": scope_of("/p", headers=headers)})
+    assert run(app, environ) == (401, {"error": "request_signature_header_malformed"})
+    assert echo.calls == []
+
+
+def test_chunked_content_under_an_asgi_scope_is_read_to_its_end(app, party):
+    environ = environ_of(
+        party,
+        method="POST",
+        headers=JSON,
+        body=BODY,
+        RAW_URI=None,
+        CONTENT_LENGTH=None,
+        HTTP_TRANSFER_ENCODING="chunked",
+        **{"asgi.scope": scope_of("/p"), "wsgi.input_terminated": None},
+    )
+    assert run(app, environ)[1]["body"] == BODY.decode()
+
+
+def test_content_over_http2_needs_no_length(app, party):
+    environ = environ_of(party, method="POST", headers=JSON, body=BODY, CONTENT_LENGTH=None, SERVER_PROTOCOL="HTTP/2")
+    assert run(app, environ)[1]["body"] == BODY.decode()
+
+
+def test_content_nobody_signed_over_http2_never_reaches_the_application(app, party):
+    environ = environ_of(party, SERVER_PROTOCOL="HTTP/2", **{"wsgi.input": io.BytesIO(b"evil")})
+    assert run(app, environ)[1]["body"] == ""
+
+
+@pytest.mark.parametrize(
+    ("environ", "framing"),
+    [
+        ({}, BodyFraming(has_body=False, length=0, is_readable=True)),
+        ({"wsgi.input_terminated": True}, BodyFraming(has_body=False, length=0, is_readable=True)),
+        (
+            {"wsgi.input_terminated": True, "SERVER_PROTOCOL": "HTTP/2.0"},
+            BodyFraming(has_body=False, length=None, is_readable=True),
+        ),
+        ({"SERVER_PROTOCOL": "HTTP/2"}, BodyFraming(has_body=False, length=0, is_readable=True)),
+    ],
+)
+def test_content_without_a_length_ends_with_its_stream_over_http2_only(environ, framing):
+    assert BodyFraming.of(environ) == framing
+
+
+@pytest.mark.parametrize(
+    "path_info",
+    ["/a/b//c/./d/e", "/a%2Fb//c/./d/e", "/a%2Fb/c/d/e", "/a/b/c/d/e", "/a%2Fb//c/./d/%65"],
+    ids=["decoded", "encoded slash kept", "and levelled", "levelled", "undecoded"],
+)
+def test_what_servers_make_of_a_path_is_the_same_target(path_info):
+    environ = {"RAW_URI": "/a%2Fb//c/./d/%65", "PATH_INFO": path_info}
+    assert request_target(environ, profiles.ADCP_3_2, reconstruct=False).path == environ["RAW_URI"]
+
+
+def rewritten(canonical: str, **environ) -> str:
+    target = canonicalize(f"https://seller.example.com{canonical}")
+    return verified_environ({"PATH_INFO": "", **environ}, target, OWN)["PATH_INFO"]
+
+
+def test_a_script_name_that_is_in_the_target_and_in_path_info_is_no_mount():
+    assert rewritten("/api/x", RAW_URI="/api/x", SCRIPT_NAME="/api", PATH_INFO="/api/x") == "/api/x"
+
+
+def test_a_script_name_that_is_in_the_target_only_is_a_mount():
+    assert rewritten("/api/x", RAW_URI="/api/x", SCRIPT_NAME="/api", PATH_INFO="/x") == "/x"
+    assert rewritten("/api/x", SCRIPT_NAME="/api", PATH_INFO="/x") == "/x"
+    assert rewritten("/api/x", SCRIPT_NAME="/api", PATH_INFO="/x", **{"asgi.scope": scope_of("/api/x")}) == "/x"
+
+
+def test_a_script_name_that_is_not_in_the_target_is_no_mount():
+    assert rewritten("/x", SCRIPT_NAME="/api", PATH_INFO="/x", **{"asgi.scope": scope_of("/x")}) == "/x"
+
+
+def test_a_canonical_path_outside_the_mount_is_refused():
+    with pytest.raises(MalformedURL, match="outside the mount"):
+        rewritten("/admin", RAW_URI="/sub/../admin", SCRIPT_NAME="/sub", PATH_INFO="/../admin")

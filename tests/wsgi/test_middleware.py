@@ -1,0 +1,482 @@
+"""The WSGI middleware on real servers, and by hand where no server can be made to say a thing."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+from dataclasses import replace
+
+import pytest
+from tests.party import HOST, ORIGIN, TOO_MANY, raw_request
+from tests.serving import exchange, gunicorn_server, waitress_server
+
+from undersigned import (
+    AsyncVerifier,
+    ConfigurationError,
+    KeySet,
+    MemoryReplayStore,
+    Policy,
+    Request,
+    Signer,
+    profiles,
+)
+from undersigned.middleware import wire
+from undersigned.wsgi import SignatureMiddleware
+
+JSON = [("Content-Type", "application/json")]
+BODY = b'{"plan_id":"plan_001"}'
+
+
+class Echo:
+    """An application that answers with what it sees, and remembers that it was called."""
+
+    def __init__(self) -> None:
+        self.calls: list[dict] = []
+
+    def __call__(self, environ, start_response):
+        signature = environ["undersigned.signature"]
+        seen = {
+            "path": environ["PATH_INFO"],
+            "raw": environ.get("RAW_URI") or environ.get("REQUEST_URI"),
+            "query": environ["QUERY_STRING"],
+            "scheme": environ["wsgi.url_scheme"],
+            "keyid": signature and signature.keyid,
+            "target_uri": signature and signature.target_uri,
+            "body": environ["wsgi.input"].read().decode("latin-1") if signature else "",
+            "transfer_encoding": environ.get("HTTP_TRANSFER_ENCODING"),
+        }
+        self.calls.append(seen)
+        content = json.dumps(seen).encode()
+        start_response("200 OK", [("Content-Length", str(len(content)))])
+        return [content]
+
+
+@pytest.fixture
+def echo() -> Echo:
+    return Echo()
+
+
+@pytest.fixture(params=["waitress", "gunicorn"])
+def port(request, echo, party):
+    app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
+    serve = waitress_server if request.param == "waitress" else gunicorn_server
+    with serve(app) as port:
+        yield port
+
+
+def seen(response: bytes) -> dict:
+    head, _, content = response.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 200"), response
+    return json.loads(content)
+
+
+def refused(response: bytes, code: str, status: int = 401) -> None:
+    head, _, content = response.partition(b"\r\n\r\n")
+    assert head.split(b" ")[1] == str(status).encode(), response
+    assert json.loads(content) == {"error": code}
+
+
+@pytest.mark.parametrize(
+    ("target", "path", "raw"),
+    [
+        ("/a%2Fb//c/./d/%7Eu?b=2&a=1", "/a/b//c/d/~u", "/a%2Fb//c/d/~u?b=2&a=1"),
+        ("/p?", "/p", "/p?"),
+        ("/p", "/p", "/p"),
+        ("/caf%c3%a9", "/caf\u00c3\u00a9", "/caf%C3%A9"),
+        ("/p?x=a+b%20c", "/p", "/p?x=a+b%20c"),
+        ("//evil.example/p", "//evil.example/p", "//evil.example/p"),
+    ],
+)
+def test_an_honest_target_verifies_and_the_application_sees_its_canonical_form(port, party, target, path, raw):
+    answer = seen(exchange(port, party.raw("GET", target)))
+    assert (answer["path"], answer["raw"], answer["scheme"]) == (path, raw, "https")
+    assert answer["query"] == target.partition("?")[2]
+
+
+def test_a_lone_question_mark_is_part_of_what_is_signed(port, party):
+    refused(exchange(port, party.raw("GET", "/p?", url=f"{ORIGIN}/p")), "request_signature_invalid")
+
+
+def test_a_body_reaches_the_application_as_it_was_signed(port, party):
+    assert seen(exchange(port, party.raw("POST", "/p", JSON, BODY)))["body"] == BODY.decode()
+
+
+def test_a_chunked_body_reaches_the_application_as_it_was_signed(port, party):
+    fields = [("Host", HOST), ("Transfer-Encoding", "chunked"), *party.fields("POST", f"{ORIGIN}/p", JSON, BODY)]
+    chunked = f"{len(BODY):x}\r\n".encode() + BODY + b"\r\n0\r\n\r\n"
+    answer = seen(exchange(port, raw_request("POST", "/p", fields) + chunked))
+    assert (answer["body"], answer["transfer_encoding"]) == (BODY.decode(), None)
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"target": "/q"}, "request_signature_invalid"),
+        ({"target": "/p?x=1"}, "request_signature_invalid"),
+        ({"method": "PUT"}, "request_signature_invalid"),
+        ({"host": "other.example.com"}, "request_target_uri_malformed"),
+        ({"body": b'{"plan_id":"plan_002"}'}, "request_signature_digest_mismatch"),
+    ],
+)
+def test_anything_changed_is_refused(port, party, change, code):
+    fields = party.fields("POST", f"{ORIGIN}/p", JSON, BODY)
+    raw = raw_request(
+        change.get("method", "POST"),
+        change.get("target", "/p"),
+        [("Host", change.get("host", HOST)), *fields],
+        change.get("body", BODY),
+    )
+    refused(exchange(port, raw), code)
+
+
+def test_a_replay_is_refused(port, party):
+    raw = party.raw("POST", "/p", JSON, BODY)
+    seen(exchange(port, raw))
+    refused(exchange(port, raw), "request_signature_replayed")
+
+
+def test_an_unsigned_request_is_refused(port):
+    refused(exchange(port, raw_request("GET", "/p", [("Host", HOST)])), "request_signature_required")
+
+
+@pytest.mark.parametrize(
+    ("target", "signed_for"),
+    [
+        ("/admin%2Fx", "/admin/x"),
+        ("/a/x%23f", "/a/x"),
+        ("//seller.example.com/p", "/p"),
+        ("https://seller.example.com/p", "/p"),
+        ("http://evil.example/p", "/p"),
+        ("/a%2e%2e/b", "/b"),
+        ("/a/%2e%2e/b", "/b"),
+        ("/p\\q", "/p"),
+        ("/p#f", "/p"),
+        ("/p%", "/p"),
+        ("/p%zz", "/p"),
+        ("*", "/"),
+        ("p", "/p"),
+    ],
+)
+def test_a_target_nobody_signed_never_reaches_the_application(port, party, target, signed_for):
+    response = exchange(port, party.raw("GET", target, url=f"{ORIGIN}{signed_for}"))
+    assert b" 401 " in response or b" 400 " in response
+
+
+@pytest.mark.parametrize(
+    "hosts", [[], [""], [HOST, HOST], [HOST, "evil.example"], [f"user@{HOST}"], [f"{HOST}/x"], ["evil.example"]]
+)
+def test_an_authority_that_is_not_one_of_ours_never_reaches_the_application(port, party, hosts):
+    fields = [*[("Host", host) for host in hosts], *party.fields("GET", f"{ORIGIN}/p")]
+    response = exchange(port, raw_request("GET", "/p", fields))
+    assert b" 401 " in response or b" 400 " in response
+
+
+def test_a_body_over_the_cap_is_answered_413(party, echo):
+    app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], max_body=10)
+    with waitress_server(app) as port:
+        refused(exchange(port, party.raw("POST", "/p", JSON, BODY)), "content_too_large", 413)
+    assert echo.calls == []
+
+
+def test_more_header_fields_than_are_read_are_answered_431(party, echo):
+    app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], mode="optional")
+    with waitress_server(app) as port:
+        for read, too_many in party.around_the_most_fields():
+            assert seen(exchange(port, read))
+            refused(exchange(port, too_many), TOO_MANY, 431)
+    assert len(echo.calls) == 2
+
+
+def test_other_variables_than_header_fields_are_not_counted(party, echo):
+    app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
+    assert run(app, environ_of(party, **{f"X_HTTP_{at}": "v" for at in range(1024)}))[0] == 200
+
+
+def test_repeated_fields_that_a_wsgi_server_has_joined_are_counted_where_they_are_shown(party, echo):
+    app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
+    scope = {"headers": [(b"x_y", b"")] * (wire.MOST_FIELDS + 1)}
+    assert run(app, environ_of(party, **{"asgi.scope": scope})) == (431, {"error": TOO_MANY})
+    assert echo.calls == []
+
+
+def test_fields_that_are_shown_once_are_looked_at_once(party, echo):
+    app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
+    shown = iter([(b"host", HOST.encode()), (b"a-b", b"1"), (b"a_b", b"2")])
+    environ = environ_of(party, **{"asgi.scope": {"type": "http", "headers": shown}})
+    malformed = {"error": "request_signature_header_malformed"}
+    assert run(app, environ) == (401, malformed)
+
+
+def test_what_a_fallback_raises_is_no_verdict(party, echo):
+    def fallback(_environ):
+        raise StopIteration(None)
+
+    policy = Policy(required_for=["create_media_buy"])
+    app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], policy=policy, fallback=fallback)
+    environ = environ_of(party, method="POST", target="/adcp/create_media_buy", headers=JSON, body=BODY)
+    for name in ("HTTP_SIGNATURE", "HTTP_SIGNATURE_INPUT"):
+        del environ[name]
+    with pytest.raises(StopIteration):
+        run(app, environ)
+    assert echo.calls == []
+
+
+def environ_of(party, *, method="GET", target="/p", headers=(), body=b"", url=None, **others):
+    """An environ as gunicorn makes it, of a signed request."""
+    signed = party.fields(method, url or f"{ORIGIN}{target}", headers, body)
+    path, _, query = target.partition("?")
+    environ = {
+        "REQUEST_METHOD": method,
+        "SCRIPT_NAME": "",
+        "PATH_INFO": path,
+        "QUERY_STRING": query,
+        "RAW_URI": target,
+        "SERVER_PROTOCOL": "HTTP/1.1",
+        "HTTP_HOST": HOST,
+        "wsgi.url_scheme": "http",
+        "wsgi.input": io.BytesIO(body),
+        "wsgi.input_terminated": True,
+    }
+    for name, value in signed:
+        key = name.upper().replace("-", "_")
+        environ[key if key == "CONTENT_TYPE" else f"HTTP_{key}"] = value
+    if body:
+        environ["CONTENT_LENGTH"] = str(len(body))
+    return {key: value for key, value in {**environ, **others}.items() if value is not None}
+
+
+def run(app, environ):
+    """Call `app` in process; return the status code and the content."""
+    answered = []
+    content = b"".join(app(environ, lambda status, fields: answered.append((status, fields))))
+    return int(answered[0][0].split()[0]), json.loads(content)
+
+
+@pytest.fixture
+def app(party, echo):
+    return SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
+
+
+def test_the_application_gets_an_environ_of_its_own(party, app):
+    environ = environ_of(party)
+    before = dict(environ)
+    assert run(app, environ)[0] == 200
+    assert environ == before
+
+
+@pytest.mark.parametrize(
+    ("others", "code"),
+    [
+        ({"CONTENT_LENGTH": "22", "HTTP_TRANSFER_ENCODING": "chunked"}, "request_signature_header_malformed"),
+        ({"CONTENT_LENGTH": "+22"}, "request_signature_header_malformed"),
+        ({"CONTENT_LENGTH": "22, 22"}, "request_signature_header_malformed"),
+        ({"CONTENT_LENGTH": "9" * 30}, "request_signature_header_malformed"),
+        ({"CONTENT_LENGTH": "23"}, "request_signature_digest_mismatch"),
+        ({"CONTENT_LENGTH": "21"}, "request_signature_digest_mismatch"),
+        (
+            {"CONTENT_LENGTH": None, "HTTP_TRANSFER_ENCODING": "chunked", "wsgi.input_terminated": None},
+            "request_signature_header_malformed",
+        ),
+        ({"HTTP_": "folded"}, "request_signature_header_malformed"),
+        ({"HTTP_X_FOLDED": "a\r\n b"}, "request_signature_header_malformed"),
+        ({"REQUEST_METHOD": "post"}, "request_target_uri_malformed"),
+        ({"HTTP_HOST": None}, "request_target_uri_malformed"),
+        ({"HTTP_HOST": f"{HOST},{HOST}"}, "request_target_uri_malformed"),
+        ({"REQUEST_URI": "/q"}, "request_target_uri_malformed"),
+        ({"PATH_INFO": "/q"}, "request_target_uri_malformed"),
+        ({"RAW_URI": "/caf\u20ac"}, "request_target_uri_malformed"),
+    ],
+)
+def test_what_a_server_lets_through_is_refused_with_a_code(party, app, echo, others, code):
+    environ = environ_of(party, method="POST", headers=JSON, body=BODY, **others)
+    assert run(app, environ) == (401, {"error": code})
+    assert echo.calls == []
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        {"RAW_URI": None},
+        {"SERVER_PROTOCOL": "HTTP/2"},
+        {"werkzeug.proxy_fix.orig": {}},
+    ],
+)
+def test_a_stack_that_cannot_show_what_was_signed_is_answered_503(party, app, echo, others):
+    assert run(app, environ_of(party, **others)) == (503, {"error": "request_signature_server_unsupported"})
+    assert echo.calls == []
+
+
+def test_http2_of_a_named_server_is_accepted(party, echo):
+    app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], http2_server="gunicorn")
+    assert run(app, environ_of(party, SERVER_PROTOCOL="HTTP/2"))[0] == 200
+
+
+def test_a_stream_that_raises_while_it_is_read_is_a_digest_mismatch(party, app):
+    class Broken:
+        def read(self, _size):
+            raise OSError("partial")
+
+    environ = environ_of(party, method="POST", headers=JSON, body=BODY, **{"wsgi.input": Broken()})
+    assert run(app, environ) == (401, {"error": "request_signature_digest_mismatch"})
+
+
+class Dribbling(io.BytesIO):
+    """A stream that gives less than it is asked for."""
+
+    def read(self, size=-1):
+        return super().read(min(size, 5))
+
+
+def test_content_that_a_server_hands_over_in_parts_is_gathered(party, app):
+    environ = environ_of(party, method="POST", headers=JSON, body=BODY, **{"wsgi.input": Dribbling(BODY)})
+    assert run(app, environ)[1]["body"] == BODY.decode()
+
+
+def test_content_shorter_than_declared_is_a_digest_mismatch(party, app):
+    environ = environ_of(party, method="POST", headers=JSON, body=BODY, **{"wsgi.input": Dribbling(BODY[:-1])})
+    assert run(app, environ) == (401, {"error": "request_signature_digest_mismatch"})
+
+
+class Giving(io.BytesIO):
+    """A stream whose every read is answered by `answer` of it."""
+
+    def __init__(self, content, answer):
+        super().__init__(content)
+        self._answer = answer
+
+    def read(self, size=-1):
+        return self._answer(super().read(size))
+
+
+@pytest.mark.parametrize("answer", [bytearray, memoryview])
+def test_content_in_another_kind_of_buffer_is_read(party, app, answer):
+    environ = environ_of(party, method="POST", headers=JSON, body=BODY, **{"wsgi.input": Giving(BODY, answer)})
+    assert run(app, environ)[1]["body"] == BODY.decode()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [lambda _: None, bytes.decode, lambda read: [*read], lambda read: read + b"evil"],
+    ids=["nothing", "text", "numbers", "more than was asked for"],
+)
+def test_a_stream_that_does_not_give_what_was_asked_for_is_refused(party, app, echo, answer):
+    environ = environ_of(party, method="POST", headers=JSON, body=BODY, **{"wsgi.input": Giving(BODY, answer)})
+    assert run(app, environ) == (401, {"error": "request_signature_digest_mismatch"})
+    assert echo.calls == []
+
+
+def test_unsigned_content_in_parts_is_gathered_for_a_policy(party, echo):
+    policy = Policy(supported_for=["create_media_buy"])
+    app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], policy=policy)
+    environ = environ_of(party, method="POST", headers=JSON, body=BODY, **{"wsgi.input": Dribbling(BODY)})
+    for name in ("HTTP_SIGNATURE", "HTTP_SIGNATURE_INPUT"):
+        del environ[name]
+    assert run(app, environ)[0] == 200
+
+
+def test_a_chunked_stream_over_the_cap_is_answered_413(party, echo):
+    app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], max_body=10)
+    environ = environ_of(
+        party, method="POST", headers=JSON, body=BODY, CONTENT_LENGTH=None, HTTP_TRANSFER_ENCODING="chunked"
+    )
+    assert run(app, environ) == (413, {"error": "content_too_large"})
+
+
+def test_content_of_a_request_signed_without_any_never_reaches_the_application(party, app):
+    answer = run(app, environ_of(party, **{"wsgi.input": io.BytesIO(b"evil")}))
+    assert answer[1]["body"] == ""
+
+
+def test_content_no_digest_covers_is_passed_on_where_the_profile_allows_it(party, echo):
+    profile = profiles.ADCP_3_1
+    signer = Signer(party.signer._key, profile=profile)
+    signed = signer.sign(Request("POST", f"{ORIGIN}/p", JSON, BODY))
+    environ = environ_of(party, method="POST", headers=JSON, body=BODY)
+    del environ["HTTP_CONTENT_DIGEST"]
+    environ.update({f"HTTP_{name.upper().replace('-', '_')}": value for name, value in signed})
+    app = SignatureMiddleware(echo, verifier=party.verifier(profile=profile), origins=[ORIGIN])
+    assert run(app, environ)[1]["body"] == BODY.decode()
+
+
+def test_a_target_is_rebuilt_from_plain_parts_only_where_the_operator_says_so(party, echo):
+    app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], reconstruct=True)
+    assert run(app, environ_of(party, target="/a/b?x=a+b", RAW_URI=None))[0] == 200
+    assert run(app, environ_of(party, target="/a/b", RAW_URI=None))[0] == 200
+    environ = environ_of(party, target="/a%2Fb", RAW_URI=None, PATH_INFO="/a b")
+    assert run(app, environ) == (401, {"error": "request_target_uri_malformed"})
+
+
+def test_a_mounted_application_works_on_the_outer_target(party, app):
+    environ = environ_of(party, target="/sub/./a%2Fb", SCRIPT_NAME="/sub", PATH_INFO="/./a/b")
+    assert run(app, environ)[1]["path"] == "/a/b"
+    environ = environ_of(party, target="/sub", SCRIPT_NAME="/sub", PATH_INFO="")
+    assert run(app, environ)[1]["path"] == ""
+
+
+def test_a_canonical_path_outside_the_mount_is_refused(party, app, echo):
+    environ = environ_of(
+        party, target="/sub/../admin", url=f"{ORIGIN}/admin", SCRIPT_NAME="/sub", PATH_INFO="/../admin"
+    )
+    assert run(app, environ) == (401, {"error": "request_target_uri_malformed"})
+    assert echo.calls == []
+
+
+def test_a_script_name_the_server_strips_from_nothing_changes_nothing(party, app):
+    environ = environ_of(party, target="/a", SCRIPT_NAME="/api", PATH_INFO="/a")
+    assert run(app, environ)[1]["path"] == "/a"
+
+
+def test_a_path_the_server_has_levelled_becomes_the_one_that_was_signed(party, app):
+    assert run(app, environ_of(party, target="//x/./y", PATH_INFO="/x/y"))[1]["path"] == "//x/y"
+    assert run(app, environ_of(party, target="/x/y/.", PATH_INFO="/x/y/"))[1]["path"] == "/x/y/"
+    assert run(app, environ_of(party, target="/x/../y", PATH_INFO="/y"))[1]["path"] == "/y"
+
+
+def test_an_asgi_scope_in_the_environ_tells_the_target(party, app):
+    scope = {"type": "http", "headers": [], "raw_path": b"/a%2Fb", "path": "/a/b", "query_string": b"x=1"}
+    environ = environ_of(party, target="/a%2Fb?x=1", RAW_URI=None, **{"asgi.scope": scope})
+    answer = run(app, environ)[1]
+    assert (answer["path"], answer["query"]) == ("/a/b", "x=1")
+
+
+def test_modes_say_what_becomes_of_an_unsigned_request(party, echo, caplog):
+    unsigned = {key: value for key, value in environ_of(party).items() if not key.startswith("HTTP_SIGNATURE")}
+    optional = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], mode="optional")
+    observe = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], mode=lambda _environ: "observe")
+    assert run(optional, unsigned)[1]["keyid"] is None
+    assert caplog.text == ""
+    with caplog.at_level(logging.WARNING, "undersigned"):
+        assert run(observe, unsigned)[1]["keyid"] is None
+    assert "unsigned request passed on" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"origins": []}, "origins"),
+        ({"mode": "lax"}, "mode"),
+        ({"max_body": "1"}, "max_body"),
+        ({"http2_server": "mod_wsgi"}, "http2_server"),
+        ({"verifier": None}, "verifier"),
+    ],
+)
+def test_a_wrong_option_is_refused_at_construction_by_name(party, echo, options, named):
+    given = {"verifier": party.verifier(), "origins": [ORIGIN], **options}
+    with pytest.raises(ConfigurationError, match=named):
+        SignatureMiddleware(echo, **given)
+
+
+def test_an_async_verifier_is_named_as_the_mistake(party, echo):
+    verifier = AsyncVerifier(profiles.ADCP_3_2, keys=KeySet.from_jwks(party.jwks), replay=MemoryReplayStore())
+    with pytest.raises(ConfigurationError, match="AsyncVerifier"):
+        SignatureMiddleware(echo, verifier=verifier, origins=[ORIGIN])
+
+
+def test_an_empty_body_whose_digest_is_covered_is_verified(party, echo):
+    profile = replace(profiles.ADCP_3_2, required=("@method", "@target-uri", "@authority", "content-digest"))
+    signed = Signer(party.signer._key, profile=profile).sign(Request("GET", f"{ORIGIN}/p"))
+    environ = environ_of(party)
+    environ.update({f"HTTP_{name.upper().replace('-', '_')}": value for name, value in signed})
+    app = SignatureMiddleware(echo, verifier=party.verifier(profile=profile), origins=[ORIGIN])
+    assert run(app, environ)[0] == 200

@@ -1,0 +1,102 @@
+"""wsgiref with the handler: the target as it was on the wire, and only what the message holds."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import threading
+from email.parser import Parser
+from wsgiref.simple_server import WSGIRequestHandler, make_server
+
+import pytest
+from tests.party import HOST, ORIGIN, raw_request
+from tests.serving import exchange
+from tests.wsgi.test_middleware import BODY, JSON, Echo
+
+from undersigned import wsgi
+from undersigned.wsgi.message_fields import shown
+from undersigned.wsgi.wsgiref import RawTargetHandler
+
+
+@contextlib.contextmanager
+def wsgiref_server(app, handler):
+    class Silent(handler):
+        def log_message(self, *_arguments: object) -> None:
+            """Say nothing."""
+
+    with make_server("127.0.0.1", 0, app, handler_class=Silent) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+        thread.start()
+        try:
+            yield server.server_port
+        finally:
+            server.shutdown()
+            thread.join(10)
+
+
+@pytest.fixture
+def echo():
+    return Echo()
+
+
+@pytest.fixture
+def port(party, echo):
+    app = wsgi.SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
+    with wsgiref_server(app, RawTargetHandler) as port:
+        yield port
+
+
+@pytest.mark.parametrize("target", ["/a%2Fb//c?b=2&a=1", "//evil.example/p", "/p?", "/p", "/caf%C3%A9"])
+def test_the_target_is_the_one_on_the_wire(port, party, echo, target):
+    response = exchange(port, party.raw("GET", target))
+    assert b" 200 " in response.partition(b"\r\n")[0], response
+    assert echo.calls[0]["raw"] == target
+
+
+def test_content_verifies(port, party, echo):
+    exchange(port, party.raw("POST", "/p", JSON, BODY))
+    assert echo.calls[0]["body"] == BODY.decode()
+
+
+@pytest.mark.parametrize(
+    "extra", [("", "evil"), ("X User", "admin"), ("X-User", "a\rb"), ("Content-Length", "0"), ("Content_Length", "7")]
+)
+def test_a_line_wsgiref_would_hide_is_refused_or_gone(port, party, echo, extra):
+    fields = [("Host", HOST), ("Content-Length", str(len(BODY))), *party.fields("POST", f"{ORIGIN}/p", JSON, BODY)]
+    response = exchange(port, raw_request("POST", "/p", [*fields, extra], BODY))
+    if extra[0] == "Content_Length":
+        assert [call["body"] for call in echo.calls] == [BODY.decode()]
+    else:
+        assert b" 401 " in response.partition(b"\r\n")[0]
+        assert echo.calls == []
+
+
+def test_without_the_handler_the_server_is_refused_with_the_fix(party, echo, caplog):
+    app = wsgi.SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
+    with wsgiref_server(app, WSGIRequestHandler) as port:
+        response = exchange(port, party.raw("GET", "/p"))
+    assert json.loads(response.partition(b"\r\n\r\n")[2]) == {"error": "request_signature_server_unsupported"}
+    assert "undersigned.wsgi.wsgiref.RawTargetHandler" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("line", "target"),
+    [
+        ("GET /p HTTP/1.1", "/p"),
+        ("GET  /p HTTP/1.1", " /p"),
+        ("GET /p q HTTP/1.1", "/p q"),
+        ("GET\x0b/p HTTP/1.1", ""),
+        ("GET /p", ""),
+    ],
+)
+def test_the_target_is_all_between_the_first_and_the_last_space(line, target):
+    assert shown(line, Parser().parsestr(""))["RAW_URI"] == target
+
+
+def test_repeated_fields_of_one_value_stay_a_list_and_absent_ones_empty():
+    fields = Parser().parsestr("Content-Type: a/b\nContent-Type: c/d\n\n")
+    assert shown("GET / HTTP/1.1", fields) == {"RAW_URI": "/", "CONTENT_TYPE": "a/b, c/d", "CONTENT_LENGTH": ""}
+
+
+def test_a_line_that_is_no_field_is_a_field_without_a_name():
+    assert shown("GET / HTTP/1.1", Parser().parsestr("Host: a\nnothing\n\n"))["HTTP_"] == ""

@@ -47,7 +47,7 @@ import sys, undersigned
 servers = {f"undersigned.{name}" for name in ("asgi", "wsgi", "policy", "a2a", "jsonrpc")}
 assert not servers & set(sys.modules), servers & set(sys.modules)
 assert {"asgi", "Policy", "Verifier"} <= set(dir(undersigned))
-from undersigned import A2AOperation, JSONRPCOperation, Policy, asgi, wsgi
+from undersigned import A2AResolver, JSONRPCResolver, Policy, asgi, wsgi
 assert (asgi.__name__, wsgi.__name__, Policy.__name__) == ("undersigned.asgi", "undersigned.wsgi", "Policy")
 assert servers <= set(sys.modules)
 """

@@ -10,7 +10,7 @@ from undersigned import Request
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from undersigned.message.request import Headers
+    from undersigned.message.header_fields import Headers
 
 Hand: TypeAlias = Literal["buyer", "late buyer", "stranger"]
 """Who signs: the buyer, the buyer by the clock of an hour ago, or somebody whose key no server knows."""

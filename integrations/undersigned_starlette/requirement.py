@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.websockets import WebSocket
 
 from undersigned import ConfigurationError, Profile, SignatureError, VerifiedSignature, profiles
-from undersigned.middleware.answer import Refusal, log_refusal
+from undersigned.middleware.answer import ErrorResponse, log_refusal
 
 from .middleware import PROFILE
 
@@ -153,7 +153,7 @@ def _unsigned(connection: HTTPConnection) -> SignatureError:
 
 
 def _response(error: SignatureError) -> Response:
-    refusal = Refusal.of(error)
+    refusal = ErrorResponse.of(error)
     return Response(refusal.body, refusal.status, dict(refusal.fields))
 
 

@@ -19,10 +19,10 @@ from undersigned.errors import (
 from undersigned.message.content import Content
 from undersigned.message.request import Request
 from undersigned.middleware.decision import Decision
-from undersigned.middleware.wire import Mode
-from undersigned.policy.a2a import A2AOperation
-from undersigned.policy.jsonrpc import JSONRPCOperation
-from undersigned.policy.operation import Operation, PathOperation
+from undersigned.middleware.options import Mode
+from undersigned.policy.a2a import A2AResolver
+from undersigned.policy.jsonrpc import JSONRPCResolver
+from undersigned.policy.operation import Operation, PathResolver
 from undersigned.policy.policy import Policy
 from undersigned.replay.memory import MemoryReplayStore
 from undersigned.replay.store import AsyncReplayStore, Claim, ReplayStore
@@ -37,7 +37,7 @@ from undersigned.verification.verifier import AsyncVerifier, Verifier
 __version__ = "0.1.0"
 
 __all__ = [
-    "A2AOperation",
+    "A2AResolver",
     "AsyncKeySource",
     "AsyncReplayStore",
     "AsyncVerifier",
@@ -47,7 +47,7 @@ __all__ = [
     "ConfigurationError",
     "Content",
     "Decision",
-    "JSONRPCOperation",
+    "JSONRPCResolver",
     "KeySet",
     "KeySource",
     "MalformedSignature",
@@ -55,7 +55,7 @@ __all__ = [
     "MemoryReplayStore",
     "Mode",
     "Operation",
-    "PathOperation",
+    "PathResolver",
     "Policy",
     "Profile",
     "ReplayStore",

@@ -10,8 +10,8 @@ from undersigned import profiles
 from undersigned.conformance import find, grade
 from undersigned.conformance.document import Document
 from undersigned.conformance.vector import Endpoint, KeyRing
-from undersigned.policy.jsonrpc import JSONRPCOperation
-from undersigned.policy.operation import PathOperation
+from undersigned.policy.jsonrpc import JSONRPCResolver
+from undersigned.policy.operation import PathResolver
 
 if TYPE_CHECKING:
     from undersigned.conformance import Difference
@@ -30,8 +30,8 @@ def own(path: str) -> dict:
     return json.loads((OWN / path).read_text("utf-8"))
 
 
-PLAIN = Endpoint(profiles.ADCP_3_2, PathOperation())
-MCP = Endpoint(profiles.ADCP_3_2, JSONRPCOperation())
+PLAIN = Endpoint(profiles.ADCP_3_2, PathResolver())
+MCP = Endpoint(profiles.ADCP_3_2, JSONRPCResolver())
 RING = KeyRing(tuple(Document(jwk) for jwk in own(KEYS)["keys"]))
 COMPONENT = {"component": '"@path"', "expected_line": '"@path": /p'}
 

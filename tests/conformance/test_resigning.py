@@ -8,11 +8,11 @@ from undersigned.conformance import resigning
 from undersigned.conformance.document import Document
 from undersigned.conformance.resigning import signed_again
 from undersigned.conformance.vector import Endpoint, KeyRing, Vector
-from undersigned.policy.operation import PathOperation
+from undersigned.policy.operation import PathResolver
 from undersigned.signature.signer import SignedFields
 
 FOLDER = "request-signing/profile-3.2/positive"
-LEGACY = Endpoint(profiles.ADCP_3_1, PathOperation())
+LEGACY = Endpoint(profiles.ADCP_3_1, PathResolver())
 
 
 def vector(path: str, endpoint: Endpoint = PLAIN, ring: KeyRing = RING) -> Vector:

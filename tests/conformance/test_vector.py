@@ -6,8 +6,8 @@ from tests.conformance.laid import KEYS, MCP, PLAIN, RING, RPC, SIGNED, own
 from undersigned import ConfigurationError, profiles
 from undersigned.conformance.document import Document, MalformedVector
 from undersigned.conformance.vector import Endpoint, KeyRing, Vector
-from undersigned.policy.jsonrpc import JSONRPCOperation
-from undersigned.policy.operation import PathOperation
+from undersigned.policy.jsonrpc import JSONRPCResolver
+from undersigned.policy.operation import PathResolver
 
 
 def vector(path: str = SIGNED, *, endpoint: Endpoint = PLAIN, ring: KeyRing = RING, **changes) -> Vector:
@@ -58,16 +58,16 @@ def test_a_digest_policy_nobody_knows_is_refused(digest):
 def test_the_lists_of_the_policy_are_the_capabilitys():
     policy = vector(verifier_capability={"required_for": ["a"], "warn_for": ["b"], "supported_for": ["c"]}).policy
     assert (policy.required_for, policy.warn_for, policy.supported_for) == ({"a"}, {"b"}, {"c"})
-    assert policy.resolver == PathOperation()
+    assert policy.resolver == PathResolver()
 
 
 def test_an_endpoint_that_lists_methods_speaks_json_rpc():
     methods = {"protocol_methods_required_for": ["tasks/cancel"], "protocol_methods_warn_for": []}
     policy = vector(verifier_capability=methods).policy
-    assert (policy.protocol_methods_required_for, policy.resolver) == ({"tasks/cancel"}, JSONRPCOperation())
+    assert (policy.protocol_methods_required_for, policy.resolver) == ({"tasks/cancel"}, JSONRPCResolver())
     assert vector(RPC, endpoint=MCP, verifier_capability=methods).policy.resolver is MCP.resolver
     empty = {"protocol_methods_required_for": []}
-    assert vector(verifier_capability=empty).policy.resolver == PathOperation()
+    assert vector(verifier_capability=empty).policy.resolver == PathResolver()
 
 
 def test_the_keys_are_those_the_vector_names():

@@ -7,7 +7,7 @@ import pytest
 
 from undersigned import Request
 from undersigned.message.content import Content
-from undersigned.message.request import FieldLines
+from undersigned.message.header_fields import HeaderFields
 
 URL = "https://seller.example.com/"
 
@@ -166,5 +166,5 @@ def test_content_read_later_takes_the_place_of_what_was_announced():
 
 
 def test_host_values_lose_the_spaces_around_them_only():
-    fields = FieldLines([("Host", " a\t"), ("x-host", "b"), ("host", "c d")])
+    fields = HeaderFields([("Host", " a\t"), ("x-host", "b"), ("host", "c d")])
     assert fields.values("host") == ["a", "c d"]

@@ -11,10 +11,10 @@ import pytest
 from tests.party import HOST, ORIGIN
 
 from undersigned import (
-    A2AOperation,
+    A2AResolver,
     ConfigurationError,
     Decision,
-    JSONRPCOperation,
+    JSONRPCResolver,
     Policy,
     Request,
     Signer,
@@ -261,7 +261,7 @@ def test_an_operation_over_json_rpc_stands_in_the_verified_content(side):
     policy = Policy(
         required_for=["create_media_buy"],
         protocol_methods_required_for=["tasks/cancel"],
-        resolver=JSONRPCOperation(),
+        resolver=JSONRPCResolver(),
     )
     gate = side(policy=policy)
     assert gate.unsigned("POST", "/mcp", call_of("create_media_buy")) == (401, "request_signature_required")
@@ -281,7 +281,7 @@ def message_of(*skills: str) -> bytes:
 
 
 def test_an_operation_over_a2a_is_resolved_before_the_signature_fields_are_judged(side):
-    gate = side(policy=Policy(required_for=["create_media_buy"], resolver=A2AOperation()))
+    gate = side(policy=Policy(required_for=["create_media_buy"], resolver=A2AResolver()))
     fields = [*JSON, ("Signature", "sig1=:AAAA:")]
     two = message_of("get_products", "create_media_buy")
     assert gate.request("POST", "/a2a", fields, two) == (401, "request_body_malformed")
@@ -301,7 +301,7 @@ def test_content_no_digest_covers_is_read_where_the_operation_stands_in_it(party
         gate.application,
         verifier=party.verifier(profile=profile),
         origins=[ORIGIN],
-        policy=Policy(required_for=["create_media_buy"], resolver=JSONRPCOperation()),
+        policy=Policy(required_for=["create_media_buy"], resolver=JSONRPCResolver()),
     )
     body = call_of("create_media_buy")
     signed = signer.sign(Request("POST", f"{ORIGIN}/mcp", JSON, body))

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from undersigned import MalformedURL, Request, SignatureError, profiles
 from undersigned.asgi.scope import request_target as asgi_target
-from undersigned.message.request import FieldLines
-from undersigned.middleware import wire
+from undersigned.message.header_fields import HeaderFields
+from undersigned.middleware import authority
 from undersigned.url.origin import Origins
 from undersigned.wsgi.environ import field_lines
 from undersigned.wsgi.environ import request_target as wsgi_target
@@ -58,14 +58,14 @@ def _http2_server(server: str) -> str | None:
 
 
 def _rebuilt(method: str, target, hosts: list[str], *, several: bool) -> Rebuilt:
-    wire.check_method(method)
-    _, host = wire.matched_origin(ORIGINS, hosts, several=several)
+    authority.check_method(method)
+    _, host = authority.matched_origin(ORIGINS, hosts, several=several)
     query = "" if target.query is None else f"?{target.query}"
     return Rebuilt(method, target.path + query, host)
 
 
 def _check_fields(version: str, server: str, fields: list[tuple[str, str]]) -> None:
-    if not wire.compares_authority(version, _http2_server(server)):
+    if not authority.compares_authority(version, _http2_server(server)):
         raise MalformedURL("nobody compared the authorities", rule="test")
     if not Request("GET", "", fields).fields_are_sound:
         raise MalformedURL("a field is not sound", rule="test")
@@ -78,7 +78,7 @@ def of_scope(server: str, scope: dict) -> Rebuilt | None:
     try:
         _check_fields(version, server, fields)
         target = asgi_target(scope, PROFILE, server_adds_root_path=False)
-        hosts = FieldLines(fields).values("host")
+        hosts = HeaderFields(fields).values("host")
         return _rebuilt(scope["method"], target, hosts, several=not version.startswith("1."))
     except (MalformedURL, SignatureError):
         return None

@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from undersigned import Request
-from undersigned.policy.a2a import A2AOperation
+from undersigned.policy.a2a import A2AResolver
 from undersigned.policy.operation import Operation, UnresolvedOperation
 
-RESOLVER = A2AOperation()
+RESOLVER = A2AResolver()
 ENDPOINT = "https://seller.example.com/a2a/jsonrpc"
 METHODS = ["SendMessage", "SendStreamingMessage", "message/send", "message/stream"]
 BUY = {"skill": "create_media_buy", "input": {"plan_id": "plan_001"}}

@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from undersigned import Request
-from undersigned.policy.jsonrpc import JSONRPCOperation
+from undersigned.policy.jsonrpc import JSONRPCResolver
 from undersigned.policy.operation import Operation, UnresolvedOperation
 
-RESOLVER = JSONRPCOperation()
+RESOLVER = JSONRPCResolver()
 JSON_FIELD = [("Content-Type", "application/json")]
 
 

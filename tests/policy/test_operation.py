@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from undersigned import Request, UndersignedError
 from undersigned.errors import MalformedSignature
-from undersigned.policy.operation import Operation, PathOperation, UnresolvedOperation, is_name, members, path_segments
+from undersigned.policy.operation import Operation, PathResolver, UnresolvedOperation, is_name, members, path_segments
 
 ORIGIN = "https://seller.example.com"
-RESOLVER = PathOperation()
+RESOLVER = PathResolver()
 
 
 def resolved(target: str, body: bytes | str = b"", *types: str) -> Operation:

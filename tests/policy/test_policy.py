@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from undersigned import ConfigurationError
 from undersigned.errors import signature_error
-from undersigned.policy.a2a import A2AOperation
-from undersigned.policy.jsonrpc import JSONRPCOperation
-from undersigned.policy.operation import Operation, PathOperation, UnresolvedOperation
+from undersigned.policy.a2a import A2AResolver
+from undersigned.policy.jsonrpc import JSONRPCResolver
+from undersigned.policy.operation import Operation, PathResolver, UnresolvedOperation
 from undersigned.policy.policy import Policy
 
 OPERATIONS = ("required_for", "warn_for", "supported_for")
 METHODS = tuple(f"protocol_methods_{option}" for option in OPERATIONS)
-MCP = JSONRPCOperation()
+MCP = JSONRPCResolver()
 DEMANDS = ("required", "warn", "supported")
 
 
@@ -31,7 +31,7 @@ def refusal(**options) -> str:
 
 def test_a_policy_demands_nothing_unless_told_and_reads_the_path():
     default = Policy()
-    assert default.resolver == PathOperation()
+    assert default.resolver == PathResolver()
     assert default.demand(Operation("create_media_buy")) == "none"
     assert hash(default) == hash(Policy())
 
@@ -115,9 +115,9 @@ def test_a_misspelled_method_is_refused(option, name):
 
 @pytest.mark.parametrize("option", METHODS)
 def test_a_list_of_methods_that_the_resolver_never_finds_is_refused(option):
-    message = refusal(**{option: ["tasks/cancel"], "resolver": PathOperation()})
-    assert message.startswith(f"{option}: PathOperation finds no JSON-RPC method")
-    assert policy(**{option: ["tasks/cancel"], "resolver": A2AOperation()})
+    message = refusal(**{option: ["tasks/cancel"], "resolver": PathResolver()})
+    assert message.startswith(f"{option}: PathResolver finds no JSON-RPC method")
+    assert policy(**{option: ["tasks/cancel"], "resolver": A2AResolver()})
 
 
 class _Silent:
@@ -127,7 +127,7 @@ class _Silent:
         raise NotImplementedError
 
 
-@pytest.mark.parametrize("resolver", [None, PathOperation, "path", _Silent(), print])
+@pytest.mark.parametrize("resolver", [None, PathResolver, "path", _Silent(), print])
 def test_what_is_no_resolver_is_refused(resolver):
     assert refusal(resolver=resolver).startswith("resolver: pass an operation resolver")
 
@@ -232,7 +232,7 @@ FAILED = signature_error("signature_header_malformed", "request_", step=1, detai
 
 
 @pytest.mark.parametrize("signature", ["unsigned", "verified"])
-@pytest.mark.parametrize("resolver", [PathOperation(), MCP, A2AOperation()])
+@pytest.mark.parametrize("resolver", [PathResolver(), MCP, A2AResolver()])
 @pytest.mark.parametrize("fallback", [False, True])
 def test_an_operation_nobody_can_name_is_refused_signed_or_not(resolver, signature, fallback):
     settlement = Policy(resolver=resolver).settle(UNRESOLVED, signature, fallback=fallback, prefix="request_")
@@ -244,9 +244,9 @@ def test_an_operation_nobody_can_name_is_refused_signed_or_not(resolver, signatu
 @pytest.mark.parametrize(
     ("resolver", "code"),
     [
-        (PathOperation(), "request_signature_header_malformed"),
+        (PathResolver(), "request_signature_header_malformed"),
         (MCP, "request_signature_header_malformed"),
-        (A2AOperation(), "request_body_malformed"),
+        (A2AResolver(), "request_body_malformed"),
     ],
 )
 def test_resolution_comes_first_only_where_the_resolver_says_so(resolver, code):

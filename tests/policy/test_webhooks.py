@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from undersigned import Request
-from undersigned.policy.a2a import A2AOperation
-from undersigned.policy.jsonrpc import JSONRPCOperation
-from undersigned.policy.operation import Operation, PathOperation
+from undersigned.policy.a2a import A2AResolver
+from undersigned.policy.jsonrpc import JSONRPCResolver
+from undersigned.policy.operation import Operation, PathResolver
 from undersigned.policy.policy import Policy
 from undersigned.policy.webhooks import names_webhook, registers_authentication
 
@@ -80,13 +80,13 @@ def test_no_authentication_or_one_of_something_else_does_not_count(content):
 
 
 def test_plain_http_is_read_from_the_body():
-    assert must_be_signed(read(PathOperation(), "/adcp/update_media_buy", {"push_notification_config": CONFIG}))
+    assert must_be_signed(read(PathResolver(), "/adcp/update_media_buy", {"push_notification_config": CONFIG}))
 
 
 def test_json_rpc_is_read_from_the_arguments():
     params = {"name": "update_media_buy", "arguments": {"push_notification_config": CONFIG}}
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-    assert must_be_signed(read(JSONRPCOperation(), "/mcp", body))
+    assert must_be_signed(read(JSONRPCResolver(), "/mcp", body))
 
 
 @pytest.mark.parametrize("place", ["input", "configuration", "metadata"])
@@ -95,7 +95,7 @@ def test_a2a_is_read_from_the_skills_input_and_the_protocols_own_configuration(p
     data = {"skill": "update_media_buy", "input": config if place == "input" else {}}
     params = {"message": {"parts": [{"data": data}]}, **({place: config} if place != "input" else {})}
     body = {"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": params}
-    assert must_be_signed(read(A2AOperation(), "/a2a", body))
+    assert must_be_signed(read(A2AResolver(), "/a2a", body))
 
 
 @pytest.mark.parametrize("config", [CONFIG, PLAIN])
@@ -109,24 +109,24 @@ def test_a2a_is_read_from_the_skills_input_and_the_protocols_own_configuration(p
 )
 def test_a_method_that_is_a_registration_counts_by_its_params(method, wrapped, config):
     body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": wrapped(config)}
-    assert must_be_signed(read(A2AOperation(), "/a2a", body)) == (config is CONFIG)
+    assert must_be_signed(read(A2AResolver(), "/a2a", body)) == (config is CONFIG)
 
 
 def test_http_json_registers_by_its_path():
-    assert must_be_signed(read(A2AOperation(), "/v1/tasks/7/pushNotificationConfigs", {**CONFIG, "id": "c"}))
-    assert not must_be_signed(read(A2AOperation(), "/v1/tasks/7/pushNotificationConfigs", PLAIN))
-    assert not must_be_signed(read(A2AOperation(), "/v1/tasks/7:cancel", CONFIG))
+    assert must_be_signed(read(A2AResolver(), "/v1/tasks/7/pushNotificationConfigs", {**CONFIG, "id": "c"}))
+    assert not must_be_signed(read(A2AResolver(), "/v1/tasks/7/pushNotificationConfigs", PLAIN))
+    assert not must_be_signed(read(A2AResolver(), "/v1/tasks/7:cancel", CONFIG))
 
 
 @pytest.mark.parametrize("target", ["/v1/webhooks", "/v1/webhooks/7/", "/tasks/7/pushNotificationConfigs", "/web_hook"])
 def test_plain_http_registers_by_its_path(target):
-    assert must_be_signed(read(PathOperation(), target, CONFIG))
-    assert not must_be_signed(read(PathOperation(), target, PLAIN))
+    assert must_be_signed(read(PathResolver(), target, CONFIG))
+    assert not must_be_signed(read(PathResolver(), target, PLAIN))
 
 
 @pytest.mark.parametrize("target", ["/", "/v1/hooks", "/webhooks/v1/update_media_buy"])
 def test_another_path_registers_nothing_by_itself(target):
-    assert not must_be_signed(read(PathOperation(), target, CONFIG))
+    assert not must_be_signed(read(PathResolver(), target, CONFIG))
 
 
 def test_an_operation_that_is_a_registration_counts_by_its_content():

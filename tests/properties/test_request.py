@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.properties.strategies import any_text, names, thorough, values
 
-from undersigned.message.request import FieldLines
+from undersigned.message.header_fields import HeaderFields
 
 TOKEN = {*"!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz"}
 USUAL = st.sampled_from(["Host", "host", "Content-Type", "Signature", ":authority", "X-A", "x-a"])
@@ -24,7 +24,7 @@ def is_sound(name: str, value: str) -> bool:
 @given(lines)
 def test_fields_read_at_once_are_the_fields_read_one_by_one(given_lines):
     one_by_one = [(in_lower_case(name), value.strip(" \t")) for name, value in given_lines]
-    fields = FieldLines(given_lines)
+    fields = HeaderFields(given_lines)
     assert [*fields] == one_by_one
     for name in {name for name, _ in one_by_one} | {"absent"}:
         own = [value for other, value in one_by_one if other == name]

@@ -10,7 +10,7 @@ from tests.proxies import haproxy, nginx
 
 from undersigned import KeySet, MemoryReplayStore, Request, Verifier, profiles
 from undersigned.errors import MalformedURL, SignatureError
-from undersigned.middleware.wire import matched_origin, target_refused
+from undersigned.middleware.authority import matched_origin, target_refused
 from undersigned.url.origin import Origins
 
 PAGE = Path(__file__).parents[2] / "docs" / "proxies.md"

@@ -6,8 +6,8 @@ import pytest
 from tests.vectors.published import needs_published, published
 
 from undersigned.conformance.judgement import judge
-from undersigned.policy.a2a import A2AOperation
-from undersigned.policy.jsonrpc import JSONRPCOperation
+from undersigned.policy.a2a import A2AResolver
+from undersigned.policy.jsonrpc import JSONRPCResolver
 from undersigned.policy.operation import UnresolvedOperation
 from undersigned.policy.policy import Policy
 
@@ -71,7 +71,7 @@ def test_an_unsigned_registration_of_webhook_credentials_is_refused_whatever_els
     assert code(judgement) == vector.code
 
 
-@pytest.mark.parametrize("resolver", [JSONRPCOperation(), A2AOperation()])
+@pytest.mark.parametrize("resolver", [JSONRPCResolver(), A2AResolver()])
 @pytest.mark.parametrize("vector", published(*REQUESTS, which=named("028")))
 def test_an_unsigned_protocol_method_that_has_to_be_signed_is_refused(vector, resolver):
     policy = Policy(protocol_methods_required_for=vector.policy.protocol_methods_required_for, resolver=resolver)

@@ -21,7 +21,7 @@ from undersigned import (
     Signer,
     profiles,
 )
-from undersigned.middleware import wire
+from undersigned.middleware import authority
 from undersigned.wsgi import SignatureMiddleware
 
 JSON = [("Content-Type", "application/json")]
@@ -195,7 +195,7 @@ def test_other_variables_than_header_fields_are_not_counted(party, echo):
 
 def test_repeated_fields_that_a_wsgi_server_has_joined_are_counted_where_they_are_shown(party, echo):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
-    scope = {"headers": [(b"x_y", b"")] * (wire.MOST_FIELDS + 1)}
+    scope = {"headers": [(b"x_y", b"")] * (authority.MOST_FIELDS + 1)}
     assert run(app, environ_of(party, **{"asgi.scope": scope})) == (431, {"error": TOO_MANY})
     assert echo.calls == []
 

@@ -7,7 +7,7 @@ from types import coroutine
 from typing import TYPE_CHECKING, Any
 
 from undersigned.message.content import Content
-from undersigned.middleware.answer import CONTENT_TOO_LARGE, REQUEST_TIMEOUT, RefusedUnread
+from undersigned.middleware.answer import CONTENT_TOO_LARGE, REQUEST_TIMEOUT, UnreadRequest
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Generator, MutableMapping
@@ -32,12 +32,12 @@ async def read_content(
     """Read the content, feeding `digest` while it comes.
 
     Raises:
-        RefusedUnread: it is larger than `cap` bytes, by its Content-Length or in fact, or takes longer than `seconds`.
+        UnreadRequest: it is larger than `cap` bytes, by its Content-Length or in fact, or takes longer than `seconds`.
         Disconnected: the client went away.
     """
     declared = request.field("content-length") or "0"
     if declared.isdecimal() and (len(declared) > _DIGITS or int(declared) > cap):
-        raise RefusedUnread(CONTENT_TOO_LARGE)
+        raise UnreadRequest(CONTENT_TOO_LARGE)
     reading = _read(receive, digest, cap)
     try:
         waits_for = reading.send(None)
@@ -52,7 +52,7 @@ async def read_content(
         async with asyncio.timeout(seconds):
             return await _resumed(reading, waits_for)
     except TimeoutError:
-        raise RefusedUnread(REQUEST_TIMEOUT) from None
+        raise UnreadRequest(REQUEST_TIMEOUT) from None
 
 
 async def _read(receive: Receive, digest: RunningDigest | None, cap: int) -> Content:
@@ -67,7 +67,7 @@ async def _read(receive: Receive, digest: RunningDigest | None, cap: int) -> Con
         if chunk:
             size += len(chunk)
             if size > cap:
-                raise RefusedUnread(CONTENT_TOO_LARGE)
+                raise UnreadRequest(CONTENT_TOO_LARGE)
             chunks.append(chunk)
             if feed is not None:
                 feed(chunk)

@@ -17,9 +17,10 @@ from undersigned.asgi.scope import (
 )
 from undersigned.errors import ConfigurationError, MalformedURL, SignatureError
 from undersigned.message.content import Content
-from undersigned.message.request import FieldLines, Request
-from undersigned.middleware import wire
-from undersigned.middleware.answer import TOO_MANY_FIELDS, Recorder, Refusal, RefusedUnread, log_unsigned
+from undersigned.message.header_fields import HeaderFields
+from undersigned.message.request import Request
+from undersigned.middleware import authority, options
+from undersigned.middleware.answer import TOO_MANY_FIELDS, ErrorResponse, Recorder, UnreadRequest, log_unsigned
 from undersigned.url import canonicalize
 from undersigned.url.origin import Origins
 from undersigned.verification.gate import Authenticate, Complete, Gate, Judged, ReadContent
@@ -80,8 +81,8 @@ class SignatureMiddleware:
         *,
         verifier: Verifier | AsyncVerifier,
         origins: Iterable[str],
-        mode: wire.Mode | Callable[[Scope], wire.Mode] = "required",
-        max_body: int = wire.DEFAULT_MAX_BODY,
+        mode: options.Mode | Callable[[Scope], options.Mode] = "required",
+        max_body: int = options.DEFAULT_MAX_BODY,
         body_timeout: float = DEFAULT_BODY_TIMEOUT,
         server_adds_root_path: bool = False,
         http2_server: str | None = None,
@@ -91,8 +92,8 @@ class SignatureMiddleware:
     ) -> None:
         if not isinstance(verifier, (Verifier, AsyncVerifier)):
             raise ConfigurationError("verifier: pass a Verifier or an AsyncVerifier")
-        wire.check_options(mode, max_body, http2_server)
-        wire.check_policy(policy, fallback=fallback, on_decision=on_decision, mode=mode)
+        options.check_options(mode, max_body, http2_server)
+        options.check_policy(policy, fallback=fallback, on_decision=on_decision, mode=mode)
         if not isinstance(body_timeout, (int, float)) or not 0 < body_timeout <= _LONGEST_TIMEOUT:
             raise ConfigurationError("body_timeout: give seconds greater than 0, such as 30, and at most a day")
         self.app = app
@@ -122,8 +123,8 @@ class SignatureMiddleware:
             passed = await self._passed(scope, receive, send, record)
         except SignatureError as error:
             record.refused(error)
-            await _answer(scope, send, Refusal.of(error))
-        except RefusedUnread as refused:
+            await _answer(scope, send, ErrorResponse.of(error))
+        except UnreadRequest as refused:
             record.unread(refused.refusal)
             await _answer(scope, send, refused.refusal)
         except Disconnected:
@@ -133,10 +134,10 @@ class SignatureMiddleware:
 
     async def _passed(self, scope: Scope, receive: Receive, send: Send, record: Record) -> tuple[Scope, Receive, Send]:
         """Return what the application is called with: a new scope, and a receive that yields what was judged."""
-        snapshot = [(bytes(name), bytes(value)) for name, value in islice(scope["headers"], wire.MOST_FIELDS + 1)]
-        if len(snapshot) > wire.MOST_FIELDS:
-            raise RefusedUnread(TOO_MANY_FIELDS)
-        fields = FieldLines([(name.decode("latin-1"), value.decode("latin-1")) for name, value in snapshot])
+        snapshot = [(bytes(name), bytes(value)) for name, value in islice(scope["headers"], authority.MOST_FIELDS + 1)]
+        if len(snapshot) > authority.MOST_FIELDS:
+            raise UnreadRequest(TOO_MANY_FIELDS)
+        fields = HeaderFields([(name.decode("latin-1"), value.decode("latin-1")) for name, value in snapshot])
         signed = is_signed(fields)
         if not signed and self._policy is None:
             self._check_unsigned(scope)
@@ -156,7 +157,7 @@ class SignatureMiddleware:
             )
         except MalformedURL as malformed:
             hosts, shown = fields.values("host"), shown_target(scope)
-            raise wire.target_refused(self._verifier.profile, malformed, hosts=hosts, target=shown) from None
+            raise authority.target_refused(self._verifier.profile, malformed, hosts=hosts, target=shown) from None
         record.passed(judged.signature, judged.warning)
         new["state"] = _state(scope, judged)
         if scope["type"] == "websocket" or (judged.content is None and request.has_body):
@@ -201,7 +202,7 @@ class SignatureMiddleware:
                 return await accepted if isawaitable(accepted) else accepted
 
     def _check_unsigned(self, scope: Scope) -> None:
-        mode = wire.checked_mode(self._mode(scope) if callable(self._mode) else self._mode)
+        mode = options.checked_mode(self._mode(scope) if callable(self._mode) else self._mode)
         if mode == "required":
             raise self._verifier.profile.error("signature_required", step=0, detail="the request is not signed")
         if mode == "observe":
@@ -215,30 +216,32 @@ class SignatureMiddleware:
         profile, named = self._verifier.profile, self._http2_server
         server = detected_server(receive, send)
         if server == "daphne" and root:
-            raise wire.unsupported(
+            raise authority.unsupported(
                 profile,
                 "daphne takes root_path from any client's Daphne-Root-Path field, and it decides where the request is "
                 "routed: give it to the application, as FastAPI(root_path=...), and not to daphne",
             )
-        if not wire.compares_authority(version, named) or not (version.startswith("1.") or server in {None, named}):
-            raise wire.http2_refused(profile, version, server)
+        if not authority.compares_authority(version, named) or not (
+            version.startswith("1.") or server in {None, named}
+        ):
+            raise authority.http2_refused(profile, version, server)
 
-    def _request(self, scope: Scope, fields: FieldLines) -> tuple[Origin, Request]:
+    def _request(self, scope: Scope, fields: HeaderFields) -> tuple[Origin, Request]:
         """Return the origin the request is for, and the request as it was on the wire.
 
         Raises:
             MalformedURL: the target, the authority or the method is refused.
         """
-        wire.check_names(fields.by_name, self._verifier.profile)
-        wire.check_framing(fields, self._verifier.profile)
+        authority.check_names(fields.by_name, self._verifier.profile)
+        authority.check_framing(fields, self._verifier.profile)
         method = scope.get("method", "GET")
-        wire.check_method(method)
+        authority.check_method(method)
         hosts = fields.values("host")
         http2 = not scope.get("http_version", "1.1").startswith("1.")
-        origin, host = wire.matched_origin(self._origins, hosts, several=http2)
+        origin, host = authority.matched_origin(self._origins, hosts, several=http2)
         target = request_target(scope, self._verifier.profile, server_adds_root_path=self._server_adds_root_path)
         if len(hosts) > 1:
-            fields = FieldLines([*(field for field in fields if field[0] != "host"), ("host", host)])
+            fields = HeaderFields([*(field for field in fields if field[0] != "host"), ("host", host)])
         has_body = fields.has("transfer-encoding") or any(length != "0" for length in fields.values("content-length"))
         request = Request(method, target.url(origin), fields, has_body=has_body, query_unknown=target.query is None)
         return origin, request
@@ -255,7 +258,7 @@ def _check_event_loop(profile: Profile) -> None:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        raise wire.unsupported(
+        raise authority.unsupported(
             profile, "the server runs no asyncio event loop: run it on asyncio, and not on trio"
         ) from None
 
@@ -264,7 +267,7 @@ def _state(scope: Scope, judged: Judged) -> dict[str, Any]:
     return {**scope.get("state", {}), "signature": judged.signature, "operation": judged.operation}
 
 
-async def _answer(scope: Scope, send: Send, refusal: Refusal) -> None:
+async def _answer(scope: Scope, send: Send, refusal: ErrorResponse) -> None:
     """Send the refusal, as an HTTP response or, for a handshake, as one where the server can."""
     websocket = scope["type"] == "websocket"
     if websocket and "websocket.http.response" not in (scope.get("extensions") or {}):

@@ -7,7 +7,7 @@ from urllib.parse import quote_from_bytes, unquote
 
 from undersigned.errors import MalformedURL
 from undersigned.message.request_target import RequestTarget, application_path
-from undersigned.middleware import wire
+from undersigned.middleware import authority
 
 if TYPE_CHECKING:
     from collections.abc import MutableMapping
@@ -28,7 +28,7 @@ def request_target(scope: MutableMapping[str, Any], profile: Profile, *, server_
     """
     raw = scope.get("raw_path")
     if not isinstance(raw, bytes) or not raw:
-        raise wire.unsupported(
+        raise authority.unsupported(
             profile, "the server gives no raw_path: run the application under uvicorn, hypercorn, granian or gunicorn"
         )
     query = scope.get("query_string") or b""
@@ -41,7 +41,7 @@ def request_target(scope: MutableMapping[str, Any], profile: Profile, *, server_
         return received
     added = _added_path(scope)
     if not received.path.startswith(f"{added}/"):
-        raise wire.unsupported(
+        raise authority.unsupported(
             profile, "raw_path does not start with root_path: leave server_adds_root_path out for this server"
         )
     return RequestTarget(received.path[len(added) :], received.query)
@@ -96,7 +96,7 @@ def detected_server(receive: object, send: object) -> str | None:
     for call in (receive, send):
         owner = getattr(getattr(call, "func", call), "__self__", None)
         package = type(owner).__module__.partition(".")[0]
-        if package in wire.KNOWN_SERVERS:
+        if package in authority.KNOWN_SERVERS:
             return package
     return None
 

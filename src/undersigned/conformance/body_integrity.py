@@ -11,8 +11,8 @@ from undersigned.conformance.document import Document, MalformedVector
 from undersigned.conformance.judgement import judge
 from undersigned.conformance.tampering import KEYS, METHOD, NOW, OPERATION, Facts
 from undersigned.errors import VerificationUnavailable
-from undersigned.policy.jsonrpc import JSONRPCOperation
-from undersigned.policy.operation import PathOperation
+from undersigned.policy.jsonrpc import JSONRPCResolver
+from undersigned.policy.operation import PathResolver
 from undersigned.policy.policy import Policy
 from undersigned.replay.memory import MemoryReplayStore
 from undersigned.verification.verifier import Verifier
@@ -92,7 +92,7 @@ class BodyIntegrityFact:
             protocol_methods_required_for=[METHOD] if mode == f"{_METHODS}required_for" else (),
             protocol_methods_warn_for=[METHOD] if mode == f"{_METHODS}warn_for" else (),
             protocol_methods_supported_for=[METHOD] if mode == f"{_METHODS}supported_for" else (),
-            resolver=JSONRPCOperation() if self._rpc else PathOperation(),
+            resolver=JSONRPCResolver() if self._rpc else PathResolver(),
         )
 
     @property

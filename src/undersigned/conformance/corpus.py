@@ -15,9 +15,9 @@ from undersigned.conformance.method_names import MethodDeclaration, MethodMatch
 from undersigned.conformance.rfc9421 import RFC9421Case
 from undersigned.conformance.signing import SigningVector
 from undersigned.conformance.vector import Endpoint, KeyRing
-from undersigned.policy.a2a import A2AOperation
-from undersigned.policy.jsonrpc import JSONRPCOperation
-from undersigned.policy.operation import PathOperation
+from undersigned.policy.a2a import A2AResolver
+from undersigned.policy.jsonrpc import JSONRPCResolver
+from undersigned.policy.operation import PathResolver
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -29,11 +29,11 @@ REQUESTS = "request-signing"
 WEBHOOKS = "webhook-signing"
 
 ENDPOINTS: Mapping[str, Endpoint] = {
-    REQUESTS: Endpoint(profiles.ADCP_3_1, PathOperation()),
-    f"{REQUESTS}/profile-3.2": Endpoint(profiles.ADCP_3_2, PathOperation()),
-    f"{REQUESTS}/mcp": Endpoint(profiles.ADCP_3_2, JSONRPCOperation()),
-    f"{REQUESTS}/a2a": Endpoint(profiles.ADCP_3_2, A2AOperation()),
-    WEBHOOKS: Endpoint(profiles.ADCP_WEBHOOK, PathOperation()),
+    REQUESTS: Endpoint(profiles.ADCP_3_1, PathResolver()),
+    f"{REQUESTS}/profile-3.2": Endpoint(profiles.ADCP_3_2, PathResolver()),
+    f"{REQUESTS}/mcp": Endpoint(profiles.ADCP_3_2, JSONRPCResolver()),
+    f"{REQUESTS}/a2a": Endpoint(profiles.ADCP_3_2, A2AResolver()),
+    WEBHOOKS: Endpoint(profiles.ADCP_WEBHOOK, PathResolver()),
 }
 """The endpoint that the request vectors of a directory are for."""
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from undersigned.conformance.difference import Difference
 from undersigned.errors import ConfigurationError
 from undersigned.message.request import Request
-from undersigned.policy.a2a import A2AOperation
-from undersigned.policy.jsonrpc import JSONRPCOperation
+from undersigned.policy.a2a import A2AResolver
+from undersigned.policy.jsonrpc import JSONRPCResolver
 from undersigned.policy.policy import Policy
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Option: TypeAlias = Literal["required", "warn", "supported"]
 
 OPTIONS: tuple[Option, ...] = ("required", "warn", "supported")
-RESOLVERS: tuple[OperationResolver, ...] = (JSONRPCOperation(), A2AOperation())
+RESOLVERS: tuple[OperationResolver, ...] = (JSONRPCResolver(), A2AResolver())
 
 _WITH_MESSAGE = frozenset({"message/send", "message/stream", "SendMessage", "SendStreamingMessage"})
 _URL = "https://seller.example.com/rpc"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from undersigned.message.content_digest import DigestAlgorithm
     from undersigned.signature.keys import SigningKey
     from undersigned.signature.signer import SignedFields
-    from undersigned.verification.candidate import Candidate
+    from undersigned.verification.candidate import ParsedSignature
 
 _SIGNATURE_FIELDS = frozenset({"signature", "signature-input"})
 _DIGESTS: Mapping[str, DigestAlgorithm] = MappingProxyType({"sha-256": "sha-256", "sha-512": "sha-512"})
@@ -62,7 +62,7 @@ def signed_again(vector: Vector, base: str) -> Iterator[Difference | None]:
         yield _field("Content-Digest", request, _digest(vector, candidate, key))
 
 
-def _is_a_signers(candidate: Candidate) -> bool:
+def _is_a_signers(candidate: ParsedSignature) -> bool:
     """Return whether a signer would write this Signature-Input: bare components, the required ones first."""
     components, value = candidate.coverage.components, candidate.request.field("signature-input") or ""
     names = tuple([component.name for component in components])
@@ -76,7 +76,7 @@ def _is_a_signers(candidate: Candidate) -> bool:
     )
 
 
-def _signed(vector: Vector, candidate: Candidate, key: SigningKey) -> SignedFields:
+def _signed(vector: Vector, candidate: ParsedSignature, key: SigningKey) -> SignedFields:
     request = candidate.request
     required = vector.profile.required_components(has_body=request.has_body)
     others = [component.name for component in candidate.coverage.components if component.name not in required]
@@ -100,7 +100,7 @@ def _verified(vector: Vector, request: Request, signed: SignedFields) -> Differe
     return Difference.between("signature base, verified again", signed.signature_base, verified.signature_base)
 
 
-def _is_a_signers_digest(vector: Vector, candidate: Candidate) -> bool:
+def _is_a_signers_digest(vector: Vector, candidate: ParsedSignature) -> bool:
     """Return whether a signer would write this Content-Digest: algorithms we know, in the profile's first spelling."""
     field = candidate.request.field("content-digest") or ""
     try:
@@ -110,7 +110,7 @@ def _is_a_signers_digest(vector: Vector, candidate: Candidate) -> bool:
     return members.keys() <= _DIGESTS.keys()
 
 
-def _digest(vector: Vector, candidate: Candidate, key: SigningKey) -> str:
+def _digest(vector: Vector, candidate: ParsedSignature, key: SigningKey) -> str:
     field = candidate.request.field("content-digest") or ""
     digests: list[DigestAlgorithm] = [
         _DIGESTS[name] for name in parse_byte_sequences(field, vector.profile.digest_encodings[0])

@@ -9,8 +9,8 @@ from undersigned.conformance.document import Document, MalformedVector
 from undersigned.conformance.judgement import judge
 from undersigned.conformance.state import State
 from undersigned.message.request import Request
-from undersigned.policy.jsonrpc import JSONRPCOperation
-from undersigned.policy.operation import PathOperation
+from undersigned.policy.jsonrpc import JSONRPCResolver
+from undersigned.policy.operation import PathResolver
 from undersigned.policy.policy import Policy
 from undersigned.signature.keys import KeySet, SigningKey
 from undersigned.verification.verifier import Verifier
@@ -119,8 +119,8 @@ class Vector:
         given = self.document.document("verifier_capability")
         methods = [name for name in given.members if name.startswith("protocol_methods_") and given.texts(name)]
         resolver = self.endpoint.resolver
-        if methods and isinstance(resolver, PathOperation):
-            resolver = JSONRPCOperation()
+        if methods and isinstance(resolver, PathResolver):
+            resolver = JSONRPCResolver()
         return Policy(
             required_for=_names(given, "required_for"),
             warn_for=_names(given, "warn_for"),

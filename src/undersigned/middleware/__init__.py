@@ -1,7 +1,7 @@
 """What the ASGI and the WSGI middleware share."""
 
 from undersigned.middleware.decision import Decision
-from undersigned.middleware.wire import Mode
+from undersigned.middleware.options import Mode
 
 __all__ = [
     "Decision",

@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 logger = logging.getLogger("undersigned")
 
 
-class RefusedUnread(Exception):
+class UnreadRequest(Exception):
     """A message that is not read to its end, and what to answer."""
 
-    def __init__(self, refusal: Refusal) -> None:
+    def __init__(self, refusal: ErrorResponse) -> None:
         super().__init__(refusal.code)
         self.refusal = refusal
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class ErrorResponse:
     """An answer that refuses a request.
 
     Attributes:
@@ -46,7 +46,7 @@ class Refusal:
     detail: str = ""
 
     @classmethod
-    def of(cls, error: SignatureError) -> Refusal:
+    def of(cls, error: SignatureError) -> ErrorResponse:
         """Return the answer to a signature error: 503 where we must act, 401 where the sender must."""
         if isinstance(error, VerificationUnavailable):
             return cls(503, error.code)
@@ -66,11 +66,13 @@ class Refusal:
         return fields
 
 
-CONTENT_TOO_LARGE = Refusal(413, "content_too_large", detail="the body is larger than max_body")
-REQUEST_TIMEOUT = Refusal(408, "request_timeout", detail="the body took longer than body_timeout")
-TOO_MANY_FIELDS = Refusal(431, "request_header_fields_too_large", detail="there are more header fields than are read")
+CONTENT_TOO_LARGE = ErrorResponse(413, "content_too_large", detail="the body is larger than max_body")
+REQUEST_TIMEOUT = ErrorResponse(408, "request_timeout", detail="the body took longer than body_timeout")
+TOO_MANY_FIELDS = ErrorResponse(
+    431, "request_header_fields_too_large", detail="there are more header fields than are read"
+)
 
-UNREAD: tuple[Refusal, ...] = (CONTENT_TOO_LARGE, REQUEST_TIMEOUT, TOO_MANY_FIELDS)
+UNREAD: tuple[ErrorResponse, ...] = (CONTENT_TOO_LARGE, REQUEST_TIMEOUT, TOO_MANY_FIELDS)
 """The answers to messages that are not read to their end."""
 
 
@@ -138,7 +140,7 @@ class Record:
         log_refusal(error)
         self._tell(error, goes_on=False)
 
-    def unread(self, refusal: Refusal) -> None:
+    def unread(self, refusal: ErrorResponse) -> None:
         """Record that the request is refused without being read to its end."""
         logger.info("request refused: %s: %s", refusal.code, refusal.detail, extra={"signature_code": refusal.code})
         if self._recorder.on_decision is not None:

@@ -36,7 +36,7 @@ _INVOCATION = frozenset({"skill"})
 
 
 @dataclass(frozen=True, slots=True)
-class A2AOperation:
+class A2AResolver:
     """The operation is the `skill` of the message's only DataPart, over both bindings of A2A 0.3 and 1.0.
 
     A message comes by JSON-RPC with one of the methods SendMessage, SendStreamingMessage, message/send and

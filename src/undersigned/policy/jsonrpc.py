@@ -19,7 +19,7 @@ _TOOL = frozenset({"name", "arguments"})
 
 
 @dataclass(frozen=True, slots=True)
-class JSONRPCOperation:
+class JSONRPCResolver:
     """The operation is the `params.name` of a `tools/call`; every other method names none and is kept as it is.
 
     Refused: content that is not one JSON object (a batch is not), an envelope without `jsonrpc` 2.0 or without a

@@ -90,7 +90,7 @@ class OperationResolver(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class PathOperation:
+class PathResolver:
     """The operation is the last segment of the path, as plain HTTP interfaces have it.
 
     Of the canonical path, percent-decoded as ASGI and WSGI servers hand it to a router, the last segment that is not

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from undersigned.errors import ConfigurationError
 from undersigned.policy.jsonrpc import TOOL_CALL
-from undersigned.policy.operation import OperationResolver, PathOperation, UnresolvedOperation
+from undersigned.policy.operation import OperationResolver, PathResolver, UnresolvedOperation
 from undersigned.policy.settlement import Settlement, settle
 from undersigned.policy.webhooks import names_webhook, registers_authentication
 
@@ -51,7 +51,7 @@ class Policy:
     protocol_methods_required_for: Collection[str] = ()
     protocol_methods_warn_for: Collection[str] = ()
     protocol_methods_supported_for: Collection[str] = ()
-    resolver: OperationResolver = field(default_factory=PathOperation)
+    resolver: OperationResolver = field(default_factory=PathResolver)
 
     def __post_init__(self) -> None:
         """Refuse what would silently demand nothing."""
@@ -60,12 +60,12 @@ class Policy:
         for option in _METHODS:
             object.__setattr__(self, option, _methods(option, getattr(self, option)))
         if not _is_resolver(self.resolver):
-            raise ConfigurationError("resolver: pass an operation resolver, such as PathOperation() or A2AOperation()")
+            raise ConfigurationError("resolver: pass an operation resolver, such as PathResolver() or A2AResolver()")
         listed = [option for option in _METHODS if getattr(self, option)]
-        if listed and isinstance(self.resolver, PathOperation):
+        if listed and isinstance(self.resolver, PathResolver):
             raise ConfigurationError(
-                f"{listed[0]}: PathOperation finds no JSON-RPC method, so this list would never match: pass "
-                "resolver=JSONRPCOperation() or resolver=A2AOperation()"
+                f"{listed[0]}: PathResolver finds no JSON-RPC method, so this list would never match: pass "
+                "resolver=JSONRPCResolver() or resolver=A2AResolver()"
             )
 
     def demand(self, operation: Operation) -> Demand:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _QUERY_COMPONENTS = frozenset({"@target-uri", "@request-target"})
 
 
-class Candidate(NamedTuple):
+class ParsedSignature(NamedTuple):
     """Steps 0 to 6 hold: the message carries a signature of the profile's shape, by a key not yet looked for.
 
     Attributes:

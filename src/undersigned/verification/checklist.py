@@ -1,6 +1,6 @@
 """The verifier's checklist, one stage a type (AdCP verifier checklist, RFC 9421 section 3.2).
 
-    screen(request) -> Candidate -> identify(key) -> Identified -> prove(full) -> Proven
+    screen(request) -> ParsedSignature -> identify(key) -> Identified -> prove(full) -> AuthenticatedSignature
         -> bind(digest) -> Bound -> accept(claim, content) -> VerifiedSignature
 
 Each stage is made by the one before it, so a check out of order does not type-check. Nothing here asks anybody
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from undersigned.policy.operation import Operation
     from undersigned.replay.store import Claim
     from undersigned.url import CanonicalURL
-    from undersigned.verification.candidate import Candidate
+    from undersigned.verification.candidate import ParsedSignature
     from undersigned.verification.revocation import RevocationList
 
 _NOT_OVER_THIS_BASE = (
@@ -92,7 +92,7 @@ class VerifiedSignature:
 
 
 def identify(
-    candidate: Candidate,
+    candidate: ParsedSignature,
     key: VerificationKey | None,
     *,
     revocations: RevocationList | None,
@@ -126,10 +126,10 @@ def identify(
 class Identified(NamedTuple):
     """Steps 0 to 9 hold: a key was found that may verify this signature."""
 
-    candidate: Candidate
+    candidate: ParsedSignature
     key: VerificationKey
 
-    def prove(self, *, full: bool) -> Proven:
+    def prove(self, *, full: bool) -> AuthenticatedSignature:
         """Check the cap, the target, the authority and the signature over the base (steps 9a and 10).
 
         Args:
@@ -153,16 +153,16 @@ class Identified(NamedTuple):
         except UnresolvableComponent as unresolvable:
             raise candidate.error("signature_invalid", step=10, detail=str(unresolvable)) from None
         if self.key.verifies(candidate.signature, base.encode("ascii")):
-            return Proven(candidate, self.key, target, base)
+            return AuthenticatedSignature(candidate, self.key, target, base)
         if target.query is None and candidate.covers_unseen_query:
             target = canonicalize(f"{target.target_uri}?")
             other = signature_base(ComponentValues(candidate.request, target), components, text)
             if self.key.verifies(candidate.signature, other.encode("ascii")):
-                return Proven(candidate, self.key, target, other)
+                return AuthenticatedSignature(candidate, self.key, target, other)
         raise candidate.error("signature_invalid", step=10, detail=_NOT_OVER_THIS_BASE, signature_base=base)
 
 
-class Proven(NamedTuple):
+class AuthenticatedSignature(NamedTuple):
     """Steps 0 to 10 hold: the key's owner signed the covered components, `content-digest` being one or not.
 
     Attributes:
@@ -170,14 +170,14 @@ class Proven(NamedTuple):
         signature_base: the base that was signed.
     """
 
-    candidate: Candidate
+    candidate: ParsedSignature
     key: VerificationKey
     target: CanonicalURL
     signature_base: str
 
     def __repr__(self) -> str:
         """Return who signed; target and base may hold secrets."""
-        return f"<Proven: keyid {self.candidate.keyid!r}>"
+        return f"<AuthenticatedSignature: keyid {self.candidate.keyid!r}>"
 
     def running_digest(self, begun: bytes = b"") -> RunningDigest | None:
         """Return the digest to feed the content to while it is read, or None where nothing covers the content.
@@ -216,7 +216,7 @@ class Proven(NamedTuple):
 class Bound(NamedTuple):
     """Steps 0 to 11 hold: the content is the one that was signed, where it is covered at all."""
 
-    proven: Proven
+    proven: AuthenticatedSignature
 
     def accept(self, claim: Claim, content: Content) -> VerifiedSignature:
         """Judge the replay store's answer, then the content (steps 12 to 14).

@@ -25,16 +25,16 @@ if TYPE_CHECKING:
     from undersigned.policy.policy import Policy
     from undersigned.policy.settlement import Judgement, Settlement
     from undersigned.signature.profile import Profile
-    from undersigned.verification.checklist import Proven, VerifiedSignature
+    from undersigned.verification.checklist import AuthenticatedSignature, VerifiedSignature
     from undersigned.verification.verifier import AsyncVerifier, Verifier
 
 
 class Authenticate(NamedTuple):
-    """Asks a verifier to take the steps that need no content: a `Proven`."""
+    """Asks a verifier to take the steps that need no content: a `AuthenticatedSignature`."""
 
     request: Request
 
-    def ask(self, verifier: Verifier | AsyncVerifier) -> Proven | Awaitable[Proven]:
+    def ask(self, verifier: Verifier | AsyncVerifier) -> AuthenticatedSignature | Awaitable[AuthenticatedSignature]:
         """Ask `verifier`; what an `AsyncVerifier` answers is to be awaited.
 
         Raises:
@@ -52,7 +52,7 @@ class ReadContent(NamedTuple):
 class Complete(NamedTuple):
     """Asks a verifier to take the steps that need the content: a `VerifiedSignature`."""
 
-    proven: Proven
+    proven: AuthenticatedSignature
     content: Content
     digest: RunningDigest | None
 
@@ -230,7 +230,7 @@ class _Held:
 
     def verified(self) -> Generator[Question, Any, VerifiedSignature]:
         """Verify the signature, reading the content only after it holds and only where it is covered."""
-        proven: Proven = yield Authenticate(self.request)
+        proven: AuthenticatedSignature = yield Authenticate(self.request)
         digest, covered = proven.running_digest(), self.content
         if digest is None:
             covered = Content()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from undersigned.message.content_digest import DIGEST_ALGORITHMS, ContentDigest
 from undersigned.message.plain_fields import IN_ORDER, plain_byte_sequence, plain_coverage
-from undersigned.verification.candidate import Candidate
+from undersigned.verification.candidate import ParsedSignature
 
 if TYPE_CHECKING:
     from undersigned.message.request import Request
@@ -22,7 +22,7 @@ LONGEST_PLAIN = 512
 """The longest signature field or digest that is looked at for being plain."""
 
 
-def plain_candidate(request: Request, profile: Profile, *, now: float) -> Candidate | None:
+def plain_candidate(request: Request, profile: Profile, *, now: float) -> ParsedSignature | None:
     """Return what `undersigned.screening.screen` returns for a plain message that it accepts, None for any other."""
     try:
         (value,), (signed,) = request.by_name["signature-input"], request.by_name["signature"]
@@ -49,7 +49,7 @@ def plain_candidate(request: Request, profile: Profile, *, now: float) -> Candid
     digest = _covered_digest(request, coverage, profile)
     if digest is _UNREAD:
         return None
-    return Candidate(
+    return ParsedSignature(
         request=request,
         profile=profile,
         now=now,

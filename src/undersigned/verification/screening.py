@@ -8,13 +8,14 @@ from undersigned.message.content_digest import ContentDigest
 from undersigned.message.plain_fields import plain_byte_sequence, plain_signature_input
 from undersigned.message.structured_fields import MalformedField, is_list, parse_byte_sequences, parse_signature_input
 from undersigned.signature.profile import PARAMETERS
-from undersigned.verification.candidate import Candidate
+from undersigned.verification.candidate import ParsedSignature
 from undersigned.verification.plain_screening import LONGEST_PLAIN, plain_candidate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from undersigned.message.request import FieldLines, Request
+    from undersigned.message.header_fields import HeaderFields
+    from undersigned.message.request import Request
     from undersigned.message.structured_fields import Parameter, SignatureInput
     from undersigned.signature.profile import Profile
 
@@ -31,12 +32,12 @@ MOST_DELIMITERS = 64
 _DELIMITERS = ",;: \\%"
 
 
-def is_signed(message: Request | FieldLines) -> bool:
+def is_signed(message: Request | HeaderFields) -> bool:
     """Return whether a message, or the fields of one, carries any of the two signature fields."""
     return message.has("signature") or message.has("signature-input")
 
 
-def screen(request: Request, profile: Profile, *, now: float) -> Candidate:
+def screen(request: Request, profile: Profile, *, now: float) -> ParsedSignature:
     """Read and judge the signature fields of a message (steps 0 to 6).
 
     Raises:
@@ -45,7 +46,7 @@ def screen(request: Request, profile: Profile, *, now: float) -> Candidate:
     return plain_candidate(request, profile, now=now) or screen_any(request, profile, now=now)
 
 
-def screen_any(request: Request, profile: Profile, *, now: float) -> Candidate:
+def screen_any(request: Request, profile: Profile, *, now: float) -> ParsedSignature:
     """Do what `screen` does without the look for a plain message first, which tests hold it equal to."""
     if not is_signed(request):
         raise profile.error("signature_required", step=0, detail="the request is not signed")
@@ -65,7 +66,7 @@ def screen_any(request: Request, profile: Profile, *, now: float) -> Candidate:
         raise profile.error("signature_alg_not_allowed", step=4, detail="alg is not one of the profile's algorithms")
     created, expires = _window(given, profile, now=now)
     _check_components(request, profile, read)
-    return Candidate(
+    return ParsedSignature(
         request=request,
         profile=profile,
         now=now,

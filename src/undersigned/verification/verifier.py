@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from undersigned.message.request import Request
     from undersigned.replay.store import AsyncReplayStore, Claim, ReplayStore
     from undersigned.signature.keys import AsyncKeySource, KeySource
-    from undersigned.verification.checklist import Proven, VerifiedSignature
+    from undersigned.verification.checklist import AuthenticatedSignature, VerifiedSignature
 
 Answer = TypeVar("Answer")
 
@@ -72,7 +72,7 @@ class Verifier:
         proven = self.authenticate(request)
         return self.complete(proven, request.content, digest=proven.running_digest(request.body))
 
-    def authenticate(self, request: Request) -> Proven:
+    def authenticate(self, request: Request) -> AuthenticatedSignature:
         """Take the steps that need no body: 0 to 10.
 
         Raises:
@@ -90,7 +90,9 @@ class Verifier:
             raise _no_store(self.profile, step="9a") from failure
         return identified.prove(full=full)
 
-    def complete(self, proven: Proven, content: Content, *, digest: RunningDigest | None) -> VerifiedSignature:
+    def complete(
+        self, proven: AuthenticatedSignature, content: Content, *, digest: RunningDigest | None
+    ) -> VerifiedSignature:
         """Take the steps that need the body: 11 to 14.
 
         Args:
@@ -149,7 +151,7 @@ class AsyncVerifier:
         proven = await self.authenticate(request)
         return await self.complete(proven, request.content, digest=proven.running_digest(request.body))
 
-    async def authenticate(self, request: Request) -> Proven:
+    async def authenticate(self, request: Request) -> AuthenticatedSignature:
         """Take the steps that need no body; as `Verifier.authenticate`."""
         candidate = screen(request, self.profile, now=self.clock())
         try:
@@ -163,7 +165,9 @@ class AsyncVerifier:
             raise _no_store(self.profile, step="9a") from failure
         return identified.prove(full=full)
 
-    async def complete(self, proven: Proven, content: Content, *, digest: RunningDigest | None) -> VerifiedSignature:
+    async def complete(
+        self, proven: AuthenticatedSignature, content: Content, *, digest: RunningDigest | None
+    ) -> VerifiedSignature:
         """Take the steps that need the body; as `Verifier.complete`."""
         now, candidate = self.clock(), proven.candidate
         bound = proven.bind(digest, now=now)

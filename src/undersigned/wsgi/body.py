@@ -6,7 +6,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from undersigned.message.content import Content
-from undersigned.middleware.answer import CONTENT_TOO_LARGE, RefusedUnread
+from undersigned.middleware.answer import CONTENT_TOO_LARGE, UnreadRequest
 
 if TYPE_CHECKING:
     from undersigned.message.content_digest import RunningDigest
@@ -22,11 +22,11 @@ def read_content(
     """Read the content, feeding `digest` while it comes.
 
     Raises:
-        RefusedUnread: it is larger than `cap` bytes.
+        UnreadRequest: it is larger than `cap` bytes.
         SignatureError: its framing cannot be read on this server, the server raised, or it is shorter than declared.
     """
     if framing.length is not None and framing.length > cap:
-        raise RefusedUnread(CONTENT_TOO_LARGE)
+        raise UnreadRequest(CONTENT_TOO_LARGE)
     if not framing.is_readable:
         raise profile.error(
             "signature_header_malformed", step=1, detail="the body's framing cannot be read on this server"
@@ -64,7 +64,7 @@ def _gathered(
             break
         size += read.write(chunk)
         if size > cap:
-            raise RefusedUnread(CONTENT_TOO_LARGE)
+            raise UnreadRequest(CONTENT_TOO_LARGE)
         if digest is not None:
             digest.update(chunk)
     if length is not None and size < length:

@@ -7,9 +7,10 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from undersigned.errors import ConfigurationError, MalformedURL, SignatureError
-from undersigned.message.request import FieldLines, Request
-from undersigned.middleware import wire
-from undersigned.middleware.answer import TOO_MANY_FIELDS, Recorder, Refusal, RefusedUnread, log_unsigned, logger
+from undersigned.message.header_fields import HeaderFields
+from undersigned.message.request import Request
+from undersigned.middleware import authority, options
+from undersigned.middleware.answer import TOO_MANY_FIELDS, ErrorResponse, Recorder, UnreadRequest, log_unsigned, logger
 from undersigned.url import canonicalize
 from undersigned.url.origin import Origins
 from undersigned.verification.gate import Authenticate, Complete, Gate, Judged, ReadContent, drive
@@ -85,8 +86,8 @@ class SignatureMiddleware:
         *,
         verifier: Verifier,
         origins: Iterable[str],
-        mode: wire.Mode | Callable[[Environ], wire.Mode] = "required",
-        max_body: int = wire.DEFAULT_MAX_BODY,
+        mode: options.Mode | Callable[[Environ], options.Mode] = "required",
+        max_body: int = options.DEFAULT_MAX_BODY,
         reconstruct: bool = False,
         http2_server: str | None = None,
         policy: Policy | None = None,
@@ -95,8 +96,8 @@ class SignatureMiddleware:
     ) -> None:
         if not isinstance(verifier, Verifier):
             raise ConfigurationError("verifier: pass a Verifier; an AsyncVerifier is for undersigned.asgi")
-        wire.check_options(mode, max_body, http2_server)
-        wire.check_policy(policy, fallback=fallback, on_decision=on_decision, mode=mode)
+        options.check_options(mode, max_body, http2_server)
+        options.check_policy(policy, fallback=fallback, on_decision=on_decision, mode=mode)
         self.app = app
         self._verifier = verifier
         self._origins = Origins(origins)
@@ -117,17 +118,17 @@ class SignatureMiddleware:
             passed = self._passed(environ, start_response, record)
         except SignatureError as error:
             record.refused(error)
-            return _answer(start_response, Refusal.of(error))
-        except RefusedUnread as refused:
+            return _answer(start_response, ErrorResponse.of(error))
+        except UnreadRequest as refused:
             record.unread(refused.refusal)
             return _answer(start_response, refused.refusal)
         return self.app(passed, start_response)
 
     def _passed(self, environ: Environ, start_response: StartResponse, record: Record) -> Environ:
         """Return the environ for the application: a copy that holds what was judged."""
-        if count_fields(environ) > wire.MOST_FIELDS:
-            raise RefusedUnread(TOO_MANY_FIELDS)
-        fields = FieldLines(field_lines(environ))
+        if count_fields(environ) > authority.MOST_FIELDS:
+            raise UnreadRequest(TOO_MANY_FIELDS)
+        fields = HeaderFields(field_lines(environ))
         signed = is_signed(fields)
         if not signed and self._policy is None:
             self._check_unsigned(environ)
@@ -144,7 +145,7 @@ class SignatureMiddleware:
             new = verified_environ(environ, target, record.origin)
         except MalformedURL as malformed:
             hosts, shown = fields.values("host"), shown_target(environ)
-            raise wire.target_refused(self._verifier.profile, malformed, hosts=hosts, target=shown) from None
+            raise authority.target_refused(self._verifier.profile, malformed, hosts=hosts, target=shown) from None
         record.passed(judged.signature, judged.warning)
         if judged.content is not None:
             put_back(new, judged.content)
@@ -170,7 +171,7 @@ class SignatureMiddleware:
                 return cast("Fallback", self._fallback)(environ)
 
     def _check_unsigned(self, environ: Environ) -> None:
-        mode = wire.checked_mode(self._mode(environ) if callable(self._mode) else self._mode)
+        mode = options.checked_mode(self._mode(environ) if callable(self._mode) else self._mode)
         if mode == "required":
             raise self._verifier.profile.error("signature_required", step=0, detail="the request is not signed")
         if mode == "observe":
@@ -182,7 +183,7 @@ class SignatureMiddleware:
             logger.warning(NOTICES[server])
 
     def _request(
-        self, environ: Environ, fields: FieldLines, framing: BodyFraming, *, server: str | None
+        self, environ: Environ, fields: HeaderFields, framing: BodyFraming, *, server: str | None
     ) -> tuple[Origin, Request]:
         """Return the origin the request is for, and the request as it was on the wire.
 
@@ -191,19 +192,19 @@ class SignatureMiddleware:
             SignatureError: the server or the stack cannot show what was signed.
         """
         profile = self._verifier.profile
-        if not wire.compares_authority(environ.get("SERVER_PROTOCOL", ""), self._http2_server):
-            raise wire.http2_refused(profile, environ.get("SERVER_PROTOCOL", ""), server)
-        wire.check_names(shown_names(environ), profile)
-        wire.check_framing(fields, profile)
+        if not authority.compares_authority(environ.get("SERVER_PROTOCOL", ""), self._http2_server):
+            raise authority.http2_refused(profile, environ.get("SERVER_PROTOCOL", ""), server)
+        authority.check_names(shown_names(environ), profile)
+        authority.check_framing(fields, profile)
         method = environ["REQUEST_METHOD"]
-        wire.check_method(method)
+        authority.check_method(method)
         hosts = fields.values("host")
-        origin, _ = wire.matched_origin(self._origins, hosts, several=False)
+        origin, _ = authority.matched_origin(self._origins, hosts, several=False)
         target = request_target(environ, profile, reconstruct=self._reconstruct, server=server)
         unknown = query_unknown(environ, target)
         return origin, Request(method, target.url(origin), fields, has_body=framing.has_body, query_unknown=unknown)
 
 
-def _answer(start_response: StartResponse, refusal: Refusal) -> Iterable[bytes]:
+def _answer(start_response: StartResponse, refusal: ErrorResponse) -> Iterable[bytes]:
     start_response(f"{refusal.status} {_REASONS[refusal.status]}", refusal.fields)
     return [refusal.body]

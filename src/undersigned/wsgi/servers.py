@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from undersigned.middleware import wire
+from undersigned.middleware import authority
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -73,12 +73,12 @@ def check_server(server: str | None, environ: Mapping[str, Any], profile: Profil
         VerificationUnavailable: it is one of them; the detail names it and the fix.
     """
     if server in _REFUSED:
-        raise wire.unsupported(profile, _REFUSED[server])
+        raise authority.unsupported(profile, _REFUSED[server])
     if "werkzeug.proxy_fix.orig" in environ:
-        raise wire.unsupported(profile, "ProxyFix stands outside of this middleware: wrap it, do not be wrapped")
+        raise authority.unsupported(profile, "ProxyFix stands outside of this middleware: wrap it, do not be wrapped")
     claimed = environ.get("HTTP_SCRIPT_NAME")
     if claimed and str(environ.get("SCRIPT_NAME", "")).startswith(claimed):
-        raise wire.unsupported(
+        raise authority.unsupported(
             profile,
             "SCRIPT_NAME is what a header field says, and decides where the request is routed: set it in gunicorn's "
             "environment, and have the proxy send no such field",
@@ -87,7 +87,7 @@ def check_server(server: str | None, environ: Mapping[str, Any], profile: Profil
 
 def raw_target_missing(server: str | None, profile: Profile) -> SignatureError:
     """Return the error for a server that gives no raw target; the detail says how to get one."""
-    return wire.unsupported(
+    return authority.unsupported(
         profile,
         _RAW_TARGET.get(
             server or "",

@@ -10,8 +10,8 @@ from tests.party import ORIGIN
 
 from undersigned import MalformedSignature, MalformedURL, profiles
 from undersigned.asgi import SignatureMiddleware
-from undersigned.message.request import FieldLines
-from undersigned.middleware import wire
+from undersigned.message.header_fields import HeaderFields
+from undersigned.middleware import authority
 from undersigned.url.origin import Origins
 
 PROFILE = profiles.ADCP_3_2
@@ -26,45 +26,45 @@ PROFILE = profiles.ADCP_3_2
 )
 def test_two_framings_of_one_content_are_refused(fields):
     with pytest.raises(MalformedSignature, match="header_malformed"):
-        wire.check_framing(FieldLines(fields), PROFILE)
+        authority.check_framing(HeaderFields(fields), PROFILE)
 
 
 @pytest.mark.parametrize("fields", [[], [("content-length", "2")], [("transfer-encoding", "chunked")]])
 def test_one_framing_passes(fields):
-    wire.check_framing(FieldLines(fields), PROFILE)
+    authority.check_framing(HeaderFields(fields), PROFILE)
 
 
 @pytest.mark.parametrize("alias", ["Signature_Input", "signature_input", "X_User", "X-Use_R"])
 def test_a_name_with_an_underscore_beside_the_one_with_hyphens_is_refused(alias):
     fields = [("signature-input", "a"), ("X-User", "b"), ("x-use-r", "c"), (alias, "evil")]
     with pytest.raises(MalformedSignature, match="header_malformed"):
-        wire.check_names([name for name, _ in fields], PROFILE)
+        authority.check_names([name for name, _ in fields], PROFILE)
 
 
 @pytest.mark.parametrize("names", [["a-b_c", "a_b-c"], ["A_B", "a-b"], ["a_b_c", "x", "a_b-c"]])
 def test_two_names_that_are_one_cgi_variable_are_refused(names):
     with pytest.raises(MalformedSignature, match="header_malformed"):
-        wire.check_names(names, PROFILE)
+        authority.check_names(names, PROFILE)
 
 
 def test_a_name_with_an_underscore_may_be_repeated():
-    wire.check_names(["x_user", "X_User", "x-a"], PROFILE)
+    authority.check_names(["x_user", "X_User", "x-a"], PROFILE)
 
 
 @pytest.mark.parametrize("name", ["x_user", "Sec-CH-UA", "x-user"])
 def test_a_name_that_is_no_alias_of_another_passes(name):
-    wire.check_names(["signature-input", name], PROFILE)
+    authority.check_names(["signature-input", name], PROFILE)
 
 
 @pytest.mark.parametrize("server", ["granian", None])
 def test_a_refused_version_is_named_with_the_server_and_the_fix(server):
-    error = wire.http2_refused(PROFILE, "HTTP/2", server)
+    error = authority.http2_refused(PROFILE, "HTTP/2", server)
     assert error.detail.startswith(f"{server or 'the server'} hides over HTTP version 2 whether")
     assert "http2_server=" in error.detail
 
 
 def test_a_hostile_version_is_escaped_in_the_log():
-    assert "\n" not in wire.http2_refused(PROFILE, "b\r\nHTTP/1.1", None).detail
+    assert "\n" not in authority.http2_refused(PROFILE, "b\r\nHTTP/1.1", None).detail
 
 
 @pytest.mark.parametrize(
@@ -108,4 +108,4 @@ def test_a_root_path_that_any_client_of_daphne_can_set_is_refused(party, roots, 
 
 def test_an_authority_longer_than_any_name_is_refused_unread():
     with pytest.raises(MalformedURL, match="1024 characters"):
-        wire.matched_origin(Origins(["https://seller.example.com"]), ["a" * 1025], several=False)
+        authority.matched_origin(Origins(["https://seller.example.com"]), ["a" * 1025], several=False)

@@ -1,32 +1,24 @@
-"""The wire: what both middlewares make of what a server hands over, before the checklist sees it.
+"""The authority of a received request, and what a server must not hide of it.
 
-The authority a message names is matched with the configured origins, and an authority that a server hides is refused
-unless the operator has named a server that compares both values itself (AdCP, signing profile extensions).
+The authority a message names is matched with the configured origins. If a server hides `:authority`, the request is
+rejected unless the operator has named a server that compares it with Host itself (AdCP, signing profile extensions).
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Literal, cast, get_args
+from typing import TYPE_CHECKING
 
-from undersigned.errors import ConfigurationError, MalformedURL, printable
+from undersigned.errors import MalformedURL, printable
 from undersigned.message.request_target import LONGEST_AUTHORITY
-from undersigned.policy.policy import Policy
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from undersigned.errors import SignatureError
-    from undersigned.message.request import FieldLines
+    from undersigned.message.header_fields import HeaderFields
     from undersigned.signature.profile import Profile
     from undersigned.url.origin import Origin, Origins
-
-Mode = Literal["required", "optional", "observe"]
-"""What becomes of an unsigned request: refused, passed on, or passed on and logged. A bad one is always refused."""
-
-MODES: frozenset[str] = frozenset(get_args(Mode))
-
-DEFAULT_MAX_BODY = 1024 * 1024
 
 MOST_FIELDS = 128
 """The most header fields that are read, so that refusing costs less than verifying; gunicorn and Apache stop at 100."""
@@ -38,50 +30,6 @@ KNOWN_SERVERS = HTTP2_SERVERS | {"granian"}
 """Servers whose own callables are recognised."""
 
 _METHOD = re.compile(r"[!#$%&'*+.^_`|~0-9A-Z-]+")
-
-
-def check_options(mode: object, max_body: object, http2_server: object) -> None:
-    """Hold the options both middlewares share to what they may be.
-
-    Raises:
-        ConfigurationError: one of them is something else.
-    """
-    if not callable(mode) and mode not in MODES:
-        raise ConfigurationError('mode: use "required", "optional" or "observe", or a function that returns one')
-    if not isinstance(max_body, int) or isinstance(max_body, bool) or max_body < 0:
-        raise ConfigurationError("max_body: give a number of bytes, such as 1048576")
-    if http2_server is not None and http2_server not in HTTP2_SERVERS:
-        raise ConfigurationError(
-            f"http2_server: only {', '.join(sorted(HTTP2_SERVERS))} compare :authority with Host; serve HTTP/1.1 with "
-            "any other server"
-        )
-
-
-def check_policy(policy: object, *, fallback: object, on_decision: object, mode: object) -> None:
-    """Hold the options that say what a policy is and who is asked and told to what they may be.
-
-    Raises:
-        ConfigurationError: one of them is something else, or contradicts another.
-    """
-    if policy is not None and not isinstance(policy, Policy):
-        raise ConfigurationError("policy: pass a Policy, such as Policy(required_for=['create_media_buy'])")
-    if policy is not None and mode != "required":
-        raise ConfigurationError("mode: a policy says what must be signed; leave mode out")
-    if fallback is not None and (policy is None or not callable(fallback)):
-        raise ConfigurationError("fallback: pass a function that says whether the caller is known, beside a policy")
-    if on_decision is not None and not callable(on_decision):
-        raise ConfigurationError("on_decision: pass a function that takes a Decision")
-
-
-def checked_mode(mode: str) -> Mode:
-    """Return what a mode function returned.
-
-    Raises:
-        ConfigurationError: it is no mode.
-    """
-    if mode in MODES:
-        return cast("Mode", mode)
-    raise ConfigurationError('mode: the function must return "required", "optional" or "observe"')
 
 
 def matched_origin(origins: Origins, hosts: Sequence[str], *, several: bool) -> tuple[Origin, str]:
@@ -121,7 +69,7 @@ def check_method(method: str) -> None:
         raise MalformedURL("the method is not an upper-case token, or is CONNECT", rule="method")
 
 
-def check_framing(fields: FieldLines, profile: Profile) -> None:
+def check_framing(fields: HeaderFields, profile: Profile) -> None:
     """Hold the message to one framing of its content (RFC 9112 section 6.3).
 
     Raises:

@@ -1,0 +1,60 @@
+"""The options that both middlewares take, checked when a middleware is made."""
+
+from __future__ import annotations
+
+from typing import Literal, cast, get_args
+
+from undersigned.errors import ConfigurationError
+from undersigned.middleware.authority import HTTP2_SERVERS
+from undersigned.policy.policy import Policy
+
+Mode = Literal["required", "optional", "observe"]
+"""What becomes of an unsigned request: refused, passed on, or passed on and logged. A bad one is always refused."""
+
+MODES: frozenset[str] = frozenset(get_args(Mode))
+
+DEFAULT_MAX_BODY = 1024 * 1024
+
+
+def check_options(mode: object, max_body: object, http2_server: object) -> None:
+    """Hold the options both middlewares share to what they may be.
+
+    Raises:
+        ConfigurationError: one of them is something else.
+    """
+    if not callable(mode) and mode not in MODES:
+        raise ConfigurationError('mode: use "required", "optional" or "observe", or a function that returns one')
+    if not isinstance(max_body, int) or isinstance(max_body, bool) or max_body < 0:
+        raise ConfigurationError("max_body: give a number of bytes, such as 1048576")
+    if http2_server is not None and http2_server not in HTTP2_SERVERS:
+        raise ConfigurationError(
+            f"http2_server: only {', '.join(sorted(HTTP2_SERVERS))} compare :authority with Host; serve HTTP/1.1 with "
+            "any other server"
+        )
+
+
+def check_policy(policy: object, *, fallback: object, on_decision: object, mode: object) -> None:
+    """Hold the options that say what a policy is and who is asked and told to what they may be.
+
+    Raises:
+        ConfigurationError: one of them is something else, or contradicts another.
+    """
+    if policy is not None and not isinstance(policy, Policy):
+        raise ConfigurationError("policy: pass a Policy, such as Policy(required_for=['create_media_buy'])")
+    if policy is not None and mode != "required":
+        raise ConfigurationError("mode: a policy says what must be signed; leave mode out")
+    if fallback is not None and (policy is None or not callable(fallback)):
+        raise ConfigurationError("fallback: pass a function that says whether the caller is known, beside a policy")
+    if on_decision is not None and not callable(on_decision):
+        raise ConfigurationError("on_decision: pass a function that takes a Decision")
+
+
+def checked_mode(mode: str) -> Mode:
+    """Return what a mode function returned.
+
+    Raises:
+        ConfigurationError: it is no mode.
+    """
+    if mode in MODES:
+        return cast("Mode", mode)
+    raise ConfigurationError('mode: the function must return "required", "optional" or "observe"')

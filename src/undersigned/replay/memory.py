@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import threading
+from os import getpid
 from typing import TYPE_CHECKING
 
 from undersigned.errors import ConfigurationError
+from undersigned.replay.nonce import bounded_nonce
+from undersigned.replay.workers import worker_count
 
 if TYPE_CHECKING:
     from undersigned.replay.store import Claim
     from undersigned.signature.profile import Caps
 
+logger = logging.getLogger("undersigned")
+
+_SHARED = (
+    "MemoryReplayStore is used in more than one process (%s): each has nonces of its own, so the same signed request "
+    "is accepted once by each; use SqliteReplayStore, RedisReplayStore or PostgresReplayStore"
+)
+
 
 class MemoryReplayStore:
     """A replay store of one process. Safe to share between threads.
+
+    In a worker of a server that runs several, or after a fork, the first claim logs an error: each process then has
+    nonces of its own. Of a nonce longer than 32 characters the store keeps a digest.
 
     Live nonces of a key stand in sets by the slot of time they end in, so that forgetting the ended ones is dropping
     whole sets: a claim looks into at most `lifetime / slot` sets, whatever number is live. A nonce counts until its
@@ -28,7 +42,7 @@ class MemoryReplayStore:
         ConfigurationError: `slot` is no width.
     """
 
-    __slots__ = ("_dropped", "_keys", "_lock", "_slot", "_total")
+    __slots__ = ("_dropped", "_keys", "_lock", "_made_in", "_slot", "_total", "_used_in")
 
     def __init__(self, *, slot: float = 30.0) -> None:
         if not 0 < slot < math.inf:
@@ -38,6 +52,8 @@ class MemoryReplayStore:
         self._keys: dict[str, _Live] = {}
         self._total = 0
         self._dropped = -math.inf
+        self._made_in = getpid()
+        self._used_in: int | None = None
 
     @property
     def blocking(self) -> bool:
@@ -51,7 +67,9 @@ class MemoryReplayStore:
 
     def claim(self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps) -> Claim:
         """Remember the pair until `until`, atomically with both checks."""
-        first, end = int(now // self._slot), int(until // self._slot)
+        if self._used_in != getpid():
+            self._begin(getpid())
+        nonce, first, end = bounded_nonce(nonce), int(now // self._slot), int(until // self._slot)
         with self._lock:
             live = self._keys.get(keyid)
             if end <= self._dropped:
@@ -76,6 +94,20 @@ class MemoryReplayStore:
     def __bool__(self) -> bool:
         """Return True: a store that remembers nothing yet is a store, and `replay or another` keeps it."""
         return True
+
+    def _begin(self, process: int) -> None:
+        """Log an error before the first claim in this process if other processes use a copy of this store."""
+        with self._lock:
+            before, self._used_in = self._used_in, process
+        if before == process:
+            return
+        workers = worker_count()
+        if before is not None:
+            logger.error(_SHARED, f"process {before} used it before process {process} was forked")
+        elif workers is not None and workers > 1:
+            logger.error(_SHARED, f"{workers} workers of one server")
+        elif workers is None and self._made_in != process:
+            logger.error(_SHARED, f"process {self._made_in} made it, and process {process} uses it")
 
     def _swept_is_full(self, keyid: str, first: int, caps: Caps) -> bool:
         """Drop the slots before `first`, of this key or where the total needs it of all, and compare with the caps."""

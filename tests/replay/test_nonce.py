@@ -1,0 +1,24 @@
+from __future__ import annotations
+
+import pytest
+
+from undersigned.replay.nonce import LONGEST_NONCE, bounded_nonce
+
+
+@pytest.mark.parametrize("nonce", ["n", "KXYnfEfJ0PBRZXQyVXfVQA", "n" * LONGEST_NONCE])
+def test_a_nonce_of_up_to_32_characters_is_kept_as_it_is(nonce):
+    assert bounded_nonce(nonce) == nonce
+
+
+@pytest.mark.parametrize("nonce", ["", "n" * (LONGEST_NONCE + 1), "n" * 1_000_000, "\ud800" * 40])
+def test_any_other_nonce_is_kept_as_64_characters(nonce):
+    assert len(bounded_nonce(nonce)) == 64
+
+
+def test_long_nonces_that_differ_in_the_last_character_are_kept_apart():
+    assert bounded_nonce("n" * 100 + "a") != bounded_nonce("n" * 100 + "b")
+
+
+def test_the_digest_of_a_nonce_is_another_nonce():
+    digest = bounded_nonce("n" * 100)
+    assert bounded_nonce(digest) != digest

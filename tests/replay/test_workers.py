@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import os
+from pathlib import Path
+
+import pytest
+
+from undersigned import MemoryReplayStore
+from undersigned.replay import workers
+from undersigned.replay.workers import worker_count
+from undersigned.signature.profile import Caps
+
+FORK = multiprocessing.get_context("fork")
+GUNICORN = "python3\0gunicorn\0-w\x002\0app:app\0"
+UVICORN = "python3\0uvicorn\0--workers\x002\0app:app\0"
+SPAWNED = "python3\0-c\0from multiprocessing.spawn import spawn_main; spawn_main({})\0--multiprocessing-fork\0"
+TRACKER = "python3\0-c\0from multiprocessing.resource_tracker import main;main(6)\0"
+
+
+def proc(folder: Path, processes: dict[str, tuple[int, str]]) -> Path:
+    """A `/proc` that shows the parent and the command line of each process."""
+    (folder / "version").write_text("Linux")
+    for name, (parent, command) in processes.items():
+        (folder / name).mkdir()
+        (folder / name / "stat").write_text(f"{name} (a (name) 7) S {parent} 1 1 0")
+        (folder / name / "cmdline").write_text(command)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("command", "parent", "siblings", "count"),
+    [
+        pytest.param(GUNICORN, GUNICORN, [GUNICORN], 1, id="gunicorn -w 1"),
+        pytest.param(GUNICORN, GUNICORN, [GUNICORN, GUNICORN], 2, id="gunicorn -w 2"),
+        pytest.param(
+            "gunicorn: worker [app:app]",
+            "gunicorn: master [app:app]",
+            ["gunicorn: worker [app:app]"] * 3,
+            3,
+            id="titled",
+        ),
+        pytest.param("python3\0-m\0app\0", "bash\0", ["python3\0-m\0app\0"] * 2, 1, id="two programs of one shell"),
+        pytest.param(
+            "python3\0-c\0xdist\0", "pytest\0", ["python3\0-c\0xdist\0"] * 2, 1, id="workers that do not serve"
+        ),
+    ],
+)
+def test_forked_workers_are_the_children_with_the_same_command(tmp_path, command, parent, siblings, count):
+    processes = {str(100 + number): (50, sibling) for number, sibling in enumerate(siblings)}
+    shown = proc(tmp_path, {"self": (50, command), "50": (1, parent), "7": (1, command), **processes})
+    assert worker_count(shown) == count
+
+
+@pytest.mark.parametrize("count", [1, 2, 4])
+def test_spawned_workers_are_the_children_with_the_same_command_but_for_numbers(tmp_path, monkeypatch, count):
+    monkeypatch.setattr(multiprocessing.process, "_parent_process", object())
+    commands = [SPAWNED.format(f"tracker_fd=5, pipe_handle={7 + number}") for number in range(count)]
+    processes = {str(100 + number): (50, command) for number, command in enumerate(commands)}
+    shown = proc(tmp_path, {"self": (50, commands[0]), "50": (1, UVICORN), "99": (50, TRACKER), **processes})
+    assert worker_count(shown) == count
+
+
+def test_a_process_that_ends_meanwhile_is_not_counted(tmp_path):
+    shown = proc(tmp_path, {"self": (50, GUNICORN), "50": (1, GUNICORN), "100": (50, GUNICORN)})
+    (shown / "101").mkdir()
+    assert worker_count(shown) == 1
+
+
+def test_without_a_proc_the_count_is_unknown(tmp_path):
+    assert worker_count(tmp_path / "absent") is None
+
+
+def test_this_test_is_no_worker():
+    assert worker_count() == 1
+
+
+def claims(store: MemoryReplayStore, count: int = 2) -> None:
+    for number in range(count):
+        store.claim("k", str(number), now=0, until=360, caps=Caps(10))
+
+
+@pytest.mark.parametrize(("count", "said"), [(None, 0), (1, 0), (2, 1), (4, 1)])
+def test_a_memory_store_says_once_that_there_are_several_workers(monkeypatch, caplog, count, said):
+    monkeypatch.setattr("undersigned.replay.memory.worker_count", lambda: count)
+    claims(MemoryReplayStore())
+    assert [record.levelname for record in caplog.records] == ["ERROR"] * said
+    if said:
+        assert f"({count} workers of one server)" in caplog.text
+        assert "use SqliteReplayStore" in caplog.text
+
+
+def said_in_child(store: MemoryReplayStore) -> list[str]:
+    """What the store logs when a forked process makes two claims of it."""
+    receiver, sender = FORK.Pipe(duplex=False)
+
+    def child() -> None:
+        heard: list[str] = []
+        handler = logging.Handler()
+        handler.emit = lambda record: heard.append(record.getMessage())
+        logging.getLogger("undersigned").addHandler(handler)
+        claims(store)
+        sender.send(heard)
+
+    process = FORK.Process(target=child)
+    process.start()
+    heard = receiver.recv()
+    process.join(10)
+    return heard
+
+
+def test_a_memory_store_says_that_it_was_used_before_the_fork():
+    store = MemoryReplayStore()
+    claims(store)
+    (said,) = said_in_child(store)
+    assert f"process {os.getpid()} used it before process" in said
+
+
+def test_a_memory_store_made_before_the_fork_of_a_single_worker_says_nothing():
+    assert said_in_child(MemoryReplayStore()) == []
+
+
+def test_a_memory_store_made_before_the_fork_says_so_where_workers_cannot_be_counted(monkeypatch):
+    monkeypatch.setattr("undersigned.replay.memory.worker_count", lambda: None)
+    (said,) = said_in_child(MemoryReplayStore())
+    assert f"process {os.getpid()} made it" in said
+
+
+def test_a_thread_that_is_second_to_make_the_first_claim_says_nothing(monkeypatch, caplog):
+    monkeypatch.setattr("undersigned.replay.memory.worker_count", lambda: 2)
+    store = MemoryReplayStore()
+    claims(store, 1)
+    caplog.clear()
+    store._begin(os.getpid())
+    assert not caplog.records
+
+
+def test_the_count_reads_what_the_kernel_shows():
+    assert workers._parent(Path("/proc/self")) == os.getppid()

@@ -8,6 +8,9 @@ import json
 import logging
 
 import pytest
+from starlette.applications import Starlette
+from starlette.routing import Route, WebSocketRoute
+from starlette.testclient import TestClient, WebSocketDenialResponse
 from tests.party import HOST, ORIGIN
 
 from undersigned import (
@@ -503,3 +506,21 @@ def test_a_covered_credential_is_withheld_from_the_log(party, caplog):
         assert gate.request("GET", "/q", [*fields, *signed]) == (401, "request_signature_invalid")
     assert '"authorization": (withheld)' in caplog.text
     assert "hidden-token" not in caplog.text
+
+
+def test_a_router_whose_patterns_match_before_a_newline_runs_nothing_unsigned(party):
+    run = []
+    application = Starlette(
+        routes=[
+            Route(BUY, lambda _request: run.append("http"), methods=["POST"]),
+            WebSocketRoute(BUY, lambda _socket: run.append("websocket")),
+        ]
+    )
+    policy = Policy(required_for=["create_media_buy"])
+    app = asgi.SignatureMiddleware(application, verifier=party.verifier(), origins=[ORIGIN], policy=policy)
+    client = TestClient(app, base_url=ORIGIN)
+    answer = client.post(f"{BUY}%0A")
+    assert (answer.status_code, answer.json()) == (401, {"error": "request_target_uri_malformed"})
+    with pytest.raises(WebSocketDenialResponse), client.websocket_connect(f"{BUY}%0A"):
+        raise AssertionError
+    assert run == []

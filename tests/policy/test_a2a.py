@@ -411,3 +411,12 @@ def test_nothing_but_an_unresolved_operation_is_raised(body, path, method):
         message = ""
         assert operation.name is None or operation.name.isprintable()
     assert message.isprintable()
+
+
+@pytest.mark.parametrize(
+    "path", ["/v1/message:send%0A", "/tasks/7/pushNotificationConfigs%0A", "/tasks/7%0A:cancel", "/v1/message:send%FF"]
+)
+def test_a_path_that_a_router_may_read_as_another_one_is_rejected(path):
+    with pytest.raises(UnresolvedOperation) as caught:
+        RESOLVER.resolve(post(carrier({"data": READ}), f"https://seller.example.com{path}"))
+    assert caught.value.reason == "target_uri_malformed"

@@ -60,6 +60,30 @@ def test_a_dot_segment_made_by_decoding_is_refused(target):
     assert caught.value.reason == "target_uri_malformed"
 
 
+@pytest.mark.parametrize(
+    "piece",
+    ["%00", "%0A", "%0D%0A", "%7F", "%C2%85", "%C2%A0", "%C2%AD", "%E2%80%8B", "%E2%80%A8", "%EF%BB%BF"],
+    ids=lambda piece: piece.strip("%"),
+)
+@pytest.mark.parametrize("target", ["/adcp/create_media_buy{}", "/adcp{}/create_media_buy", "/{}/adcp/", "/a{}b"])
+def test_a_path_with_an_unprintable_character_is_rejected(target, piece):
+    with pytest.raises(UnresolvedOperation, match="unprintable") as caught:
+        resolved(target.format(piece))
+    assert caught.value.reason == "target_uri_malformed"
+
+
+@pytest.mark.parametrize("piece", ["%FF", "%80", "%C0%AF", "%C3", "%E2%80", "%ED%A0%80", "%F4%90%80%80"])
+@pytest.mark.parametrize("target", ["/adcp/create_media_buy{}", "/adcp{}/create_media_buy", "/create_media{}_buy"])
+def test_a_path_that_is_not_utf_8_is_rejected(target, piece):
+    with pytest.raises(UnresolvedOperation, match="not UTF-8") as caught:
+        resolved(target.format(piece))
+    assert caught.value.reason == "target_uri_malformed"
+
+
+def test_a_path_of_other_printable_characters_is_read():
+    assert resolved("/caf%C3%A9/%E2%82%AC%20%EF%BF%BD").name == "\u20ac \ufffd"
+
+
 @pytest.mark.parametrize("target", ["", "/", "//", "/?a", "/%2F"])
 def test_a_path_without_segments_names_nothing(target):
     assert resolved(target).name is None

@@ -95,8 +95,10 @@ class PathResolver:
 
     Of the canonical path, percent-decoded as ASGI and WSGI servers hand it to a router, the last segment that is not
     empty: a trailing slash names the same operation, since many routers dispatch it alike. A router on the raw path
-    can find no other name, as no name holds a slash. A path without segments names none. A `.` or `..` segment that
-    appears by decoding is refused, since some servers resolve it.
+    can find no other name, as no name holds a slash. A path without segments names none.
+
+    A path that servers or routers read differently is rejected, signed or not: one that is not UTF-8 or holds an
+    unprintable character once it is decoded, or in which decoding makes a `.` or `..` segment.
 
     The name needs no body. Where the request has one, `content` holds it; resolving the same request without its body
     yet gives the same name and no content.
@@ -123,18 +125,27 @@ def path_segments(request: Request) -> list[str]:
     """Return the segments of the canonical path, decoded as a router sees them, trailing slashes left away.
 
     Raises:
-        UnresolvedOperation: the URL has no canonical form, or servers disagree about its path.
+        UnresolvedOperation: the URL has no canonical form, or servers or routers disagree about its path.
     """
     try:
         path = canonicalize(request.url, received=True).path
+        decoded = unquote(path, errors="strict")
     except MalformedURL as malformed:
-        raise UnresolvedOperation(f"{malformed.rule}: {malformed}", reason="target_uri_malformed") from None
-    segments = unquote(path).rstrip("/").split("/")[1:]
+        raise _unresolved_path(f"{malformed.rule}: {malformed}") from None
+    except UnicodeDecodeError:
+        # A router may drop the octets that it cannot decode, and so read another path.
+        raise _unresolved_path("the percent-decoded path is not UTF-8") from None
+    if not decoded.isprintable():
+        # A pattern that ends in `$` matches before a final newline, and `.` does not match every character.
+        raise _unresolved_path("the percent-decoded path holds an unprintable character")
+    segments = decoded.rstrip("/").split("/")[1:]
     if not {".", ".."}.isdisjoint(segments):
-        raise UnresolvedOperation(
-            "an encoded slash in the path makes a '.' or '..' segment", reason="target_uri_malformed"
-        )
+        raise _unresolved_path("an encoded slash in the path makes a '.' or '..' segment")
     return segments
+
+
+def _unresolved_path(message: str) -> UnresolvedOperation:
+    return UnresolvedOperation(message, reason="target_uri_malformed")
 
 
 def is_webhook(segments: list[str]) -> bool:

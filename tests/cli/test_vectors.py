@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-from pathlib import Path
 
 import pytest
 from tests.cli.command import answers, lines
+from tests.vectors.corpora import ROOT
 
-_BESIDE = Path(__file__).resolve().parents[3] / "shared" / "vectors"
-_PUBLISHED = Path(os.environ.get("UNDERSIGNED_VECTORS", _BESIDE)) / "adcp-3.2.4/request-signing"
+_PUBLISHED = ROOT / "adcp-3.2.4/request-signing"
 _POSITIVE = _PUBLISHED / "profile-3.2/positive"
 _SIGNATURE_FIELDS = {"signature", "signature-input"}
 
 
 def positives(*, algorithm: str = "", without: str = "nothing"):
-    if not _POSITIVE.is_dir():
-        reason = f"no published vectors at {_POSITIVE}; set UNDERSIGNED_VECTORS to their directory"
-        return [pytest.param(None, marks=pytest.mark.skip(reason=reason), id="absent")]
     vectors = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(_POSITIVE.glob("*.json"))}
     return [
         pytest.param(vector, id=name)

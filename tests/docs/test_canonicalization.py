@@ -9,7 +9,7 @@ from tests.docs import canonicalization
 
 from undersigned.normalization import CATALOGUE, RULE_SETS
 
-SEEDS = Path(__file__).parents[1] / "normalization" / "seeds"
+DOCUMENTS = Path(__file__).parents[1] / "normalization" / "documents"
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +46,6 @@ def test_what_the_page_shows_is_what_happens(page):
     assert doctest.DocTestRunner().run(examples).failed == 0
 
 
-def test_page_has_a_paragraph_on_each_seed(page):
-    for path in SEEDS.glob("*.json"):
+def test_page_has_a_paragraph_on_each_document(page):
+    for path in DOCUMENTS.glob("*.json"):
         assert f"**{json.loads(path.read_text())['about']}.**" in page

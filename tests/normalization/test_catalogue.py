@@ -44,5 +44,5 @@ def test_entry_says_what_it_does_whence_it_comes_and_what_it_preserves():
         },
     ],
 )
-def test_catalogue_has_all_that_the_seeds_name(names):
+def test_catalogue_has_all_that_the_documents_name(names):
     assert names <= {entry.name for entry in CATALOGUE}

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
-from pathlib import Path
 
 import pytest
+from tests.vectors.corpora import ROOT
 
 from undersigned.url import MalformedURL, canonicalize
 
-_BESIDE = Path(__file__).resolve().parents[3] / "shared" / "vectors"
-_PUBLISHED = Path(os.environ.get("UNDERSIGNED_VECTORS", _BESIDE)) / "adcp-3.2.4/request-signing/canonicalization.json"
+_PUBLISHED = ROOT / "adcp-3.2.4/request-signing/canonicalization.json"
 
 
 def published_cases():
-    if not _PUBLISHED.is_file():
-        reason = f"no published vectors at {_PUBLISHED}; set UNDERSIGNED_VECTORS to their directory"
-        return [pytest.param(None, marks=pytest.mark.skip(reason=reason), id="absent")]
     cases = json.loads(_PUBLISHED.read_text(encoding="utf-8"))["cases"]
     return [pytest.param(case, id=case["name"]) for case in cases]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.vectors.published import needs_published, published
+from tests.vectors.corpora import published
 
 from undersigned.conformance.judgement import judge
 from undersigned.policy.a2a import A2AResolver
@@ -30,7 +30,6 @@ def resolved(vector, policy: Policy):
         return unresolved
 
 
-@needs_published
 def test_all_published_messages_are_here():
     assert len(published(A2A)) == 33
 

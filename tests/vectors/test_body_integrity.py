@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.vectors.published import CORPUS, OWN, needs_published, params
+from tests.vectors.corpora import OWN, params, published
 
 from undersigned import VerificationUnavailable, Verifier
 from undersigned.conformance.body_integrity import BodyIntegrityFact
@@ -12,11 +12,10 @@ from undersigned.conformance.judgement import judge
 from undersigned.conformance.tampering import KEYS, NOW
 
 SET = "request-signing/body-integrity-policy"
-PUBLISHED = params(CORPUS, SET)
+PUBLISHED = published(SET)
 CASES = [*PUBLISHED, *params(OWN, SET)]
 
 
-@needs_published
 def test_all_published_facts_are_here():
     assert len(PUBLISHED) == 17
 

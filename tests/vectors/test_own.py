@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, get_args
 
 import pytest
 from tests.vectors import make_own
-from tests.vectors.published import OWN, SIGNING, params
+from tests.vectors.corpora import OWN, SIGNING, params
 from tests.vectors.recipes.keys import WARNING
 
 from undersigned.conformance import grade

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.vectors.published import CORPUS, OWN, params
+from tests.vectors.corpora import OWN, PUBLISHED, params
 
 from undersigned import ConfigurationError
 from undersigned.conformance.method_names import OPTIONS, RESOLVERS, MethodDeclaration, MethodMatch, carrying, listing
@@ -13,7 +13,7 @@ SET = "request-signing/protocol-method-names"
 
 
 def all_of(kind: type) -> list:
-    return [param for corpus in (CORPUS, OWN) for param in params(corpus, SET, which=lambda v: isinstance(v, kind))]
+    return [param for corpus in (PUBLISHED, OWN) for param in params(corpus, SET, which=lambda v: isinstance(v, kind))]
 
 
 @pytest.mark.parametrize("resolver", RESOLVERS)

@@ -52,7 +52,7 @@ PRIVATE_JWK = {**PUBLIC_JWK, "key_ops": ["sign"], "d": b64(SEED)}
 def literal_request() -> tuple[dict[str, str], str]:
     """The fields and the base of the request the README shows."""
     signer = Signer(SigningKey.from_jwk(PRIVATE_JWK), profile=profiles.ADCP_3_2)
-    signed = signer.signed(
+    signed = signer.sign(
         Request("POST", f"{ORIGIN}/adcp/create_media_buy", {"Content-Type": "application/json"}, BODY),
         created=1776520800,
         nonce="KXYnfEfJ0PBRZXQyVXfVQA",

@@ -12,6 +12,6 @@ def rows(*, quick: bool) -> list[Row]:
     """Measure signing."""
     rounds = 20 if quick else 3000
     private, signs = Ed25519PrivateKey.generate(), signer()
-    base = signs.signed(unsigned()).signature_base.encode()
+    base = signs.sign(unsigned()).signature_base.encode()
     floor, signed = interleaved(rounds, Side(lambda _: private.sign(base)), Side(signs.signed, lambda _: unsigned()))
     return [Row("sign, Ed25519", "Ed25519PrivateKey.sign", signed / floor, 1.40)]

@@ -78,8 +78,8 @@ class Tampered(Signer):
 
     wrong = ""
 
-    def signed(self, request, **options):
-        right = super().signed(request, **options)
+    def sign(self, request, **options):
+        right = super().sign(request, **options)
         fields = tuple((name, f"{value}x" if name == self.wrong else value) for name, value in right.fields)
         base = right.signature_base + ("x" if self.wrong == "base" else "")
         return SignedFields(fields, right.target_uri, base)

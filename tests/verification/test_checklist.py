@@ -226,7 +226,7 @@ def test_a_fresh_claim_is_accepted_and_everything_is_reported():
     assert (verified.method, verified.target_uri, verified.authority) == ("POST", URL, "seller.example.com")
     assert (
         verified.signature_base
-        == signer().signed(Request("POST", URL, [JSON_FIELD], BODY), nonce=verified.nonce).signature_base
+        == signer().sign(Request("POST", URL, [JSON_FIELD], BODY), nonce=verified.nonce).signature_base
     )
 
 

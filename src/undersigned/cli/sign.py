@@ -57,7 +57,7 @@ def sign(
     def answer(value: JSONValue) -> Answer:
         request = parse_request(value)
         try:
-            signed = signer.signed(request, created=created, expires=expires, nonce=nonce, label=label)
+            signed = signer.sign(request, created=created, expires=expires, nonce=nonce, label=label)
         except MalformedURL as malformed:
             return {"error": malformed.code, "message": str(malformed)}
         except SigningError as unsignable:

@@ -80,7 +80,7 @@ def _signed(vector: Vector, candidate: ParsedSignature, key: SigningKey) -> Sign
     request = candidate.request
     required = vector.profile.required_components(has_body=request.has_body)
     others = [component.name for component in candidate.coverage.components if component.name not in required]
-    return Signer(key, profile=vector.profile, components=others).signed(
+    return Signer(key, profile=vector.profile, components=others).sign(
         _without(request, _SIGNATURE_FIELDS),
         created=candidate.created,
         expires=candidate.expires,

@@ -1,11 +1,10 @@
-"""Signers: a request gets its signature fields (RFC 9421 section 3.1)."""
+"""Signers: make the signature fields of requests (RFC 9421 section 3.1)."""
 
 from __future__ import annotations
 
 import re
 import time
 from dataclasses import dataclass, field
-from functools import lru_cache
 from os import urandom
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,6 +15,8 @@ from undersigned.message.structured_fields import (
     Component,
     MalformedField,
     is_list,
+    parse_byte_sequences,
+    parse_signature_input,
     serialize_byte_sequence,
     serialize_signature_input,
 )
@@ -25,50 +26,53 @@ from undersigned.signature.profile import Profile
 from undersigned.url import canonicalize, canonicalize_authority
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from undersigned.message.content_digest import DigestAlgorithm
     from undersigned.message.request import Request
     from undersigned.url import CanonicalURL
 
 _LARGEST_INTEGER = 999_999_999_999_999
-_URLS_KEPT = 128
 _NONCE_BYTES = 16
 _FIELD_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9a-z-]+")
 
 
 @dataclass(frozen=True, slots=True)
 class SignedFields:
-    """What signing a request gives.
+    """The header fields that sign one request. Iterating yields them: `[*headers, *signer.sign(request)]`.
 
     Attributes:
         fields: the header fields to add, as (name, value) pairs.
-        target_uri: the canonical target URI that was signed; the request must be sent to it.
-        signature_base: the base that was signed; it may hold header values, so it is not in the repr.
+        target_uri: the canonical target URI that was signed. Send the request to it.
+        signature_base: the base that was signed. It may contain header values, so the repr leaves it out.
     """
 
     fields: tuple[tuple[str, str], ...]
     target_uri: str = field(repr=False)
     signature_base: str = field(repr=False)
 
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        """Yield the header fields to add."""
+        return iter(self.fields)
+
 
 class Signer:
-    """Signs requests with one key by one profile. Safe to share between threads.
+    """A signer of requests, with one key and by one profile. Safe to share between threads.
 
     Args:
         key: the private key.
-        profile: what the receiver will judge by.
-        components: fields to cover besides those the profile requires, lower case.
-        digests: the algorithms of a Content-Digest the signer makes.
-        clock: seconds since the epoch; `created` where none is given.
-        nonces: makes a nonce where none is given: unpadded Base64url of as many bytes as the profile asks for, or
-            more. Unless given, nonces are random, of 16 bytes or more.
+        profile: the profile that the receiver verifies by.
+        components: more header fields to cover than the profile requires, in lower case.
+        digests: the algorithms of a Content-Digest that the signer makes.
+        clock: returns seconds since the epoch, for `created`.
+        nonces: returns a nonce: unpadded Base64url of at least as many bytes as the profile asks for. By default
+            nonces are random and have 16 bytes or more.
 
     Raises:
-        ConfigurationError: the key is for another purpose, or an argument is not what it must be.
+        ConfigurationError: the key is for another purpose, or an argument has the wrong type or value.
     """
 
-    __slots__ = ("_clock", "_constant", "_covered", "_digests", "_key", "_nonces", "_target_of", "profile")
+    __slots__ = ("_clock", "_constant", "_covered", "_digests", "_key", "_nonces", "profile")
 
     def __init__(
         self,
@@ -105,8 +109,6 @@ class Signer:
         self._digests = tuple(digests)
         self._clock = clock
         self._nonces = nonces
-        # A client sends to a few URLs again and again.
-        self._target_of: Callable[[str], CanonicalURL] = lru_cache(_URLS_KEPT)(canonicalize)
 
     def sign(
         self,
@@ -116,79 +118,71 @@ class Signer:
         expires: int | None = None,
         nonce: str | None = None,
         label: str | None = None,
-    ) -> list[tuple[str, str]]:
-        """Return the header fields to add to `request`; see `signed` for the arguments and errors."""
-        return list(self.signed(request, created=created, expires=expires, nonce=nonce, label=label).fields)
-
-    def signed(
-        self,
-        request: Request,
-        *,
-        created: int | None = None,
-        expires: int | None = None,
-        nonce: str | None = None,
-        label: str | None = None,
     ) -> SignedFields:
-        """Sign a request.
+        """Sign a request: return the header fields to add to it.
 
         Args:
-            request: what is about to be sent. A Content-Digest it has is kept and must be right.
-            created: seconds since the epoch; the clock's unless given.
-            expires: seconds since the epoch; as late as the profile allows unless given.
-            nonce: unpadded Base64url; a fresh one unless given.
-            label: the signature's label; the profile's unless given.
+            request: the request to be sent. If it has a Content-Digest, that must be right and is kept.
+            created: seconds since the epoch; by default the clock's.
+            expires: seconds since the epoch; by default as late as the profile allows.
+            nonce: unpadded Base64url; by default a fresh one.
+            label: the signature's label; by default the profile's.
 
         Raises:
-            MalformedURL: the URL has no canonical form.
-            SigningError: the request lacks what the profile covers, or an argument is out of the profile's bounds.
+            MalformedURL: the URL or Host has no canonical form.
+            SigningError: the request lacks a component to cover, a receiver could not read its fields, or an argument
+                is out of the profile's bounds.
         """
         if label is None:
             label = self.profile.label
         elif KEY.fullmatch(label) is None:
             raise SigningError("label: use lower-case letters, digits and _ - . * (RFC 8941 section 3.1.2)")
-        target = self._target_of(request.url)
-        self._check(request, target, label)
+        target = canonicalize(request.url)
+        _check_fields(request, target)
+        self._check_signatures(request, label)
         covered = self._covered[request.has_body]
         digest = self._digest(request) if "content-digest" in covered.names else None
         parameters = f"{covered.text}{self._parameters(created, expires, nonce)}{self._constant}"
-        base = self._base(ComponentValues(request, target, digest), covered, parameters)
+        base = _base(ComponentValues(request, target, digest), covered, parameters)
         added = () if digest is None else (("Content-Digest", digest),)
         signature = serialize_byte_sequence(self._key.sign(base.encode("ascii")), self.profile.encoding)
         fields = (*added, ("Signature-Input", f"{label}={parameters}"), ("Signature", f"{label}={signature}"))
         return SignedFields(fields, target.target_uri, base)
 
-    def _check(self, request: Request, target: CanonicalURL, label: str) -> None:
-        """Refuse what a receiver would read otherwise than we sign it."""
-        if not request.fields_are_sound:
-            raise SigningError("headers: a name is not a token, or a value holds CR, LF or NUL")
-        for name, field_name in ((":authority", ":authority"), ("Host", "host")):
-            values = request.by_name.get(field_name)
-            if values is None:
-                continue
-            if len(values) > 1:
-                raise SigningError(f"headers: more than one {name}; a receiver refuses such a request")
-            own = target.authority
-            if values[0] != own and canonicalize_authority(values[0], target.scheme) != own:
-                raise SigningError(f"headers: {name} is not the URL's authority; sign for the authority that is sent")
-        given = request.field("signature-input")
-        if given is not None and re.search(rf"(?:^|,)[ \t]*{re.escape(label)}[ \t]*=", given):
-            raise SigningError("headers: the request already has a signature of this label; pass another label")
+    def _check_signatures(self, request: Request, label: str) -> None:
+        """Check that signatures the request already has can be read, and that none has this label.
+
+        A receiver reads the two fields as a whole: a malformed signature next to ours takes ours with it.
+        """
+        inputs, signatures = request.field("signature-input"), request.field("signature")
+        labels: set[str] = set()
+        try:
+            if inputs is not None:
+                labels.update(parse_signature_input(inputs))
+            if signatures is not None:
+                labels.update(parse_byte_sequences(signatures, self.profile.encoding))
+        except MalformedField as malformed:
+            raise SigningError(
+                f"headers: Signature-Input or Signature cannot be read: {malformed}; remove both, or correct them"
+            ) from None
+        if label in labels:
+            raise SigningError(f"headers: the request already has a signature labelled {label}; pass another label=")
 
     def _parameters(self, created: int | None, expires: int | None, nonce: str | None) -> str:
-        """Return the parameters that differ from request to request: integers and a nonce without escapes."""
+        """Return the parameters that differ from request to request: integers, and a nonce without escapes."""
         longest = self.profile.longest_validity
         if created is None:
             created = int(self._clock())
         if not _is_whole(created) or abs(created) > _LARGEST_INTEGER - longest:
-            raise SigningError("created: must be whole seconds since the epoch (RFC 8941 section 3.3.1: of 15 digits)")
+            raise SigningError("created: pass whole seconds since the epoch, of at most 15 digits")
         if expires is None:
             expires = created + longest
         elif not _is_whole(expires) or not 0 < expires - created <= longest:
-            raise SigningError(f"expires: must lie 1 to {longest} whole seconds after created (profile)")
+            raise SigningError(f"expires: pass whole seconds, 1 to {longest} after created: the profile allows no more")
         return f';created={created};expires={expires};nonce="{self._nonce(nonce)}"'
 
     def _nonce(self, nonce: str | None) -> str:
-        """Return the nonce to sign: the one given, one of the function that makes them, or a random one."""
+        """Return the given nonce, else one that the `nonces` function makes, else a random one."""
         bytes_asked, option = self.profile.nonce_bytes, "nonce: must"
         if nonce is None:
             if self._nonces is None:
@@ -199,38 +193,26 @@ class Signer:
         return nonce
 
     def _digest(self, request: Request) -> str | None:
-        """Return the Content-Digest to add, or None for the one the request already has, which must be right."""
+        """Return the Content-Digest to add, or None if the request already has one; that one must be right."""
         given = request.field("content-digest")
         if given is None:
             return content_digest(request.body, self.profile.digest_encodings[0], algorithms=self._digests)
         try:
             running = ContentDigest.parse(given, *self.profile.digest_encodings).running(request.body)
         except MalformedField as malformed:
-            raise SigningError(f"headers: Content-Digest: {malformed}; leave it out to have it made") from None
+            raise SigningError(f"headers: Content-Digest: {malformed}; remove it, and the signer makes one") from None
         if not running.matches():
-            raise SigningError("headers: Content-Digest is not the body's; leave it out to have it made")
+            raise SigningError("headers: Content-Digest does not match the body; remove it, and the signer makes one")
         return None
-
-    def _base(self, values: ComponentValues, covered: _Covered, parameters: str) -> str:
-        if "content-type" in covered.names:
-            types = values.request.by_name.get("content-type", ())
-            if len(types) != 1:
-                raise SigningError("headers: the profile covers Content-Type; add exactly one to the request")
-            if is_list(types[0]):
-                raise SigningError("headers: Content-Type has several values; a receiver refuses such a request")
-        try:
-            return signature_base(values, covered.components, parameters)
-        except UnresolvableComponent as unresolvable:
-            raise SigningError(f"{unresolvable}: {', '.join(covered.names)} are covered") from None
 
 
 class _Covered(NamedTuple):
-    """The components a signer covers, worked out once for requests with content and once for those without.
+    """The components that a signer covers, computed once for requests with content and once for requests without.
 
     Attributes:
-        names: their names.
+        names: the component names.
         components: the components.
-        text: the inner list of them, as `@signature-params` begins.
+        text: the inner list of components, which begins `@signature-params`.
     """
 
     names: tuple[str, ...]
@@ -244,15 +226,44 @@ class _Covered(NamedTuple):
         return cls(unique, components, serialize_signature_input(unique, {}))
 
 
+def _base(values: ComponentValues, covered: _Covered, parameters: str) -> str:
+    """Return the signature base, if a receiver would take the covered fields for the same values."""
+    if "content-type" in covered.names:
+        types = values.request.by_name.get("content-type", ())
+        if len(types) != 1:
+            raise SigningError("headers: the signature covers Content-Type; add exactly one to the request")
+        if is_list(types[0]):
+            raise SigningError("headers: Content-Type has several values, which receivers reject; send one")
+    try:
+        return signature_base(values, covered.components, parameters)
+    except UnresolvableComponent as unresolvable:
+        raise SigningError(f"{unresolvable}: {', '.join(covered.names)} are covered") from None
+
+
+def _check_fields(request: Request, target: CanonicalURL) -> None:
+    """Check that a receiver reads the header fields as they are signed, and the authority as the URL's."""
+    if not request.fields_are_sound:
+        raise SigningError("headers: a name is not a token, or a value contains CR, LF or NUL; correct it")
+    for name, field_name in ((":authority", ":authority"), ("Host", "host")):
+        values = request.by_name.get(field_name)
+        if values is None:
+            continue
+        if len(values) > 1:
+            raise SigningError(f"headers: more than one {name}, which receivers reject; send one")
+        own = target.authority
+        if values[0] != own and canonicalize_authority(values[0], target.scheme) != own:
+            raise SigningError(f"headers: {name} is not the URL's authority; sign the URL that is sent")
+
+
 def _is_whole(seconds: object) -> bool:
     return isinstance(seconds, int) and not isinstance(seconds, bool)
 
 
 def _check_options(profile: Profile, components: Sequence[str], digests: Sequence[str]) -> None:
-    """Refuse what no request could be signed with.
+    """Check options that every request depends on.
 
     Raises:
-        ConfigurationError: it is the signer's configuration.
+        ConfigurationError: an option has the wrong type or value.
     """
     names = all(isinstance(name, str) and _FIELD_NAME.fullmatch(name) for name in components)
     if isinstance(components, str) or not names:

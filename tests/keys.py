@@ -115,23 +115,23 @@ def hostile_request(request: Request, signature_input: str, *, key: SigningKey =
     base = signature_base(values, first.components, first.text)
     signature = serialize_byte_sequence(key.sign(base.encode("ascii")), encoding)
     added = [("Signature-Input", signature_input), ("Signature", f"{label}={signature}")]
-    return Request(request.method, request.url, [*request.headers, *added], request.body)
+    return Request(request.method, request.url, [*request.fields, *added], request.body)
 
 
 def unsigned_claim(signature_input: str, signature: str = "sig1=:AAAA:", **parts) -> Request:
     """A request whose signature nobody made."""
-    parts = {"method": "GET", "url": URL, "headers": (), "body": b"", **parts}
-    fields = [*parts.pop("headers"), ("Signature-Input", signature_input), ("Signature", signature)]
-    return Request(headers=fields, **parts)
+    parts = {"method": "GET", "url": URL, "fields": (), "body": b"", **parts}
+    fields = [*parts.pop("fields"), ("Signature-Input", signature_input), ("Signature", signature)]
+    return Request(fields=fields, **parts)
 
 
 def changed(request: Request, **changes) -> Request:
     """The request with some of its parts replaced."""
-    kept = ("method", "url", "headers", "body", "query_unknown")
+    kept = ("method", "url", "fields", "body", "query_unknown")
     return Request(**{**{name: getattr(request, name) for name in kept}, **changes})
 
 
 def with_field(request: Request, name: str, value: str | None) -> Request:
     """The request with the field `name` replaced, or removed by None."""
-    kept = [(field, old) for field, old in request.headers if field != name]
-    return changed(request, headers=kept if value is None else [*kept, (name, value)])
+    kept = [(field, old) for field, old in request.fields if field != name]
+    return changed(request, fields=kept if value is None else [*kept, (name, value)])

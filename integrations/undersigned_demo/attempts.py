@@ -79,14 +79,14 @@ def changed(
     *,
     method: str | None = None,
     url: str | None = None,
-    headers: Headers | None = None,
+    fields: Headers | None = None,
     body: bytes | None = None,
 ) -> Request:
     """Return `request` with the parts that are given in place of its own."""
     return Request(
         request.method if method is None else method,
         request.url if url is None else url,
-        request.headers if headers is None else headers,
+        request.fields if fields is None else fields,
         request.body if body is None else body,
     )
 
@@ -108,8 +108,8 @@ def _other_method(request: Request) -> Request:
 
 
 def _other_host(request: Request) -> Request:
-    own = [(name, value) for name, value in request.headers if name != "host"]
-    return changed(request, headers=[*own, ("host", "other.example")])
+    own = [(name, value) for name, value in request.fields if name != "host"]
+    return changed(request, fields=[*own, ("host", "other.example")])
 
 
 ATTEMPTS = (

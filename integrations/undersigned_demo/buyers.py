@@ -61,14 +61,14 @@ class RequestsBuyer:
         """Return what a session sends for `auth=SignatureAuth(...)`."""
         auth = undersigned_requests.SignatureAuth(signer, origins=[origin])
         sent = self._session.prepare_request(
-            requests.Request(request.method, request.url, dict(request.headers), data=request.body, auth=auth)
+            requests.Request(request.method, request.url, dict(request.fields), data=request.body, auth=auth)
         )
         fields = [(str(name), str(value)) for name, value in sent.headers.items()]
         return Request(sent.method or "", sent.url or "", fields, cast("bytes | str | None", sent.body))
 
     def send(self, request: Request) -> Answer:
         """Send `request` without an auth hook."""
-        sent = requests.Request(request.method, request.url, dict(request.headers), data=request.body)
+        sent = requests.Request(request.method, request.url, dict(request.fields), data=request.body)
         try:
             response = self._session.send(
                 self._session.prepare_request(sent), timeout=TIMEOUT, allow_redirects=False, proxies={}
@@ -112,7 +112,7 @@ class HTTPXBuyer:
 
     def _request(self, request: Request) -> httpx.Request:
         return self._client.build_request(
-            request.method, request.url, headers=list(request.headers), content=request.body or None
+            request.method, request.url, headers=list(request.fields), content=request.body or None
         )
 
 

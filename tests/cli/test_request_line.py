@@ -19,8 +19,8 @@ def described(**members: object) -> Request:
 
 
 def test_headers_are_an_object_or_a_list_of_pairs_with_order_and_repetition_kept():
-    assert described(headers={"A": "1", "b": " 2 "}).headers == (("a", "1"), ("b", "2"))
-    assert described(headers=[["b", "1"], ["a", "2"], ["B", "3"]]).headers == (("b", "1"), ("a", "2"), ("b", "3"))
+    assert described(headers={"A": "1", "b": " 2 "}).fields.lines == (("a", "1"), ("b", "2"))
+    assert described(headers=[["b", "1"], ["a", "2"], ["B", "3"]]).fields.lines == (("b", "1"), ("a", "2"), ("b", "3"))
 
 
 @pytest.mark.parametrize("members", [{}, {"headers": None, "body": None, "body_b64": None}, {"id": 1}])

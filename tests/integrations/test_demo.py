@@ -126,13 +126,13 @@ def test_the_attempts_are_those_the_table_names():
 def test_an_attempt_changes_at_most_one_thing_and_only_what_it_names(attempt):
     before = attempt.request("http://127.0.0.1:1")
     after = attempt.change(before)
-    parts = {part for part in ("method", "url", "headers", "body") if getattr(before, part) != getattr(after, part)}
+    parts = {part for part in ("method", "url", "fields", "body") if getattr(before, part) != getattr(after, part)}
     named = {
         "another path": "url",
         "another query": "url",
         "another body": "body",
         "another method": "method",
-        "another Host": "headers",
+        "another Host": "fields",
     }
     assert parts == ({named[attempt.name]} if attempt.name in named else set())
     assert len(before.body) == len(after.body)
@@ -145,7 +145,7 @@ def test_what_a_buyer_signs_it_sends_unchanged(make_buyer, trial):
         request = Request("POST", f"{origin}/x%2Fy?q", [("Content-Type", "application/json")], BODY)
         signed = buyer.signed(request, trial.signers["buyer"], origin)
         assert (signed.method, signed.url, signed.body) == ("POST", request.url, BODY)
-        assert {"signature", "signature-input", "content-digest"} <= {name for name, _ in signed.headers}
+        assert {"signature", "signature-input", "content-digest"} <= {name for name, _ in signed.fields}
         assert buyer.send(signed) == Answer(200, "verified /x%2Fy?q")
 
 

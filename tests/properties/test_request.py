@@ -15,7 +15,7 @@ def in_lower_case(name: str) -> str:
     return "".join(chr(ord(char) + 32) if "A" <= char <= "Z" else char for char in name) if name.isascii() else name
 
 
-def is_sound(name: str, value: str) -> bool:
+def is_valid(name: str, value: str) -> bool:
     token = name.removeprefix(":")
     return bool(token) and set(token) <= TOKEN and not set(value) & {"\r", "\n", "\0"}
 
@@ -28,6 +28,6 @@ def test_fields_read_at_once_are_the_fields_read_one_by_one(given_lines):
     assert [*fields] == one_by_one
     for name in {name for name, _ in one_by_one} | {"absent"}:
         own = [value for other, value in one_by_one if other == name]
-        assert fields.values(name) == own
+        assert fields.values(name) == tuple(own)
         assert fields.has(name) == bool(own)
-    assert fields.are_sound == all(is_sound(name, value) for name, value in one_by_one)
+    assert fields.are_valid == all(is_valid(name, value) for name, value in one_by_one)

@@ -85,7 +85,7 @@ def replaced(text: str, position: int, char: str) -> str:
 def test_no_byte_of_what_is_covered_can_be_changed(drawn, data):
     request, profile = drawn
     position, char = data.draw(st.integers(0, 2000)), data.draw(st.sampled_from(PRINTABLE))
-    part = data.draw(st.sampled_from(["method", "url", "body", *dict.fromkeys(name for name, _ in request.headers)]))
+    part = data.draw(st.sampled_from(["method", "url", "body", *dict.fromkeys(name for name, _ in request.fields)]))
     covered = screen(request, profile, now=NOW).coverage.components
     if part == "body":
         octet = data.draw(st.binary(min_size=1, max_size=1))
@@ -102,11 +102,11 @@ def test_no_byte_of_what_is_covered_can_be_changed(drawn, data):
             assume(canonicalize(other.url) != canonicalize(request.url))
     else:
         assume(part in {"signature", "signature-input"} or part in {component.name for component in covered})
-        place = data.draw(st.sampled_from([at for at, (name, _) in enumerate(request.headers) if name == part]))
-        headers = list(request.headers)
-        headers[place] = (part, replaced(headers[place][1], position, char))
-        other = changed(request, headers=headers)
-        assume(other.field(part) != request.field(part))
+        place = data.draw(st.sampled_from([at for at, (name, _) in enumerate(request.fields) if name == part]))
+        lines = list(request.fields)
+        lines[place] = (part, replaced(lines[place][1], position, char))
+        other = changed(request, fields=lines)
+        assume(other.fields.combined(part) != request.fields.combined(part))
     try:
         verified = verifier(profile).verify(other)
     except SignatureError:
@@ -124,7 +124,7 @@ def test_no_line_of_what_is_covered_can_be_added_or_removed(drawn, data):
     if data.draw(st.booleans()) and name != "host":
         other = with_field(request, name, None)
     else:
-        other = changed(request, headers=[*request.headers, (name, data.draw(st.text(PRINTABLE, max_size=5)))])
+        other = changed(request, fields=[*request.fields, (name, data.draw(st.text(PRINTABLE, max_size=5)))])
     try:
         verified = verifier(profile).verify(other)
     except SignatureError:
@@ -169,14 +169,14 @@ def test_a_signed_request_with_hostile_text_in_it_is_refused_or_is_what_was_sign
     request, profile = drawn
     before = screen(request, profile, now=NOW)
     base = verifier(profile).verify(request).signature_base
-    headers = list(request.headers)
+    lines = list(request.fields)
     for _ in range(data.draw(st.integers(1, 3))):
-        place = data.draw(st.integers(0, len(headers) - 1))
-        name, value = headers[place]
+        place = data.draw(st.integers(0, len(lines) - 1))
+        name, value = lines[place]
         start, end = sorted([data.draw(st.integers(0, len(value))), data.draw(st.integers(0, len(value)))])
-        headers[place] = (name, value[:start] + data.draw(any_text) + value[end:])
-    headers += data.draw(hostile_fields)
-    result = outcome(changed(request, headers=headers), profile)
+        lines[place] = (name, value[:start] + data.draw(any_text) + value[end:])
+    lines += data.draw(hostile_fields)
+    result = outcome(changed(request, fields=lines), profile)
     if isinstance(result, VerifiedSignature):
         assert result.signature_base == base
         assert result.nonce == before.nonce

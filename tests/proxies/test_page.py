@@ -54,7 +54,7 @@ def test_the_page_shows_how_the_log_line_of_a_foreign_base_begins(page):
         profiles.ADCP_3_2, keys=KeySet.from_jwks(keys.JWKS), replay=MemoryReplayStore(), clock=lambda: keys.NOW
     )
     with pytest.raises(SignatureError) as refused:
-        verifier.verify(Request("GET", arrived.url, arrived.headers))
+        verifier.verify(Request("GET", arrived.url, arrived.fields))
     explained = refused.value.explain()
     start, _, _ = explained.partition("line by line:")
     assert f"request refused: {start}line by line: ..." in page

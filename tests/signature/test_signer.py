@@ -168,7 +168,7 @@ def test_a_digest_that_is_there_and_right_is_kept():
     request = Request("POST", URL, [JSON_FIELD, ("Content-Digest", DIGEST)], BODY)
     fields = signer().sign(request)
     assert [name for name, _ in fields] == ["Signature-Input", "Signature"]
-    assert verifier().verify(Request("POST", URL, [*request.headers, *fields], BODY))
+    assert verifier().verify(Request("POST", URL, [*request.fields, *fields], BODY))
 
 
 @pytest.mark.parametrize(

@@ -110,8 +110,8 @@ def test_at_its_cap_a_key_is_refused_before_anything_else_is_looked_at():
         {"url": "https://sëller.example.com/"},
         {"url": "https://seller.example.com/%zz"},
         {"url": "\ud800"},
-        {"headers": [*signed_request().headers, ("host", "evil.example")]},
-        {"headers": [*signed_request().headers, *[("host", "seller.example.com")] * 2]},
+        {"fields": [*signed_request().fields, ("host", "evil.example")]},
+        {"fields": [*signed_request().fields, *[("host", "seller.example.com")] * 2]},
     ],
 )
 def test_a_target_or_authority_that_cannot_be_is_malformed(change):
@@ -303,9 +303,9 @@ def test_no_detail_and_no_repr_holds_text_of_the_message():
         {"url": "s3cr3t://h/"},
         {"url": "https://xn--s3cr3t-\u00fc/"},
         {"url": "https://h/%s3cr3t"},
-        {"headers": [*signed_request().headers, ("host", "s3cr3t s3cr3t")]},
-        {"headers": [*signed_request().headers, ("host", "s3cr3t")]},
-        {"headers": [*signed_request().headers, ("host", "h:s3cr3t")]},
+        {"fields": [*signed_request().fields, ("host", "s3cr3t s3cr3t")]},
+        {"fields": [*signed_request().fields, ("host", "s3cr3t")]},
+        {"fields": [*signed_request().fields, ("host", "h:s3cr3t")]},
     ],
 )
 def test_the_detail_of_a_malformed_target_is_made_of_our_words_only(change):

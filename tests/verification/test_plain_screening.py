@@ -94,13 +94,13 @@ def test_what_the_steps_look_at_twice_is_not_plain(changes):
     ],
 )
 def test_fields_that_the_steps_look_at_twice_are_not_plain(components, fields):
-    request = unsigned_claim(covering(*components), SIGNATURE, method="POST", headers=fields, body=BODY)
+    request = unsigned_claim(covering(*components), SIGNATURE, method="POST", fields=fields, body=BODY)
     assert hold(request) is None
 
 
 def test_a_digest_that_must_not_be_covered_is_not_plain():
     bare = dataclasses.replace(PROFILES[3], encoding="base64")
-    covered = unsigned_claim(covering(*FULL), SIGNATURE, method="POST", headers=[JSON_FIELD, DIGEST], body=BODY)
+    covered = unsigned_claim(covering(*FULL), SIGNATURE, method="POST", fields=[JSON_FIELD, DIGEST], body=BODY)
     assert hold(covered, dataclasses.replace(bare, digest="either")) is not None
     assert hold(covered, bare) is None
 
@@ -113,7 +113,7 @@ def test_half_a_signature_is_not_plain(name, value):
 
 def test_two_lines_of_a_signature_field_are_not_plain():
     request = signed_request()
-    again = dataclasses.replace(request, headers=[*request.headers, ("Signature", "sig2=:AAAA:")])
+    again = dataclasses.replace(request, fields=[*request.fields, ("Signature", "sig2=:AAAA:")])
     assert hold(again) is None
 
 
@@ -127,7 +127,7 @@ def test_two_lines_of_a_signature_field_are_not_plain():
 )
 def test_no_change_of_a_plain_message_is_judged_otherwise(name, profile, signed_by, at, dropped, put):
     request = signed_request(profile=signed_by)
-    value = request.field(name) or ""
+    value = request.fields.combined(name) or ""
     hold(with_field(request, name, value[:at] + put + value[at + dropped :]), profile)
 
 
@@ -145,5 +145,5 @@ def test_the_url_decides_nothing_here():
 def test_a_short_plain_message_is_plain_whatever_its_strings_hold(keyid):
     in_order = unsigned_claim(covering(*BARE, keyid=f'"{keyid}"'))
     assert hold(in_order).keyid == keyid
-    input_value = in_order.field("signature-input").replace(f';keyid="{keyid}"', "") + f';keyid="{keyid}"'
+    input_value = in_order.fields.combined("signature-input").replace(f';keyid="{keyid}"', "") + f';keyid="{keyid}"'
     assert screen(with_field(in_order, "signature-input", input_value), profiles.ADCP_3_2, now=NOW).keyid == keyid

@@ -35,7 +35,7 @@ async def read_content(
         UnreadRequest: it is larger than `cap` bytes, by its Content-Length or in fact, or takes longer than `seconds`.
         Disconnected: the client went away.
     """
-    declared = request.field("content-length") or "0"
+    declared = request.fields.combined("content-length") or "0"
     if declared.isdecimal() and (len(declared) > _DIGITS or int(declared) > cap):
         raise UnreadRequest(CONTENT_TOO_LARGE)
     reading = _read(receive, digest, cap)

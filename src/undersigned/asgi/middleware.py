@@ -232,7 +232,7 @@ class SignatureMiddleware:
         Raises:
             MalformedURL: the target, the authority or the method is refused.
         """
-        authority.check_names(fields.by_name, self._verifier.profile)
+        authority.check_names(fields.names, self._verifier.profile)
         authority.check_framing(fields, self._verifier.profile)
         method = scope.get("method", "GET")
         authority.check_method(method)

@@ -54,7 +54,7 @@ def judge(verifier: Verifier, request: Request, *, policy: Policy | None, fallba
         fallback: whether another authenticator of the application accepts the caller.
     """
     answers = _Answers(verifier, request, fallback=fallback)
-    judging = Gate(verifier.profile, policy, fallback=fallback).judge(_head(request), signed=is_signed(request))
+    judging = Gate(verifier.profile, policy, fallback=fallback).judge(_head(request), signed=is_signed(request.fields))
     try:
         return Judgement(drive(judging, answers.answer), None, answers.vouched)
     except SignatureError as error:
@@ -91,5 +91,5 @@ class _Answers:
 
 def _head(request: Request) -> Request:
     return Request(
-        request.method, request.url, request.headers, has_body=request.has_body, query_unknown=request.query_unknown
+        request.method, request.url, request.fields, has_body=request.has_body, query_unknown=request.query_unknown
     )

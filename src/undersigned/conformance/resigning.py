@@ -64,7 +64,7 @@ def signed_again(vector: Vector, base: str) -> Iterator[Difference | None]:
 
 def _is_a_signers(candidate: ParsedSignature) -> bool:
     """Return whether a signer would write this Signature-Input: bare components, the required ones first."""
-    components, value = candidate.coverage.components, candidate.request.field("signature-input") or ""
+    components, value = candidate.coverage.components, candidate.request.fields.combined("signature-input") or ""
     names = tuple([component.name for component in components])
     required = candidate.profile.required_components(has_body=candidate.request.has_body)
     return (
@@ -92,7 +92,7 @@ def _signed(vector: Vector, candidate: ParsedSignature, key: SigningKey) -> Sign
 def _verified(vector: Vector, request: Request, signed: SignedFields) -> Difference | None:
     """Compare what a verifier reads out of the fields that were made with what was signed."""
     kept = _without(request, _SIGNATURE_FIELDS)
-    again = Request(request.method, request.url, [*kept.headers, *signed.fields], request.body)
+    again = Request(request.method, request.url, [*kept.fields, *signed.fields], request.body)
     try:
         verified = vector.verifier().verify(again)
     except SignatureError as error:
@@ -102,7 +102,7 @@ def _verified(vector: Vector, request: Request, signed: SignedFields) -> Differe
 
 def _is_a_signers_digest(vector: Vector, candidate: ParsedSignature) -> bool:
     """Return whether a signer would write this Content-Digest: algorithms we know, in the profile's first spelling."""
-    field = candidate.request.field("content-digest") or ""
+    field = candidate.request.fields.combined("content-digest") or ""
     try:
         members = parse_byte_sequences(field, vector.profile.digest_encodings[0])
     except MalformedField:
@@ -111,7 +111,7 @@ def _is_a_signers_digest(vector: Vector, candidate: ParsedSignature) -> bool:
 
 
 def _digest(vector: Vector, candidate: ParsedSignature, key: SigningKey) -> str:
-    field = candidate.request.field("content-digest") or ""
+    field = candidate.request.fields.combined("content-digest") or ""
     digests: list[DigestAlgorithm] = [
         _DIGESTS[name] for name in parse_byte_sequences(field, vector.profile.digest_encodings[0])
     ]
@@ -122,10 +122,10 @@ def _digest(vector: Vector, candidate: ParsedSignature, key: SigningKey) -> str:
 
 def _field(name: str, request: Request, made: str) -> Difference | None:
     """Compare a member that was made with the field of the vector, which has it or differs as a whole."""
-    published = request.field(name.lower()) or ""
+    published = request.fields.combined(name.lower()) or ""
     return Difference.between(f"{name}, signed again", made if made in published else published, made)
 
 
 def _without(request: Request, names: frozenset[str]) -> Request:
-    kept = [(name, value) for name, value in request.headers if name not in names]
+    kept = [(name, value) for name, value in request.fields if name not in names]
     return Request(request.method, request.url, kept, request.body)

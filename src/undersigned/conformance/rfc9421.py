@@ -132,14 +132,14 @@ class RFC9421Case:
         published = self.keys.document(case.text("key")).document("jwk").members
         jwk = {**published, "kid": case.text("key"), "alg": ALGORITHMS[case.text("alg")]}
         try:
-            signatures = parse_byte_sequences(self.request.field("signature") or "", "base64")
+            signatures = parse_byte_sequences(self.request.fields.combined("signature") or "", "base64")
         except MalformedField:
             return False
         signature = signatures.get(case.text("label"), b"")
         return VerificationKey.from_jwk(jwk).verifies(signature, base.encode("ascii"))
 
     def _input(self) -> SignatureInput:
-        members = parse_signature_input(self.request.field("signature-input") or "")
+        members = parse_signature_input(self.request.fields.combined("signature-input") or "")
         label = self.document.text("label")
         if label not in members:
             raise MalformedVector("label names no member of Signature-Input")

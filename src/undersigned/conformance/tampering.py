@@ -106,12 +106,12 @@ class Facts:
     def _signed(self, request: Request) -> Request:
         signing = replace(self.profile, digest="required" if self.covers_digest else "either")
         fields = Signer(_KEY, profile=signing).sign(request, created=NOW, nonce=_NONCE)
-        return Request(request.method, request.url, [*request.headers, *fields], request.body)
+        return Request(request.method, request.url, [*request.fields, *fields], request.body)
 
     def _invalid(self, request: Request, rewritten: bytes) -> Request:
         """Rewrite what is signed: the content and its digest, or, where no digest is covered, the query."""
         if not (self.covers_digest and rewritten):
-            return Request(request.method, f"{request.url}?rewritten", request.headers, request.body)
+            return Request(request.method, f"{request.url}?rewritten", request.fields, request.body)
         digest = content_digest(rewritten, self.profile.digest_encodings[0])
         body = rewritten if self.digest_matches else rewritten + b" "
         return _changed(request, without="content-digest", field=("Content-Digest", digest), body=body)
@@ -120,6 +120,6 @@ class Facts:
 def _changed(
     request: Request, *, without: str = "", field: tuple[str, str] | None = None, body: bytes | None = None
 ) -> Request:
-    kept = [(name, value) for name, value in request.headers if name != without]
+    kept = [(name, value) for name, value in request.fields if name != without]
     added = [] if field is None else [field]
     return Request(request.method, request.url, [*kept, *added], request.body if body is None else body)

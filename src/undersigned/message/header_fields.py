@@ -1,13 +1,15 @@
-"""Header fields as every reader takes them (RFC 9110 section 5)."""
+"""Header fields of a message, read once (RFC 9110 section 5)."""
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Sequence
 
 Headers = Mapping[str, str] | Iterable[tuple[str, str]]
 """Header fields: a mapping, or (name, value) pairs whose order and repetition are kept."""
@@ -34,61 +36,90 @@ _USUAL: frozenset[str] = frozenset(
 )
 
 
+@dataclass(frozen=True, slots=True, init=False, repr=False)
 class HeaderFields:
-    """Header fields as every reader takes them, read once: names in lower case, values without the space around them.
+    """The header fields of a message: names in lower case, values without the spaces and tabs around them.
+
+    Iterating yields the (name, value) pairs in their order. The repr shows how many there are and no value.
 
     Args:
-        headers: a mapping, or (name, value) pairs; text stands for bytes as Latin-1.
+        headers: a mapping, or (name, value) pairs. Text is bytes decoded as Latin-1.
 
     Attributes:
-        lines: the (name, value) pairs in their order.
-        by_name: the values of each name in their order.
-        are_sound: whether every name is a token and no value holds CR, LF or NUL (RFC 9110 section 5.5).
+        lines: the (name, value) pairs in their order, one for each field line.
+        are_valid: whether every name is a token and no value has CR, LF or NUL (RFC 9110 section 5.5).
 
     Raises:
-        TypeError: `headers` is of another type.
+        TypeError: `headers` has another type; a mistake of the caller, never of a message.
     """
 
-    __slots__ = ("are_sound", "by_name", "lines")
+    lines: tuple[tuple[str, str], ...]
+    are_valid: bool = dataclasses.field(compare=False)
+    _values: Mapping[str, tuple[str, ...]] = dataclasses.field(compare=False)
 
-    def __init__(self, headers: Headers) -> None:
+    def __init__(self, headers: Headers = ()) -> None:
         pairs = cast("Iterable[tuple[str, str]]", headers.items() if isinstance(headers, Mapping) else headers)
         lines: list[tuple[str, str]] = []
-        by_name: dict[str, list[str]] = {}
+        values: dict[str, tuple[str, ...]] = {}
+        repeated: dict[str, list[str]] = {}
         try:
             for name, value in pairs:
                 if not isinstance(name, str) or not isinstance(value, str):
                     raise TypeError("header names and values must be str")
-                # Only ASCII has case here: the lower case of KELVIN SIGN is an ASCII letter, and another field's name.
-                line = (name.lower() if name.isascii() else name, value.strip(" \t"))
-                lines.append(line)
-                if line[0] in by_name:
-                    by_name[line[0]].append(line[1])
+                # Only ASCII changes case: the lower case of KELVIN SIGN is an ASCII letter, so another field's name.
+                key, stripped = name.lower() if name.isascii() else name, value.strip(" \t")
+                lines.append((key, stripped))
+                if key in values:
+                    repeated.setdefault(key, [*values[key]]).append(stripped)
                 else:
-                    by_name[line[0]] = [line[1]]
+                    values[key] = (stripped,)
         except ValueError:
             raise TypeError("headers must be a mapping or pairs of name and value") from None
-        self.lines = tuple(lines)
-        self.by_name = by_name
-        values = "".join([value for _, value in lines])
-        self.are_sound = not ("\r" in values or "\n" in values or "\0" in values) and (
-            _USUAL.issuperset(by_name) or _are_tokens(by_name)
+        for key, several in repeated.items():
+            values[key] = tuple(several)
+        text = "".join([value for _, value in lines])
+        valid = not ("\r" in text or "\n" in text or "\0" in text) and (
+            _USUAL.issuperset(values) or _are_tokens(values)
         )
+        assign = object.__setattr__
+        assign(self, "lines", tuple(lines))
+        assign(self, "are_valid", valid)
+        assign(self, "_values", values)
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
-        """Yield the pairs."""
+        """Yield the (name, value) pairs in their order."""
         return iter(self.lines)
+
+    def __len__(self) -> int:
+        """Return the number of field lines."""
+        return len(self.lines)
+
+    def __repr__(self) -> str:
+        """Return the number of field lines; values may hold secrets."""
+        return f"<HeaderFields: {len(self.lines)} lines>"
+
+    @property
+    def names(self) -> Collection[str]:
+        """The names in lower case, each once, in the order of their first lines."""
+        return self._values.keys()
 
     def has(self, name: str) -> bool:
         """Return whether there is a field `name` (lower case)."""
-        return name in self.by_name
+        return name in self._values
 
-    def values(self, name: str) -> list[str]:
-        """Return the values of the field `name` (lower case), a line each."""
-        return self.by_name.get(name, [])
+    def values(self, name: str) -> Sequence[str]:
+        """Return the value of each line of the field `name` (lower case), in their order."""
+        return self._values.get(name, ())
+
+    def combined(self, name: str) -> str | None:
+        """Return the combined value of the field `name` (lower case), or None if absent (RFC 9421 section 2.1)."""
+        values = self._values.get(name)
+        if values is None:
+            return None
+        return values[0] if len(values) == 1 else ", ".join(values)
 
 
 def _are_tokens(names: Collection[str]) -> bool:
-    """Return whether every name is a token in lower case; all of them at one look."""
+    """Return whether every name is a token in lower case, by one match over all of them."""
     joined = "\n".join(names)
     return joined.count("\n") == len(names) - 1 and _NAMES.fullmatch(joined) is not None

@@ -21,7 +21,7 @@ _UTF_8 = re.compile(r";[ \t]*charset=(?:utf-?8|us-ascii|\"utf-?8\"|\"us-ascii\")
 
 def says_json(request: Request) -> bool:
     """Return whether any Content-Type of the request, or any part of a listed one, is a JSON type."""
-    lines = request.by_name.get("content-type", ())
+    lines = request.fields.values("content-type")
     plain = len(lines) == 1 and lines[0] == "application/json"
     return plain or any(_JSON.fullmatch(part) for line in lines for part in line.split(","))
 
@@ -33,7 +33,7 @@ def strict_json(request: Request) -> JSONValue:
         AmbiguousJSON: two readers could find different members: a repeated key, a charset other than UTF-8.
         ValueError: not JSON, or not UTF-8; a byte order mark is neither.
     """
-    types = request.lines("content-type")
+    types = request.fields.values("content-type")
     # RFC 8259 gives the parameter no meaning, and some frameworks decode by it: in UTF-7, "+AHM-kill" is "skill".
     if any(len(_CHARSET.findall(line)) != len(_UTF_8.findall(line)) for line in types):
         raise AmbiguousJSON("the Content-Type gives JSON a charset other than UTF-8")

@@ -136,8 +136,8 @@ def received_target(request: Request) -> CanonicalURL:
     check_length(request.url)
     target = canonicalize(request.url, received=True)
     for name in (":authority", "host"):
-        values = request.by_name.get(name)
-        if values is None:
+        values = request.fields.values(name)
+        if not values:
             continue
         if len(values) > 1:
             raise MalformedURL(f"the request has {len(values)} {name} values", rule="one authority")

@@ -100,7 +100,7 @@ class ComponentValues:
             return known
         name = component.name
         if component.bare and name[:1] != "@" and name != "set-cookie":
-            value = self.request.field(name)
+            value = self.request.fields.combined(name)
             if value is None:
                 raise UnresolvableComponent(_NO_VALUE)
             # Printable ASCII, as nearly every value is, is known at once; a tab takes the longer look.
@@ -129,7 +129,7 @@ class ComponentValues:
         self._delimiters += _EACH
         name, wrapped = component.name, component.text.endswith(";bs")
         if (name, wrapped) not in self._parsed:
-            text = (self.target.query if name == "@query-param" else self.request.field(name)) or ""
+            text = (self.target.query if name == "@query-param" else self.request.fields.combined(name)) or ""
             self._parsed[name, wrapped] = len(text) // _WRAPPED if wrapped else len(text)
             if not wrapped and len(text) <= LONGEST_PARSED:
                 delimiters = _QUERY_DELIMITERS if name == "@query-param" else _DELIMITERS
@@ -189,7 +189,7 @@ class CanonicalResolver(HTTPSignatureComponentResolver):
 
     def __init__(self, request: Request, target: CanonicalURL) -> None:
         origin = f"{target.scheme}://{target.authority}/"
-        message = _Message(request.method, origin, _Lines(request.headers))
+        message = _Message(request.method, origin, _Lines(request.fields.lines))
         super().__init__(message)  # type: ignore[no-untyped-call]
         self.target = target
         port = None if target.port is None else str(target.port)

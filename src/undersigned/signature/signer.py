@@ -154,7 +154,7 @@ class Signer:
 
         A receiver reads the two fields as a whole: a malformed signature next to ours takes ours with it.
         """
-        inputs, signatures = request.field("signature-input"), request.field("signature")
+        inputs, signatures = request.fields.combined("signature-input"), request.fields.combined("signature")
         labels: set[str] = set()
         try:
             if inputs is not None:
@@ -194,7 +194,7 @@ class Signer:
 
     def _digest(self, request: Request) -> str | None:
         """Return the Content-Digest to add, or None if the request already has one; that one must be right."""
-        given = request.field("content-digest")
+        given = request.fields.combined("content-digest")
         if given is None:
             return content_digest(request.body, self.profile.digest_encodings[0], algorithms=self._digests)
         try:
@@ -229,7 +229,7 @@ class _Covered(NamedTuple):
 def _base(values: ComponentValues, covered: _Covered, parameters: str) -> str:
     """Return the signature base, if a receiver would take the covered fields for the same values."""
     if "content-type" in covered.names:
-        types = values.request.by_name.get("content-type", ())
+        types = values.request.fields.values("content-type")
         if len(types) != 1:
             raise SigningError("headers: the signature covers Content-Type; add exactly one to the request")
         if is_list(types[0]):
@@ -242,11 +242,11 @@ def _base(values: ComponentValues, covered: _Covered, parameters: str) -> str:
 
 def _check_fields(request: Request, target: CanonicalURL) -> None:
     """Check that a receiver reads the header fields as they are signed, and the authority as the URL's."""
-    if not request.fields_are_sound:
+    if not request.fields.are_valid:
         raise SigningError("headers: a name is not a token, or a value contains CR, LF or NUL; correct it")
     for name, field_name in ((":authority", ":authority"), ("Host", "host")):
-        values = request.by_name.get(field_name)
-        if values is None:
+        values = request.fields.values(field_name)
+        if not values:
             continue
         if len(values) > 1:
             raise SigningError(f"headers: more than one {name}, which receivers reject; send one")

@@ -25,10 +25,10 @@ LONGEST_PLAIN = 512
 def plain_candidate(request: Request, profile: Profile, *, now: float) -> ParsedSignature | None:
     """Return what `undersigned.screening.screen` returns for a plain message that it accepts, None for any other."""
     try:
-        (value,), (signed,) = request.by_name["signature-input"], request.by_name["signature"]
-    except (KeyError, ValueError):
+        (value,), (signed,) = request.fields.values("signature-input"), request.fields.values("signature")
+    except ValueError:
         return None
-    if len(value) > LONGEST_PLAIN or len(signed) > LONGEST_PLAIN or not request.fields_are_sound:
+    if len(value) > LONGEST_PLAIN or len(signed) > LONGEST_PLAIN or not request.fields.are_valid:
         return None
     match, sequence = IN_ORDER.fullmatch(value), plain_byte_sequence(signed, profile.encoding)
     if match is None or sequence is None:
@@ -69,14 +69,14 @@ def plain_candidate(request: Request, profile: Profile, *, now: float) -> Parsed
 
 def _covered_digest(request: Request, coverage: Coverage, profile: Profile) -> ContentDigest | None:
     """Return the digest that is covered, None where none is, and `_UNREAD` where a second look is needed."""
-    names, lines = coverage.names, request.by_name
+    names, fields = coverage.names, request.fields
     if "content-type" in names:
-        types = lines.get("content-type", ())
+        types = fields.values("content-type")
         if len(types) != 1 or "," in types[0] or '"' in types[0]:
             return _UNREAD
     if "content-digest" not in names:
         return None
-    values = lines.get("content-digest", ())
+    values = fields.values("content-digest")
     if len(values) != 1 or len(values[0]) > LONGEST_PLAIN or profile.digest == "forbidden":
         return _UNREAD
     member = plain_byte_sequence(values[0], *profile.digest_encodings)

@@ -32,9 +32,9 @@ MOST_DELIMITERS = 64
 _DELIMITERS = ",;: \\%"
 
 
-def is_signed(message: Request | HeaderFields) -> bool:
-    """Return whether a message, or the fields of one, carries any of the two signature fields."""
-    return message.has("signature") or message.has("signature-input")
+def is_signed(fields: HeaderFields) -> bool:
+    """Return whether a message with these fields has Signature or Signature-Input."""
+    return fields.has("signature") or fields.has("signature-input")
 
 
 def screen(request: Request, profile: Profile, *, now: float) -> ParsedSignature:
@@ -48,7 +48,7 @@ def screen(request: Request, profile: Profile, *, now: float) -> ParsedSignature
 
 def screen_any(request: Request, profile: Profile, *, now: float) -> ParsedSignature:
     """Do what `screen` does without the look for a plain message first, which tests hold it equal to."""
-    if not is_signed(request):
+    if not is_signed(request.fields):
         raise profile.error("signature_required", step=0, detail="the request is not signed")
     try:
         label, read, signature = _read(request, profile)
@@ -86,9 +86,9 @@ def screen_any(request: Request, profile: Profile, *, now: float) -> ParsedSigna
 
 def _read(request: Request, profile: Profile) -> tuple[str, SignatureInput, bytes]:
     """Return the label that is processed, its Signature-Input member and its signature bytes (step 1)."""
-    if not request.fields_are_sound:
+    if not request.fields.are_valid:
         raise MalformedField("a field name is not a token, or a field value holds CR, LF or NUL")
-    input_value, value = request.field("signature-input"), request.field("signature")
+    input_value, value = request.fields.combined("signature-input"), request.fields.combined("signature")
     if input_value is None or value is None:
         raise MalformedField("Signature and Signature-Input must come together")
     _check_size(value)
@@ -141,12 +141,12 @@ def _check_types(parameters: Mapping[str, Parameter], profile: Profile) -> None:
 def _covered_fields(request: Request, profile: Profile, names: frozenset[str]) -> ContentDigest | None:
     """Hold a covered Content-Type to one value and a covered Content-Digest to the profile's spelling (step 1)."""
     if "content-type" in names:
-        types = request.lines("content-type")
+        types = request.fields.values("content-type")
         if len(types) > 1 or (types and is_list(types[0], longest=LONGEST_FIELD)):
             raise MalformedField("the covered Content-Type has several values")
     if "content-digest" not in names:
         return None
-    value = request.field("content-digest") or ""
+    value = request.fields.combined("content-digest") or ""
     _check_size(value)
     return ContentDigest.parse(value, *profile.digest_encodings)
 

@@ -172,7 +172,7 @@ def _causes(
     elif step == _WINDOW and read is not None:
         created, expires = read.parameters.get("created"), read.parameters.get("expires")
         yield f"it is valid from {created!r} to {expires!r}, in seconds since the epoch: --now says when to judge it"
-    elif step == _CONTENT and (cause := digest_cause(request.body, request.field("content-digest") or "")):
+    elif step == _CONTENT and (cause := digest_cause(request.body, request.fields.combined("content-digest") or "")):
         yield cause
 
 
@@ -182,7 +182,7 @@ def _other_base64(request: Request, profile: Profile) -> Iterator[str]:
         "content-digest": profile.digest_encodings,
     }
     for name, encodings in wanted_by.items():
-        value = request.field(name)
+        value = request.fields.combined(name)
         if value is not None and _is_spelled(value, _BOTH) and not _is_spelled(value, encodings):
             given = "Base64url" if "base64" in encodings else "padded Base64"
             wanted = "padded Base64 (RFC 8941)" if "base64" in encodings else "unpadded Base64url"
@@ -199,7 +199,7 @@ def _is_spelled(value: str, encodings: tuple[Encoding, ...]) -> bool:
 def _read(request: Request, profile: Profile) -> SignatureInput | None:
     """Return the Signature-Input member that the profile processes, or `None` where there is none to read."""
     try:
-        inputs = parse_signature_input(request.field("signature-input") or "")
+        inputs = parse_signature_input(request.fields.combined("signature-input") or "")
     except MalformedField:
         return None
     return inputs[processed_label(inputs, profile)]

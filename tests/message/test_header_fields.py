@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+from undersigned.message.header_fields import HeaderFields
+
+
+def test_order_and_repetition_of_lines_are_kept():
+    fields = HeaderFields([("B", "1"), ("a", "2"), ("b", "3"), ("b", "4")])
+    assert fields.lines == (("b", "1"), ("a", "2"), ("b", "3"), ("b", "4"))
+    assert [*fields] == [*fields.lines]
+    assert len(fields) == 4
+    assert [*fields.names] == ["b", "a"]
+    assert fields.values("b") == ("1", "3", "4")
+    assert fields.combined("b") == "1, 3, 4"
+
+
+def test_an_absent_field_is_none_and_an_empty_one_is_not():
+    fields = HeaderFields([("a", "")])
+    assert (fields.has("b"), fields.values("b"), fields.combined("b")) == (False, (), None)
+    assert (fields.has("a"), fields.values("a"), fields.combined("a")) == (True, ("",), "")
+
+
+def test_a_mapping_of_fields_is_accepted():
+    assert HeaderFields({"A": "1", "B": "2"}).lines == (("a", "1"), ("b", "2"))
+
+
+def test_an_iterator_of_fields_is_accepted():
+    assert HeaderFields(iter([("A", "1")])).lines == (("a", "1"),)
+
+
+def test_spaces_and_tabs_around_a_value_are_dropped_and_nothing_else():
+    fields = HeaderFields([("a", " \t x \ty\t "), ("b", "\x0b\xa0"), ("c", "c d")])
+    assert fields.lines == (("a", "x \ty"), ("b", "\x0b\xa0"), ("c", "c d"))
+
+
+def test_only_ascii_letters_of_a_name_change_case():
+    # The lower case of KELVIN SIGN is the ASCII letter k, so another field's name.
+    assert HeaderFields([("COO\u212aIE", "v")]).lines == (("COO\u212aIE", "v"),)
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        None,
+        1,
+        "name",
+        [("a",)],
+        [("a", "b", "c")],
+        [("a", None)],
+        [("a", b"b")],
+        [(b"a", "b")],
+        [(b"a", b"b")],
+        {"a": ["b"]},
+        [1],
+    ],
+)
+def test_headers_of_another_type_are_a_type_error(headers):
+    with pytest.raises(TypeError):
+        HeaderFields(headers)
+
+
+def test_fields_show_how_many_they_are_and_none_of_their_text():
+    fields = HeaderFields([("authorization", "secret")])
+    assert repr(fields) == str(fields) == "<HeaderFields: 1 lines>"
+
+
+def test_equal_lines_are_equal_fields():
+    one, other = HeaderFields([("A", "1 ")]), HeaderFields({"a": "1"})
+    assert one == other
+    assert hash(one) == hash(other)
+    assert one != HeaderFields([("a", "2")])
+    assert pickle.loads(pickle.dumps(one)).values("a") == ("1",)  # noqa: S301 - our own bytes
+
+
+@pytest.mark.parametrize("name", ["a", "A", "x-a", ":authority", "!#$%&'*+.^_`|~09-az", "signature"])
+def test_a_token_is_a_valid_name(name):
+    assert HeaderFields([(name, "v")]).are_valid
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", " ", "a b", "a:", "::a", ":", "a\n", "a\nb", "\na", "a\n\n", "é", "\u212a", "\ud800", "a\0", "a\r", "(", '"'],
+)
+def test_a_name_is_invalid_if_it_is_not_a_token(name):
+    assert not HeaderFields([("first", "v"), (name, "v"), ("last", "v")]).are_valid
+
+
+@pytest.mark.parametrize("value", ["", "v", "é", "\ud800", "\x7f", "\x0b", "a\tb", "\x85", "\u2028", "x" * 100_000])
+def test_a_value_without_cr_lf_and_nul_is_valid(value):
+    assert HeaderFields([("a", value)]).are_valid
+
+
+@pytest.mark.parametrize("value", ["a\r\n b", "a\nb", "\n", "a\rb", "\r", "\0", "a\0b"])
+def test_a_value_with_cr_lf_or_nul_is_invalid(value):
+    assert not HeaderFields([("first", "v"), ("a", value), ("last", "v")]).are_valid
+
+
+def test_no_fields_at_all_are_valid():
+    assert HeaderFields().are_valid

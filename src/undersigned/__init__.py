@@ -25,6 +25,7 @@ from undersigned.policy.jsonrpc import JSONRPCResolver
 from undersigned.policy.operation import Operation, PathResolver
 from undersigned.policy.policy import Policy
 from undersigned.replay.memory import MemoryReplayStore
+from undersigned.replay.sqlite import SqliteReplayStore
 from undersigned.replay.store import AsyncReplayStore, Claim, ReplayStore
 from undersigned.signature.keys import AsyncKeySource, KeySet, KeySource, SigningKey, VerificationKey
 from undersigned.signature.profile import Caps, Profile
@@ -67,6 +68,7 @@ __all__ = [
     "Signer",
     "SigningError",
     "SigningKey",
+    "SqliteReplayStore",
     "UndersignedError",
     "VerificationKey",
     "VerificationUnavailable",

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import logging
 import multiprocessing
 import os
 from pathlib import Path
@@ -91,40 +90,44 @@ def test_a_memory_store_says_once_that_there_are_several_workers(monkeypatch, ca
         assert "use SqliteReplayStore" in caplog.text
 
 
-def said_in_child(store: MemoryReplayStore) -> list[str]:
-    """What the store logs when a forked process makes two claims of it."""
-    receiver, sender = FORK.Pipe(duplex=False)
-
-    def child() -> None:
-        heard: list[str] = []
-        handler = logging.Handler()
-        handler.emit = lambda record: heard.append(record.getMessage())
-        logging.getLogger("undersigned").addHandler(handler)
-        claims(store)
-        sender.send(heard)
-
-    process = FORK.Process(target=child)
-    process.start()
-    heard = receiver.recv()
-    process.join(10)
-    return heard
+def claims_in_child(monkeypatch, store: MemoryReplayStore) -> None:
+    """Claim of a store as a process does that was forked from this one."""
+    monkeypatch.setattr("undersigned.replay.memory.getpid", lambda: 0)
+    claims(store)
 
 
-def test_a_memory_store_says_that_it_was_used_before_the_fork():
+def test_a_memory_store_says_that_it_was_used_before_a_fork(monkeypatch, caplog):
     store = MemoryReplayStore()
     claims(store)
-    (said,) = said_in_child(store)
-    assert f"process {os.getpid()} used it before process" in said
+    claims_in_child(monkeypatch, store)
+    assert [f"(process {os.getpid()} used it before process 0 was forked)" in said for said in caplog.messages] == [
+        True
+    ]
 
 
-def test_a_memory_store_made_before_the_fork_of_a_single_worker_says_nothing():
-    assert said_in_child(MemoryReplayStore()) == []
+@pytest.mark.parametrize(("count", "said"), [(1, 0), (None, 1), (2, 1)])
+def test_a_memory_store_made_before_a_fork_says_so_unless_the_worker_is_the_only_one(monkeypatch, caplog, count, said):
+    monkeypatch.setattr("undersigned.replay.memory.worker_count", lambda: count)
+    claims_in_child(monkeypatch, MemoryReplayStore())
+    assert len(caplog.messages) == said
 
 
-def test_a_memory_store_made_before_the_fork_says_so_where_workers_cannot_be_counted(monkeypatch):
-    monkeypatch.setattr("undersigned.replay.memory.worker_count", lambda: None)
-    (said,) = said_in_child(MemoryReplayStore())
-    assert f"process {os.getpid()} made it" in said
+def test_a_forked_process_is_a_worker_of_its_own():
+    receiver, sender = FORK.Pipe(duplex=False)
+    barrier = FORK.Barrier(2)
+
+    def child() -> None:
+        barrier.wait()
+        sender.send(worker_count())
+        barrier.wait()
+
+    children = [FORK.Process(target=child) for _ in range(2)]
+    for process in children:
+        process.start()
+    counts = [receiver.recv() for _ in children]
+    for process in children:
+        process.join(10)
+    assert counts == [2, 2]
 
 
 def test_a_thread_that_is_second_to_make_the_first_claim_says_nothing(monkeypatch, caplog):

@@ -1,6 +1,16 @@
 """Replay stores: what a verifier asks whether a nonce is fresh (RFC 9421 section 7.2.2)."""
 
 from undersigned.replay.memory import MemoryReplayStore
+from undersigned.replay.nonce import bounded_nonce
+from undersigned.replay.sqlite import ReplacedFile, SqliteReplayStore
 from undersigned.replay.store import AsyncReplayStore, Claim, ReplayStore
 
-__all__ = ["AsyncReplayStore", "Claim", "MemoryReplayStore", "ReplayStore"]
+__all__ = [
+    "AsyncReplayStore",
+    "Claim",
+    "MemoryReplayStore",
+    "ReplacedFile",
+    "ReplayStore",
+    "SqliteReplayStore",
+    "bounded_nonce",
+]

@@ -1,0 +1,283 @@
+"""A replay store in one SQLite file, for the processes of one host (RFC 9421 section 7.2.2)."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+import uuid
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from undersigned.errors import ConfigurationError, UndersignedError
+from undersigned.replay.nonce import bounded_nonce
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Generator
+    from types import TracebackType
+
+    from undersigned.replay.store import Claim
+    from undersigned.signature.profile import Caps
+
+_VERSION = 1
+"""What `PRAGMA user_version` says of a file with the tables below."""
+
+_SCHEMA = (
+    "CREATE TABLE store (id TEXT NOT NULL, live INTEGER NOT NULL, forgotten REAL NOT NULL)",
+    "CREATE TABLE sender (id INTEGER PRIMARY KEY, keyid TEXT NOT NULL UNIQUE, live INTEGER NOT NULL)",
+    """CREATE TABLE nonce (
+        sender INTEGER NOT NULL, nonce TEXT NOT NULL, until REAL NOT NULL, PRIMARY KEY (sender, nonce)
+    ) WITHOUT ROWID""",
+    "CREATE INDEX nonce_until ON nonce (until)",
+    """CREATE TRIGGER claimed AFTER INSERT ON nonce BEGIN
+        UPDATE sender SET live = live + 1 WHERE id = new.sender;
+        UPDATE store SET live = live + 1;
+    END""",
+    """CREATE TRIGGER forgotten AFTER DELETE ON nonce BEGIN
+        UPDATE sender SET live = live - 1 WHERE id = old.sender;
+        DELETE FROM sender WHERE id = old.sender AND live = 0;
+        UPDATE store SET live = live - 1, forgotten = max(forgotten, old.until);
+    END""",
+    f"PRAGMA user_version = {_VERSION}",
+)
+
+_FORGET = """
+DELETE FROM nonce WHERE (sender, nonce) IN (SELECT sender, nonce FROM nonce WHERE until < ? ORDER BY until LIMIT ?)
+"""
+
+_CLAIM = """
+INSERT INTO nonce (sender, nonce, until)
+SELECT sender.id, :nonce, :until FROM sender, store
+WHERE sender.keyid = :keyid AND sender.live < :per_key AND store.live < :total AND store.forgotten < :until
+ON CONFLICT DO NOTHING
+"""
+
+_SEEN = """
+SELECT EXISTS (SELECT 1 FROM nonce JOIN sender ON nonce.sender = sender.id WHERE keyid = :keyid AND nonce = :nonce)
+    OR EXISTS (SELECT 1 FROM store WHERE forgotten >= :until)
+"""
+
+_FULL = """
+SELECT coalesce((SELECT live FROM sender WHERE keyid = :keyid), 0) >= :per_key OR live >= :total FROM store
+"""
+
+_FEW, _MANY = 16, 1000
+"""How many ended nonces a claim deletes in passing, and at a time when a cap is reached."""
+
+_NO_TOTAL = 2**63 - 1
+_LONGEST_TIMEOUT = 3600
+
+
+class ReplacedFile(UndersignedError):
+    """The operator must act: the file is no longer the store that was opened, so nonces may be forgotten."""
+
+
+class SqliteReplayStore:
+    """A replay store in a file that several processes of one host share. Safe to share between threads.
+
+    It may be made before or after the workers are forked. Each claim is one transaction. What cannot be written is not
+    claimed: a full disk, a file that stays locked, is damaged or was replaced raises, the request gets 503, and the
+    next claim tries again. A nonce is forgotten after its end, some with each claim. A nonce that would end before the
+    latest end forgotten, because a clock was set back or is slow, may be one of them and counts as seen.
+
+    Args:
+        path: the file, on a local disk; it is made if it does not exist. SQLite adds two files beside it.
+        timeout: the seconds that a call waits while other processes write.
+        survives_power_loss: whether each claim waits until the disk has it. Without, claims are several times faster
+            and still survive the end of any process, but after a crash of the operating system the last ones may be
+            lost, and their nonces could be used again.
+
+    Raises:
+        ConfigurationError: the file cannot be opened, or is not a replay store.
+    """
+
+    __slots__ = ("_id", "_opened", "_path", "_survives_power_loss", "_timeout")
+
+    def __init__(self, path: str | os.PathLike[str], *, timeout: float = 5.0, survives_power_loss: bool = True) -> None:
+        if not isinstance(timeout, (int, float)) or not 0 < timeout <= _LONGEST_TIMEOUT:
+            raise ConfigurationError("timeout: give seconds greater than 0, such as 5, and at most an hour")
+        if not isinstance(path, (str, os.PathLike)) or str(path) in {"", ":memory:"}:
+            raise ConfigurationError("path: give the path of a file; for one process, use MemoryReplayStore")
+        self._path = Path(path).absolute()
+        self._timeout = timeout
+        self._survives_power_loss = survives_power_loss
+        self._id = self._prepare()
+        self._opened = _Opened()
+
+    @property
+    def blocking(self) -> bool:
+        """Always True: a call reads and writes a file."""
+        return True
+
+    def full(self, keyid: str, *, now: float, caps: Caps) -> bool:
+        """Return whether a cap is reached for `keyid`.
+
+        Raises:
+            sqlite3.Error: the file cannot be read now.
+            ReplacedFile: another file has taken its place.
+        """
+        asked = {"keyid": keyid, **_limits(caps)}
+        with self._connection() as connection:
+            while _is_true(connection, _FULL, asked):
+                with _transaction(connection):
+                    ended = connection.execute(_FORGET, (now, _MANY)).rowcount
+                if not ended:
+                    return True
+            return False
+
+    def claim(self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps) -> Claim:
+        """Remember the pair until `until`, atomically with both checks.
+
+        Raises:
+            sqlite3.Error: the file cannot be written now.
+            ReplacedFile: another file has taken its place.
+        """
+        asked = {"keyid": keyid, "nonce": bounded_nonce(nonce), "until": until, **_limits(caps)}
+        with self._connection() as connection, _transaction(connection):
+            ended = connection.execute(_FORGET, (now, _FEW)).rowcount
+            while True:
+                connection.execute("INSERT OR IGNORE INTO sender (keyid, live) VALUES (?, 0)", (keyid,))
+                if connection.execute(_CLAIM, asked).rowcount == 1:
+                    return "fresh"
+                if _is_true(connection, _SEEN, asked):
+                    return "seen"
+                if not ended:
+                    return "full"
+                ended = connection.execute(_FORGET, (now, _MANY)).rowcount
+
+    def close(self) -> None:
+        """Close the file in this process; the next call opens it again."""
+        opened, self._opened = self._opened, _Opened()
+        with opened.lock:
+            opened.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @contextlib.contextmanager
+    def _connection(self) -> Generator[sqlite3.Connection]:
+        """Lend this process's connection to one thread, and close it after an error: the next call opens it again."""
+        opened = self._opened
+        if opened.process != os.getpid():
+            # A connection does not survive a fork, and closing the parent's here would release the parent's locks.
+            opened = self._opened = _Opened(inherited=opened)
+        if not opened.lock.acquire(timeout=self._timeout):
+            raise TimeoutError(f"other threads use {self._path} for longer than {self._timeout} s")
+        try:
+            yield self._current(opened)
+        except BaseException:
+            opened.close()
+            raise
+        finally:
+            opened.lock.release()
+
+    def _current(self, opened: _Opened) -> sqlite3.Connection:
+        """Return the open connection to the file that is at the path now.
+
+        Raises:
+            sqlite3.Error: there is no file, or it cannot be read.
+            ReplacedFile: it is another store.
+        """
+        try:
+            status = self._path.stat()
+            file = (status.st_dev, status.st_ino)
+        except FileNotFoundError:
+            file = None
+        if opened.connection is not None and opened.file == file:
+            return opened.connection
+        opened.close()
+        opened.connection, opened.file = self._connect("rw"), file
+        ((found,),) = opened.connection.execute("SELECT id FROM store").fetchall()
+        if found != self._id:
+            raise ReplacedFile(f"{self._path} is another replay store than the one opened at the start: restart")
+        return opened.connection
+
+    def _connect(self, mode: str) -> sqlite3.Connection:
+        import sqlite3  # noqa: PLC0415 - whoever keeps nonces elsewhere does not load it
+
+        connection = sqlite3.connect(
+            f"{self._path.as_uri()}?mode={mode}",
+            uri=True,
+            timeout=self._timeout,
+            isolation_level=None,
+            check_same_thread=False,
+        )
+        connection.execute(f"PRAGMA synchronous = {'FULL' if self._survives_power_loss else 'NORMAL'}")
+        return connection
+
+    def _prepare(self) -> str:
+        """Make the tables if the file is new, and return the store's id."""
+        import sqlite3  # noqa: PLC0415 - as above
+
+        try:
+            with contextlib.closing(self._connect("rwc")) as connection:
+                with _transaction(connection):
+                    identity = self._identify(connection)
+                ((mode,),) = connection.execute("PRAGMA journal_mode = WAL").fetchall()
+        except sqlite3.Error as error:
+            raise ConfigurationError(f"path: {self._path} cannot be opened as a replay store: {error}") from error
+        if mode != "wal":
+            raise ConfigurationError(f"path: {self._path} is where SQLite has no write-ahead log: use a local disk")
+        return identity
+
+    def _identify(self, connection: sqlite3.Connection) -> str:
+        ((version,),) = connection.execute("PRAGMA user_version").fetchall()
+        if version == _VERSION:
+            ((found,),) = connection.execute("SELECT id FROM store").fetchall()
+            return str(found)
+        if version != 0 or connection.execute("SELECT 1 FROM sqlite_schema").fetchall():
+            raise ConfigurationError(f"path: {self._path} is a database of something else: give another path")
+        for statement in _SCHEMA:
+            connection.execute(statement)
+        made = uuid.uuid4().hex
+        connection.execute("INSERT INTO store VALUES (?, 0, 0)", (made,))
+        return made
+
+
+class _Opened:
+    """The connection of one process.
+
+    Attributes:
+        process: the process.
+        lock: held while a thread uses the connection.
+        connection: the connection, or None until it is needed.
+        file: the device and the number of the file it was opened for.
+        inherited: what the process that forked this one had open.
+    """
+
+    __slots__ = ("connection", "file", "inherited", "lock", "process")
+
+    def __init__(self, inherited: _Opened | None = None) -> None:
+        self.process = os.getpid()
+        self.lock = threading.Lock()
+        self.connection: sqlite3.Connection | None = None
+        self.file: tuple[int, int] | None = None
+        self.inherited = inherited
+
+    def close(self) -> None:
+        connection, self.connection = self.connection, None
+        if connection is not None:
+            connection.close()
+
+
+@contextlib.contextmanager
+def _transaction(connection: sqlite3.Connection) -> Generator[None]:
+    """Commit what is written inside; an error leaves it to the closing of the connection to roll back."""
+    connection.execute("BEGIN IMMEDIATE")
+    yield
+    connection.execute("COMMIT")
+
+
+def _is_true(connection: sqlite3.Connection, question: str, asked: dict[str, object]) -> bool:
+    ((answer,),) = connection.execute(question, asked).fetchall()
+    return bool(answer)
+
+
+def _limits(caps: Caps) -> dict[str, object]:
+    return {"per_key": caps.per_key, "total": _NO_TOTAL if caps.total is None else caps.total}

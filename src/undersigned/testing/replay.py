@@ -1,0 +1,251 @@
+"""The contract of a replay store, as a check to run against a store of one's own.
+
+def test_my_store_keeps_the_contract():
+    check_replay_store(MyStore(...))
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from inspect import isawaitable
+from threading import Barrier
+from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast, get_args
+
+from undersigned.replay.store import Claim
+from undersigned.signature.profile import Caps
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Coroutine
+
+    from undersigned.replay.store import AsyncReplayStore, ReplayStore
+
+Answer = TypeVar("Answer")
+
+_LIFE = 360
+"""Seconds from a claim to its end: five minutes of validity and one of clock skew."""
+
+_LINGER = 60
+"""Seconds after its end that a nonce may still count toward a cap."""
+
+_MANY = 40
+"""Claims that give a store reason to forget what has ended, even if it forgets a little at a time."""
+
+_RACERS, _RACED = 8, 100
+_ROOMY = Caps(per_key=1_000_000)
+
+
+def check_replay_store(store: ReplayStore) -> None:
+    """Check that `store` keeps the contract of `ReplayStore`, with about 1,500 claims from up to eight threads.
+
+    Give it a store that is empty and that nothing else uses: the check takes it some hours into the future.
+
+    Raises:
+        AssertionError: the store breaks the contract; the message says how.
+    """
+    if not isinstance(getattr(store, "blocking", None), bool):
+        raise AssertionError("blocking: must be True or False")  # noqa: TRY004 - what tests raise
+    contract = _Contract(store)
+    for check in _CHECKS:
+        _finish(check(contract))
+    with ThreadPoolExecutor(_RACERS) as pool:
+        for claims, judge in _RACES:
+            barrier = Barrier(_RACERS)
+
+            def racer(number: int, claims: _Racer = claims, barrier: Barrier = barrier) -> list[Claim]:
+                barrier.wait()
+                return _finish(claims(contract, number))
+
+            judge(list(pool.map(racer, range(_RACERS))))
+
+
+async def check_async_replay_store(store: AsyncReplayStore) -> None:
+    """Check that `store` keeps the contract of `AsyncReplayStore`: as `check_replay_store`, with tasks for threads.
+
+    Raises:
+        AssertionError: the store breaks the contract; the message says how.
+    """
+    contract = _Contract(store)
+    for check in _CHECKS:
+        await check(contract)
+    for claims, judge in _RACES:
+        judge(list(await asyncio.gather(*(claims(contract, number) for number in range(_RACERS)))))
+
+
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    """A claim, with times in seconds from the start of the check."""
+
+    keyid: str
+    nonce: str
+    at: float = 0
+    until: float = _LIFE
+    caps: Caps = _ROOMY
+
+
+class _Contract:
+    """The store under check, and the time at which the check of each rule starts."""
+
+    def __init__(self, store: ReplayStore | AsyncReplayStore) -> None:
+        self._store = store
+        self._start = int(time.time())
+
+    async def claim(self, attempt: _Attempt) -> Claim:
+        answer = await _settled(
+            self._store.claim(
+                attempt.keyid,
+                attempt.nonce,
+                now=self._start + attempt.at,
+                until=self._start + attempt.until,
+                caps=attempt.caps,
+            )
+        )
+        _hold(answer in get_args(Claim), f"claim: answered {answer!r}; expected fresh, seen or full")
+        return cast("Claim", answer)
+
+    async def expect(self, expected: Claim, attempt: _Attempt, rule: str) -> None:
+        answer = await self.claim(attempt)
+        _hold(answer == expected, f"claim: answered {answer!r}, expected {expected!r}: {rule}")
+
+    async def expect_full(self, attempt: _Attempt, rule: str, *, expected: bool = True) -> None:
+        """Ask whether a cap is reached for the keyid of `attempt`, whose nonce is not used."""
+        now = self._start + attempt.at
+        answer = await _settled(self._store.full(attempt.keyid, now=now, caps=attempt.caps))
+        _hold(answer is expected, f"full: answered {answer!r}, expected {expected!r}: {rule}")
+
+    async def expect_room(self, attempt: _Attempt, rule: str) -> None:
+        await self.expect_full(attempt, rule, expected=False)
+
+    def go_on(self, seconds: float) -> None:
+        """Start the next check that much later, when the nonces of this one have ended."""
+        self._start += int(seconds) + 2 * _LIFE
+
+    async def let_pass(self, keyid: str, *, at: float) -> None:
+        """Give the store reason to forget what has ended at `at`."""
+        for number in range(_MANY):
+            attempt = _Attempt(keyid, f"later {at} {number}", at=at, until=at + _LIFE)
+            await self.expect("fresh", attempt, "a new nonce is fresh")
+
+
+async def _once(contract: _Contract) -> None:
+    await contract.expect("fresh", _Attempt("once", "n"), "a new nonce is fresh")
+    await contract.expect("seen", _Attempt("once", "n"), "a nonce is fresh once")
+    await contract.expect("seen", _Attempt("once", "n", until=2 * _LIFE), "a nonce is seen whatever its end is")
+    await contract.expect("seen", _Attempt("once", "n", until=_LIFE - 1), "a nonce is seen whatever its end is")
+
+
+async def _pairs(contract: _Contract) -> None:
+    for keyid, nonce in (("a", "bc"), ("ab", "c"), ("A", "bc"), ("a", "BC")):
+        await contract.expect("fresh", _Attempt(keyid, nonce), "keyid and nonce together are what is claimed")
+
+
+async def _any_text(contract: _Contract) -> None:
+    for keyid in ("{}", "}{", "*", "%s", "'\"", "a:b", "a b", "\\", "key" * 100):
+        for nonce in ("", "0", "{}", "*", "%s", "'\"", "a:b", "a b", "\\"):
+            await contract.expect("fresh", _Attempt(keyid, nonce), "any text is a keyid and a nonce")
+            await contract.expect("seen", _Attempt(keyid, nonce), "any text is a keyid and a nonce")
+
+
+async def _long(contract: _Contract) -> None:
+    for end in ("a", "b"):
+        await contract.expect(
+            "fresh", _Attempt("long", "n" * 10_000 + end), "long nonces differ in their last character"
+        )
+        await contract.expect("seen", _Attempt("long", "n" * 10_000 + end), "a long nonce is fresh once")
+
+
+async def _last_moment(contract: _Contract) -> None:
+    await contract.expect("fresh", _Attempt("last moment", "n"), "a new nonce is fresh")
+    await contract.let_pass("last moment", at=_LIFE)
+    await contract.expect("seen", _Attempt("last moment", "n", at=_LIFE), "a nonce is live up to and including its end")
+    contract.go_on(_LIFE)
+
+
+async def _cap(contract: _Contract) -> None:
+    caps = Caps(per_key=3)
+    for nonce in "abc":
+        await contract.expect_room(_Attempt("cap", "", caps=caps), "the cap is not reached")
+        await contract.expect_room(_Attempt("cap", "", caps=caps), "asking claims nothing")
+        await contract.expect("fresh", _Attempt("cap", nonce, caps=caps), "the cap is not reached")
+    await contract.expect_full(_Attempt("cap", "", caps=caps), "the key's cap is reached")
+    await contract.expect("full", _Attempt("cap", "d", caps=caps), "the key's cap is reached")
+    await contract.expect("seen", _Attempt("cap", "a", caps=caps), "nothing is forgotten to make room")
+    await contract.expect_room(_Attempt("another", "", caps=caps), "each key has a cap of its own")
+    await contract.expect("fresh", _Attempt("another", "d", caps=caps), "each key has a cap of its own")
+    after = _LIFE + _LINGER
+    await contract.expect_room(_Attempt("cap", "", at=after, caps=caps), "what has ended does not count")
+    later = _Attempt("cap", "e", at=after, until=after + _LIFE, caps=caps)
+    await contract.expect("fresh", later, "what has ended does not count")
+    contract.go_on(after)
+
+
+async def _total(contract: _Contract) -> None:
+    full, roomy = Caps(per_key=10, total=1), Caps(per_key=10, total=1_000_000_000)
+    await contract.expect("fresh", _Attempt("one", "n", caps=roomy), "the cap of all keys is not reached")
+    await contract.expect_full(_Attempt("two", "", caps=full), "the cap of all keys together is reached")
+    await contract.expect("full", _Attempt("two", "n", caps=full), "the cap of all keys together is reached")
+    await contract.expect("seen", _Attempt("one", "n", caps=full), "nothing is forgotten to make room")
+    await contract.expect("fresh", _Attempt("two", "n", caps=roomy), "the cap of all keys is not reached")
+
+
+async def _clock_set_back(contract: _Contract) -> None:
+    """Each step is a clock that goes that many seconds ahead, then back: a wrong clock, or two workers' clocks."""
+    for step in (60, 3600, 7200):
+        keyid, ahead = f"clock {step}", _LIFE - 30 + step
+        await contract.expect("fresh", _Attempt(keyid, "n"), "a new nonce is fresh")
+        await contract.let_pass(keyid, at=ahead)
+        back = _Attempt(keyid, "n", at=_LIFE - 30)
+        await contract.expect("seen", back, f"a clock that is {step} s behind brings no nonce to life again")
+        new = _Attempt(keyid, "o", at=_LIFE - 30, until=2 * _LIFE - 30)
+        await contract.expect("fresh", new, f"after a clock was set back {step} s, new nonces are fresh")
+        contract.go_on(ahead)
+
+
+_CHECKS = (_once, _pairs, _any_text, _long, _last_moment, _cap, _total, _clock_set_back)
+
+
+async def _claim_all(contract: _Contract, racer: int) -> list[Claim]:  # noqa: ARG001 - all claim the same nonces
+    return [await contract.claim(_Attempt("race", str(number))) for number in range(_RACED)]
+
+
+def _judge_all(answers: list[list[Claim]]) -> None:
+    for claims in zip(*answers, strict=True):
+        _hold(
+            sorted(claims) == ["fresh", *["seen"] * (_RACERS - 1)],
+            f"claim: of {_RACERS} at once, one is fresh: {claims}",
+        )
+
+
+async def _claim_own(contract: _Contract, racer: int) -> list[Claim]:
+    caps = Caps(per_key=_RACED)
+    return [await contract.claim(_Attempt("crowd", f"{racer} {number}", caps=caps)) for number in range(_RACED // 4)]
+
+
+def _judge_cap(answers: list[list[Claim]]) -> None:
+    fresh = sum(claims.count("fresh") for claims in answers)
+    _hold(fresh == _RACED, f"claim: of {_RACERS * _RACED // 4} at once, the cap lets {_RACED} through, not {fresh}")
+
+
+_Racer: TypeAlias = "Callable[[_Contract, int], Coroutine[object, object, list[Claim]]]"
+_RACES = ((_claim_all, _judge_all), (_claim_own, _judge_cap))
+
+
+async def _settled(answer: Answer | Awaitable[Answer]) -> Answer:
+    return await cast("Awaitable[Answer]", answer) if isawaitable(answer) else answer
+
+
+def _finish(check: Coroutine[object, object, Answer]) -> Answer:
+    """Run a check whose store answers at once."""
+    try:
+        check.send(None)
+    except StopIteration as done:
+        return cast("Answer", done.value)
+    check.close()
+    raise AssertionError("the store's answers have to be awaited: use check_async_replay_store")
+
+
+def _hold(kept: bool, broken: str) -> None:  # noqa: FBT001 - as assert
+    if not kept:
+        raise AssertionError(broken)

@@ -1,0 +1,368 @@
+from __future__ import annotations
+
+import math
+import multiprocessing
+import os
+import resource
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from undersigned import Caps, ConfigurationError
+from undersigned.replay import ReplacedFile, SqliteReplayStore
+from undersigned.testing import check_replay_store
+
+FORK = multiprocessing.get_context("fork")
+ROOMY = Caps(per_key=1_000_000)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "replay.sqlite"
+
+
+@pytest.fixture
+def store(path):
+    """A store that does not wait for the disk: these tests end processes, not machines."""
+    with SqliteReplayStore(path, timeout=0.2, survives_power_loss=False) as opened:
+        yield opened
+
+
+def claim(store, nonce: str, *, keyid: str = "k", now: float = 0, until: float = 360, caps: Caps = ROOMY):
+    return store.claim(keyid, nonce, now=now, until=until, caps=caps)
+
+
+def rows(path) -> int:
+    with sqlite3.connect(path) as connection:
+        ((count,),) = connection.execute("SELECT count(*) FROM nonce").fetchall()
+    connection.close()
+    return count
+
+
+@pytest.mark.parametrize("survives_power_loss", [True, False])
+def test_a_sqlite_store_keeps_the_contract(path, survives_power_loss):
+    with SqliteReplayStore(path, survives_power_loss=survives_power_loss) as store:
+        check_replay_store(store)
+
+
+def test_a_sqlite_store_may_block(store):
+    assert store.blocking is True
+
+
+@pytest.mark.parametrize(("survives", "level"), [(True, 2), (False, 1)])
+def test_only_a_store_that_survives_power_loss_waits_for_the_disk(path, survives, level):
+    with SqliteReplayStore(path, survives_power_loss=survives) as store, store._connection() as connection:
+        assert connection.execute("PRAGMA synchronous").fetchall() == [(level,)]
+        assert connection.execute("PRAGMA journal_mode").fetchall() == [("wal",)]
+
+
+def test_a_store_that_is_closed_remembers_and_opens_again(path, store):
+    assert claim(store, "n") == "fresh"
+    store.close()
+    store.close()
+    assert claim(store, "n") == "seen"
+    with SqliteReplayStore(path) as other:
+        assert claim(other, "n") == "seen"
+
+
+def test_a_nonce_that_ended_makes_room_for_itself(store):
+    assert claim(store, "n", until=100) == "fresh"
+    assert claim(store, "n", now=100.1, until=400) == "fresh"
+
+
+def test_what_has_ended_is_deleted_a_little_at_a_time(path, store):
+    for number in range(100):
+        claim(store, str(number), until=100)
+    claim(store, "later", now=101, until=400)
+    assert rows(path) == 100 - 16 + 1
+    for number in range(6):
+        claim(store, f"later {number}", now=101, until=400)
+    assert rows(path) == 7
+
+
+def test_at_a_cap_all_that_has_ended_is_deleted(path, store):
+    for number in range(1500):
+        claim(store, str(number), keyid="other", until=100)
+    for number in range(3):
+        claim(store, str(number), until=101)
+    caps = Caps(per_key=3)
+    assert claim(store, "later", now=102, until=400, caps=caps) == "fresh"
+    assert rows(path) == 1
+
+
+def test_asking_at_a_cap_deletes_what_has_ended(path, store):
+    for number in range(1500):
+        claim(store, str(number), until=100)
+    caps = Caps(per_key=1200)
+    assert store.full("k", now=100, caps=caps)
+    assert not store.full("k", now=101, caps=caps)
+    assert rows(path) == 500
+
+
+@pytest.mark.parametrize("timeout", [0, -1, math.nan, math.inf, 3601, "5"])
+def test_a_timeout_that_is_no_time_is_rejected(path, timeout):
+    with pytest.raises(ConfigurationError, match="timeout: give seconds greater than 0"):
+        SqliteReplayStore(path, timeout=timeout)
+
+
+@pytest.mark.parametrize("path", ["", ":memory:", None, 7])
+def test_a_path_that_names_no_file_is_rejected(path):
+    with pytest.raises(ConfigurationError, match="path: give the path of a file"):
+        SqliteReplayStore(path)
+
+
+def test_a_path_in_no_folder_is_rejected(path):
+    with pytest.raises(ConfigurationError, match="cannot be opened as a replay store: unable to open"):
+        SqliteReplayStore(path / "absent" / "replay.sqlite")
+
+
+def test_a_file_that_is_no_database_is_rejected(path):
+    path.write_bytes(b"nonces of last week\n" * 100)
+    with pytest.raises(ConfigurationError, match="cannot be opened as a replay store: file is not a database"):
+        SqliteReplayStore(path)
+
+
+@pytest.mark.parametrize("made", ["CREATE TABLE orders (id)", "PRAGMA user_version = 9"])
+def test_a_database_of_something_else_is_rejected_and_left_alone(path, made):
+    connection = sqlite3.connect(path)
+    connection.execute(made)
+    connection.commit()
+    connection.close()
+    before = path.read_bytes()
+    with pytest.raises(ConfigurationError, match="is a database of something else"):
+        SqliteReplayStore(path)
+    assert path.read_bytes() == before
+
+
+def test_a_file_system_without_a_write_ahead_log_is_rejected(path, monkeypatch):
+    class Elsewhere(sqlite3.Connection):
+        def execute(self, statement, *arguments):
+            return super().execute(statement.replace("= WAL", "= MEMORY"), *arguments)
+
+    connect = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", lambda *given, **options: connect(*given, factory=Elsewhere, **options))
+    with pytest.raises(ConfigurationError, match="use a local disk"):
+        SqliteReplayStore(path)
+
+
+def test_a_new_store_waits_for_a_reader_before_it_switches_to_the_write_ahead_log(path):
+    reader = sqlite3.connect(path, isolation_level=None)
+    made = threading.Event()
+
+    def make() -> str:
+        with SqliteReplayStore(path, timeout=5) as store:
+            made.set()
+            return claim(store, "n")
+
+    reader.execute("CREATE TABLE t (c)")
+    reader.execute("DROP TABLE t")
+    reader.execute("BEGIN")
+    reader.execute("SELECT * FROM sqlite_schema").fetchall()
+    with ThreadPoolExecutor() as pool:
+        answer = pool.submit(make)
+        assert not made.wait(0.2)
+        reader.execute("COMMIT")
+        reader.close()
+        assert answer.result() == "fresh"
+
+
+def test_a_new_store_gives_up_on_a_file_that_stays_locked(path):
+    holder = sqlite3.connect(path, isolation_level=None)
+    holder.execute("BEGIN EXCLUSIVE")
+    with pytest.raises(ConfigurationError, match="cannot be opened as a replay store: database is locked"):
+        SqliteReplayStore(path, timeout=0.1)
+    holder.close()
+
+
+def test_a_new_store_gives_up_on_a_reader_that_never_ends(path):
+    SqliteReplayStore(path).close()
+    reader = sqlite3.connect(path, isolation_level=None)
+    reader.execute("PRAGMA journal_mode = DELETE")
+    reader.execute("BEGIN")
+    reader.execute("SELECT * FROM store").fetchall()
+    with pytest.raises(ConfigurationError, match="cannot be opened as a replay store: database is locked"):
+        SqliteReplayStore(path, timeout=0.1)
+    reader.close()
+
+
+def test_a_locked_file_raises_until_it_is_free(path, store):
+    assert claim(store, "n") == "fresh"
+    holder = sqlite3.connect(path, isolation_level=None)
+    holder.execute("BEGIN IMMEDIATE")
+    with pytest.raises(sqlite3.OperationalError, match="locked"):
+        claim(store, "m")
+    assert not store.full("k", now=0, caps=ROOMY)
+    holder.execute("ROLLBACK")
+    holder.close()
+    assert claim(store, "m") == "fresh"
+    assert claim(store, "n") == "seen"
+
+
+def test_threads_do_not_wait_for_each_other_longer_than_the_timeout(store):
+    with store._connection(), ThreadPoolExecutor() as pool:
+        waiting = pool.submit(claim, store, "n")
+        with pytest.raises(TimeoutError, match="other threads use"):
+            waiting.result()
+    assert claim(store, "n") == "fresh"
+
+
+def test_a_damaged_file_raises_until_it_is_restored(path, store):
+    for number in range(1000):
+        assert claim(store, str(number)) == "fresh"
+    store.close()
+    whole = path.read_bytes()
+    path.write_bytes(b"\xff" * len(whole))
+    for number in range(1000):
+        with pytest.raises(sqlite3.DatabaseError):
+            claim(store, str(number))
+        with pytest.raises(sqlite3.DatabaseError):
+            store.full("k", now=0, caps=ROOMY)
+    path.write_bytes(whole)
+    assert claim(store, "0") == "seen"
+    assert claim(store, "new") == "fresh"
+
+
+def test_damage_within_the_file_forgets_nothing(path, store):
+    for number in range(1000):
+        assert claim(store, str(number)) == "fresh"
+    store.close()
+    whole = path.read_bytes()
+    for page in range(1, len(whole) // 4096):
+        path.write_bytes(whole[: page * 4096] + b"\x00" * 4096 + whole[(page + 1) * 4096 :])
+        answers = set()
+        for number in range(0, 1000, 50):
+            try:
+                answers.add(claim(store, str(number)))
+            except sqlite3.DatabaseError:
+                answers.add("raised")
+        store.close()
+        assert "fresh" not in answers
+    path.write_bytes(whole)
+    assert claim(store, "0") == "seen"
+
+
+def test_a_file_that_is_gone_raises_until_it_is_back(path, store):
+    assert claim(store, "n") == "fresh"
+    store.close()
+    shutil.move(path, path.with_suffix(".away"))
+    for _ in range(2):
+        with pytest.raises(sqlite3.OperationalError, match="unable to open"):
+            claim(store, "n")
+    assert not path.exists()
+    shutil.copy(path.with_suffix(".away"), path)
+    assert claim(store, "n") == "seen"
+
+
+def test_a_file_removed_while_it_is_open_raises(path, store):
+    assert claim(store, "n") == "fresh"
+    for file in path.parent.glob("replay.sqlite*"):
+        file.unlink()
+    with pytest.raises(sqlite3.OperationalError, match="unable to open"):
+        claim(store, "n")
+
+
+def test_another_store_in_its_place_raises(path, store, tmp_path):
+    assert claim(store, "n") == "fresh"
+    with SqliteReplayStore(tmp_path / "another.sqlite") as another:
+        assert claim(another, "m") == "fresh"
+    store.close()
+    shutil.move(tmp_path / "another.sqlite", path)
+    for _ in range(2):
+        with pytest.raises(ReplacedFile, match="is another replay store than the one opened at the start: restart"):
+            claim(store, "n")
+
+
+def test_a_full_disk_raises_until_there_is_room(path, store):
+    assert claim(store, "n") == "fresh"
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    size = path.with_name("replay.sqlite-wal").stat().st_size
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size + 100_000, before[1]))
+    claimed = []
+    try:
+        for number in range(10_000):
+            claim(store, str(number))
+            claimed.append(str(number))
+    except sqlite3.OperationalError as full:
+        assert "full" in str(full) or "disk I/O" in str(full)  # noqa: PT017 - which claim raises is for the disk to say
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert 0 < len(claimed) < 10_000
+    assert {claim(store, nonce) for nonce in claimed} == {"seen"}
+    assert claim(store, "new") == "fresh"
+
+
+CLAIMS = """
+import itertools, sys
+from undersigned import Caps
+from undersigned.replay import SqliteReplayStore
+
+store = SqliteReplayStore(sys.argv[1], survives_power_loss=False)
+for number in itertools.count():
+    if store.claim("k", f"{sys.argv[2]} {number}", now=0, until=360, caps=Caps(10**6)) == "fresh":
+        print(f"{sys.argv[2]} {number}", flush=True)
+"""
+
+
+def test_what_a_killed_process_claimed_is_remembered(path, store):
+    for run in range(3):
+        program = [sys.executable, "-c", CLAIMS, str(path), str(run)]
+        claims = subprocess.Popen(program, stdout=subprocess.PIPE, text=True)  # noqa: S603 - our own words
+        said = [claims.stdout.readline().strip() for _ in range(200)]
+        claims.kill()
+        said += claims.communicate()[0].splitlines()
+        assert len(said) >= 200
+        assert {claim(store, nonce) for nonce in said} == {"seen"}
+        assert claim(store, f"after {run}") == "fresh"
+
+
+def in_children(work, count: int) -> list:
+    """What `work` returns in forked processes that start together."""
+    barrier, pipes = FORK.Barrier(count), [FORK.Pipe(duplex=False) for _ in range(count)]
+
+    def run(number: int) -> None:
+        barrier.wait()
+        pipes[number][1].send(work(number))
+
+    children = [FORK.Process(target=run, args=(number,)) for number in range(count)]
+    for child in children:
+        child.start()
+    answers = [receiver.recv() for receiver, _ in pipes]
+    for child in children:
+        child.join(30)
+    return answers
+
+
+def test_a_store_used_before_a_fork_is_used_by_parent_and_children(store):
+    assert claim(store, "before") == "fresh"
+    answers = in_children(lambda number: [claim(store, "before"), claim(store, "after"), claim(store, str(number))], 3)
+    before, after, own = map(sorted, zip(*answers, strict=True))
+    assert before == ["seen", "seen", "seen"]
+    assert after == ["fresh", "seen", "seen"]
+    assert own == ["fresh", "fresh", "fresh"]
+    assert claim(store, "after") == "seen"
+
+
+def test_after_a_fork_the_parents_connection_is_left_alone(store, monkeypatch):
+    assert claim(store, "n") == "fresh"
+    parents = store._opened.connection
+    monkeypatch.setattr(os, "getpid", lambda: 0)
+    assert claim(store, "n") == "seen"
+    assert store._opened.connection is not parents
+    assert parents.execute("SELECT live FROM store").fetchall() == [(1,)]
+    parents.close()
+
+
+def test_processes_that_make_the_file_at_once_share_one_store(path):
+    def make(_: int) -> str:
+        with SqliteReplayStore(path) as store:
+            return claim(store, "n")
+
+    assert sorted(in_children(make, 8)) == ["fresh", *["seen"] * 7]

@@ -1,0 +1,209 @@
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import replace
+
+import pytest
+
+from undersigned import Caps, MemoryReplayStore
+from undersigned.testing import check_async_replay_store, check_replay_store
+
+
+class Broken(MemoryReplayStore):
+    """A store that keeps the contract; each subclass breaks it in one way."""
+
+    __slots__ = ()
+
+
+class Silent(Broken):
+    blocking = None
+
+
+class AnswersNone(Broken):
+    def claim(self, keyid, nonce, **options):
+        super().claim(keyid, nonce, **options)
+
+
+class AnswersCount(Broken):
+    def full(self, keyid, **options):
+        return int(super().full(keyid, **options))
+
+
+class ForgetsAtOnce(Broken):
+    def claim(self, keyid, nonce, *, now, until, caps):
+        return MemoryReplayStore().claim(keyid, nonce, now=now, until=until, caps=caps)
+
+
+class JoinsKeyidAndNonce(Broken):
+    def claim(self, keyid, nonce, **options):
+        return super().claim("", keyid + nonce, **options)
+
+
+class IgnoresCase(Broken):
+    def claim(self, keyid, nonce, **options):
+        return super().claim(keyid, nonce.lower(), **options)
+
+
+class KeepsSomeCharacters(Broken):
+    def claim(self, keyid, nonce, **options):
+        return super().claim(keyid, nonce[:100], **options)
+
+
+class ReadsPatterns(Broken):
+    def claim(self, keyid, nonce, **options):
+        return super().claim(keyid, nonce.replace("*", "0"), **options)
+
+
+class CountsTheEndToTheNonce(Broken):
+    def claim(self, keyid, nonce, *, now, until, caps):
+        return super().claim(keyid, f"{nonce} {until}", now=now, until=until, caps=caps)
+
+
+class ForgetsBeforeTheEnd(Broken):
+    def claim(self, keyid, nonce, *, now, until, caps):
+        if now >= until - 360 and nonce == "n" and self.full(keyid, now=now, caps=replace(caps, per_key=40)):
+            return "fresh"
+        return super().claim(keyid, nonce, now=now, until=until, caps=caps)
+
+
+class HasNoCap(Broken):
+    def claim(self, keyid, nonce, *, now, until, caps):
+        return super().claim(keyid, nonce, now=now, until=until, caps=replace(caps, per_key=10**9))
+
+
+class IsNeverFull(Broken):
+    def full(self, *_, **__):
+        return False
+
+
+class IsAlwaysFull(Broken):
+    def full(self, *_, **__):
+        return True
+
+
+class ClaimsWhenAsked(Broken):
+    def full(self, keyid, *, now, caps):
+        full = super().full(keyid, now=now, caps=caps)
+        super().claim(keyid, f"asked {time.perf_counter_ns()}", now=now, until=now + 300, caps=caps)
+        return full
+
+
+class HasNoTotal(Broken):
+    def claim(self, keyid, nonce, *, now, until, caps):
+        return super().claim(keyid, nonce, now=now, until=until, caps=replace(caps, total=None))
+
+
+class SharesTheCap(Broken):
+    def full(self, keyid, *, now, caps):
+        return super().full(keyid, now=now, caps=replace(caps, total=caps.per_key))
+
+
+class CapsBeforeItLooks(Broken):
+    def claim(self, keyid, nonce, *, now, until, caps):
+        if self.full(keyid, now=now, caps=caps):
+            return "full"
+        return super().claim(keyid, nonce, now=now, until=until, caps=caps)
+
+
+class CountsTheEnded(Broken):
+    def full(self, keyid, *, now, caps):
+        return super().full(keyid, now=min(now, time.time() + 100), caps=caps)
+
+
+class TrustsEachClock(Broken):
+    def claim(self, keyid, nonce, **options):
+        answer = super().claim(keyid, nonce, **options)
+        self._dropped = -1e9
+        return answer
+
+
+class RejectsAfterAStep(Broken):
+    latest = 0.0
+
+    def claim(self, keyid, nonce, *, now, until, caps):
+        RejectsAfterAStep.latest = max(now, RejectsAfterAStep.latest)
+        if now < RejectsAfterAStep.latest:
+            return "seen"
+        return super().claim(keyid, nonce, now=now, until=until, caps=caps)
+
+
+class LooksThenClaims(Broken):
+    def claim(self, keyid, nonce, **options):
+        known = len(self)
+        if keyid == "race":
+            time.sleep(0.001)
+        answer = super().claim(keyid, nonce, **options)
+        return "fresh" if keyid == "race" and len(self) > known else answer
+
+
+class LooksThenCounts(Broken):
+    def claim(self, keyid, nonce, *, now, until, caps):
+        if keyid == "crowd" and not self.full(keyid, now=now, caps=caps):
+            time.sleep(0.001)
+            caps = Caps(10**9)
+        return super().claim(keyid, nonce, now=now, until=until, caps=caps)
+
+
+BROKEN = {
+    Silent: "blocking: must be True or False",
+    AnswersNone: "claim: answered None; expected fresh, seen or full",
+    AnswersCount: "full: answered 0, expected False",
+    ForgetsAtOnce: "a nonce is fresh once",
+    JoinsKeyidAndNonce: "keyid and nonce together are what is claimed",
+    IgnoresCase: "keyid and nonce together are what is claimed",
+    ReadsPatterns: "any text is a keyid and a nonce",
+    KeepsSomeCharacters: "long nonces differ in their last character",
+    CountsTheEndToTheNonce: "a nonce is seen whatever its end is",
+    ForgetsBeforeTheEnd: "a nonce is live up to and including its end",
+    HasNoCap: "the key's cap is reached",
+    IsNeverFull: "the key's cap is reached",
+    IsAlwaysFull: "the cap is not reached",
+    ClaimsWhenAsked: "the cap is not reached",
+    HasNoTotal: "the cap of all keys together is reached",
+    SharesTheCap: "each key has a cap of its own",
+    CapsBeforeItLooks: "nothing is forgotten to make room",
+    CountsTheEnded: "what has ended does not count",
+    TrustsEachClock: "brings no nonce to life again",
+    RejectsAfterAStep: "new nonces are fresh",
+    LooksThenClaims: "of 8 at once, one is fresh",
+    LooksThenCounts: "the cap lets 100 through",
+}
+
+
+@pytest.mark.parametrize(("store", "rule"), BROKEN.items(), ids=lambda value: getattr(value, "__name__", ""))
+def test_a_store_that_breaks_the_contract_is_told_which_rule(store, rule):
+    with pytest.raises(AssertionError, match=rule):
+        check_replay_store(store())
+
+
+class Awaited:
+    """An asynchronous store that yields to other tasks before each answer."""
+
+    def __init__(self, store=MemoryReplayStore):
+        self.store = store()
+
+    async def full(self, keyid, *, now, caps):
+        await asyncio.sleep(0)
+        return self.store.full(keyid, now=now, caps=caps)
+
+    async def claim(self, keyid, nonce, *, now, until, caps):
+        await asyncio.sleep(0)
+        return self.store.claim(keyid, nonce, now=now, until=until, caps=caps)
+
+
+@pytest.mark.parametrize("store", [MemoryReplayStore, Awaited])
+def test_an_asynchronous_store_that_keeps_the_contract_passes(store):
+    asyncio.run(check_async_replay_store(store()))
+
+
+def test_an_asynchronous_store_that_breaks_the_contract_is_told_which_rule():
+    with pytest.raises(AssertionError, match="the key's cap is reached"):
+        asyncio.run(check_async_replay_store(Awaited(HasNoCap)))
+
+
+def test_a_store_whose_answers_are_awaited_is_sent_to_the_other_check():
+    store = Awaited()
+    store.blocking = False
+    with pytest.raises(AssertionError, match="use check_async_replay_store"):
+        check_replay_store(store)

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import shutil
+import tempfile
+from pathlib import Path
+
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from undersigned import MemoryReplayStore
-from undersigned.signature.profile import Caps
+from undersigned import Caps, MemoryReplayStore, SqliteReplayStore
 
 SLOT = 30
 CAPS = Caps(per_key=4, total=7)
@@ -15,11 +18,14 @@ nonces = st.sampled_from("abcdefgh")
 
 
 class Store(RuleBasedStateMachine):
-    """A memory store beside a list of everything it ever called fresh."""
+    """A replay store beside a list of everything it ever called fresh."""
+
+    linger = 0
+    """Seconds after its end that a nonce may still count."""
 
     def __init__(self):
         super().__init__()
-        self.store = MemoryReplayStore(slot=SLOT)
+        self.store = self.empty_store()
         self.now = 10_000.0
         self.latest = self.now
         self.claimed: list[tuple[str, str, float]] = []
@@ -61,18 +67,25 @@ class Store(RuleBasedStateMachine):
             self.claimed.append((keyid, nonce, until))
         elif answer == "seen":
             # The nonce was claimed, or its end lies where the store has forgotten what it saw.
-            assert any(end > self.now - SLOT for end in before) or until < self.latest
+            assert any(end >= self.now - self.linger for end in before) or until < self.latest
         else:
             assert answer == "full"
-            assert self.at_cap(keyid, since=self.now - SLOT), "full below the cap"
+            assert self.at_cap(keyid, since=self.now - self.linger), "full below the cap"
         return answer
 
     @rule(keyid=keyids)
     def full(self, keyid):
         if self.store.full(keyid, now=self.now, caps=CAPS):
-            assert self.at_cap(keyid, since=self.now - SLOT)
+            assert self.at_cap(keyid, since=self.now - self.linger)
         else:
             assert not self.at_cap(keyid, since=self.latest)
+
+
+class MemoryStore(Store):
+    linger = SLOT
+
+    def empty_store(self):
+        return MemoryReplayStore(slot=SLOT)
 
     @invariant()
     def what_is_remembered_is_within_the_cap(self):
@@ -80,5 +93,17 @@ class Store(RuleBasedStateMachine):
         assert len(self.store) >= sum(end >= self.latest for end in self.ends())
 
 
-Store.TestCase.settings = settings(deadline=None, max_examples=150, stateful_step_count=50)
-TestStore = Store.TestCase
+class SqliteStore(Store):
+    def empty_store(self):
+        self.folder = tempfile.mkdtemp()
+        return SqliteReplayStore(Path(self.folder, "replay.sqlite"), survives_power_loss=False)
+
+    def teardown(self):
+        self.store.close()
+        shutil.rmtree(self.folder)
+
+
+MemoryStore.TestCase.settings = settings(deadline=None, max_examples=150, stateful_step_count=50)
+SqliteStore.TestCase.settings = settings(deadline=None, max_examples=40, stateful_step_count=40)
+TestMemoryStore = MemoryStore.TestCase
+TestSqliteStore = SqliteStore.TestCase

@@ -92,6 +92,13 @@ def test_content_in_another_encoding_is_refused(encoding):
         strict_json(request('{"a":"\u00e9"}'.encode(encoding), "application/json"))
 
 
+@pytest.mark.parametrize("coding", ["gzip", "GZIP", "identity, gzip"])
+def test_content_that_a_reader_may_decode_first_is_rejected(coding):
+    with pytest.raises(AmbiguousJSON, match="Content-Encoding"):
+        strict_json(Request("POST", URL, [("Content-Encoding", coding)], b"{}"))
+    assert strict_json(Request("POST", URL, [("Content-Encoding", "identity")], b"{}")) == {}
+
+
 def test_a_repeated_key_is_refused_and_named():
     with pytest.raises(AmbiguousJSON) as caught:
         strict_json(request('{"a":{"b":1,"\\u0062":2}}'))

@@ -11,7 +11,7 @@ from undersigned.policy.a2a import A2AResolver
 from undersigned.policy.jsonrpc import JSONRPCResolver
 from undersigned.policy.operation import Operation, PathResolver
 from undersigned.policy.policy import Policy
-from undersigned.policy.webhooks import names_webhook, registers_authentication
+from undersigned.policy.webhooks import mentions_authentication, names_webhook, registers_authentication
 
 ORIGIN = "https://seller.example.com"
 CONFIG = {"url": "https://buyer.example.com/hook", "authentication": {"schemes": ["Bearer"], "credentials": "c" * 32}}
@@ -77,6 +77,105 @@ def test_an_authentication_of_any_content_but_null_counts(key, value):
 )
 def test_no_authentication_or_one_of_something_else_does_not_count(content):
     assert not registers(content)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"push_notification_config": json.dumps(CONFIG)},
+        {"arguments": json.dumps({"push_notification_config": CONFIG})},
+        {"push_notification_config": [f" \ufeff\n{json.dumps(CONFIG)}"]},
+        {"arguments": json.dumps([json.dumps({"reporting_webhook": CONFIG})])},
+        {"arguments": json.dumps(json.dumps({"reporting_webhook": CONFIG}))},
+        {"push_notification_config": json.dumps(CONFIG).replace("a", "\\u0061")},
+        {"push_notification_config": "{'authentication': None, nobody reads this}"},
+        json.dumps({"push_notification_config": CONFIG}),
+    ],
+)
+def test_a_string_of_json_is_searched_as_what_an_sdk_makes_of_it(content):
+    assert registers(content)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"push_notification_config": json.dumps(PLAIN)},
+        {"arguments": json.dumps({"authentication": {}})},
+        {"arguments": json.dumps({"push_notification_config": PLAIN})},
+        {"brief": "a webhook with an authentication"},
+        {"push_notification_config": "authentication"},
+    ],
+)
+def test_a_string_that_is_no_registration_does_not_count(content):
+    assert not registers(content)
+
+
+FORM = b"push_notification_config%5B%61uthentication%5D%5Bschemes%5D=Bearer"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"push_notification_config:\n  authentication:\n    schemes: [Bearer]\n",
+        b'{"a": 1}\n{"pushNotificationConfig": {"Authentication": {}}}',
+        b'{"push_notification_config": {"authentication": {}}}\xff',
+        b'{"push_notific\xffation_config": {"authen\xff\xfetication": {}}}',
+        b'// JSON5\n{push_notification_config: {"\\u0061uthentication": 1}}',
+        b'"\\x77ebhook": {"\\U00000061uthentication": 1}',
+        '{"web\u212aook": "web\uff48ook", "webhoo\u212a": {"authentication": {}},}'.encode(),
+        '{"webhook": {"authentication": {}},}'.encode("utf-16-le"),
+        FORM,
+    ],
+)
+def test_text_that_a_lenient_reader_makes_a_registration_of_mentions_it(text):
+    assert mentions_authentication(text, itself=False)
+    assert must_be_signed(PathResolver().resolve(Request("POST", f"{ORIGIN}/adcp/update_media_buy", (), text)))
+
+
+@pytest.mark.parametrize(
+    "text", [b"", b"\xff\xd8\xff", b"an authentication", b"a webhook", b"webhook: {url: x}", b"%zz \\x \\u00"]
+)
+def test_text_that_names_not_both_mentions_nothing(text):
+    assert not mentions_authentication(text, itself=False)
+    assert not must_be_signed(PathResolver().resolve(Request("POST", f"{ORIGIN}/adcp/update_media_buy", (), text)))
+
+
+def test_text_sent_to_a_webhook_need_not_name_it():
+    text = b"authentication: {schemes: [Bearer]}"
+    assert mentions_authentication(text, itself=True)
+    assert must_be_signed(PathResolver().resolve(Request("POST", f"{ORIGIN}/webhooks", (), text)))
+    assert not must_be_signed(PathResolver().resolve(Request("POST", f"{ORIGIN}/adcp/update_media_buy", (), text)))
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("Content-Encoding", "gzip"),
+        ("Content-Encoding", "identity, br"),
+        ("Content-Type", "text/plain; charset=utf-7"),
+        ("Content-Type", "text/plain; charset=utf-16"),
+        ("Content-Type", "text/plain; charset*=utf-8''cp037"),
+        ("Content-Type", 'text/plain; charset="iso-2022-jp"'),
+    ],
+)
+@pytest.mark.parametrize("body", [b"+AHs-", b"{}", b"\x1f\x8b\x08"])
+def test_content_that_readers_decode_differently_must_be_signed(field, value, body):
+    assert must_be_signed(PathResolver().resolve(Request("POST", f"{ORIGIN}/adcp/x", [(field, value)], body)))
+    assert not must_be_signed(PathResolver().resolve(Request("POST", f"{ORIGIN}/adcp/x", [(field, value)])))
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("Content-Encoding", "identity"),
+        ("Content-Encoding", ""),
+        ("Content-Type", "text/plain; charset=ISO-8859-15"),
+        ("Content-Type", 'text/plain; charset="windows-1252"; format=flowed'),
+        ("Content-Type", "text/plain; charset=utf-8"),
+    ],
+)
+def test_content_that_readers_decode_alike_need_not_be_signed(field, value):
+    assert not must_be_signed(PathResolver().resolve(Request("POST", f"{ORIGIN}/adcp/x", [(field, value)], b"caf\xe9")))
 
 
 def test_plain_http_is_read_from_the_body():

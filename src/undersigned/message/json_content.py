@@ -17,6 +17,9 @@ _JSON = re.compile(
 )
 _CHARSET = re.compile(r"charset", re.IGNORECASE)
 _UTF_8 = re.compile(r";[ \t]*charset=(?:utf-?8|us-ascii|\"utf-?8\"|\"us-ascii\")[ \t]*(?=;|\Z)", re.IGNORECASE)
+_LIKE_ASCII = re.compile(
+    r";[ \t]*charset=(\"?)(?:utf-?8|us-ascii|iso-8859-[0-9]{1,2}|windows-125[0-8])\1[ \t]*(?=;|\Z)", re.IGNORECASE
+)
 
 
 def says_json(request: Request) -> bool:
@@ -26,17 +29,36 @@ def says_json(request: Request) -> bool:
     return plain or any(_JSON.fullmatch(part) for line in lines for part in line.split(","))
 
 
+def has_content_coding(request: Request) -> bool:
+    """Return whether the request has a Content-Encoding, so that an application may decode its content first."""
+    return any(line.strip().lower() not in {"", "identity"} for line in request.fields.values("content-encoding"))
+
+
+def is_decoded_alike(request: Request) -> bool:
+    """Return whether every reader that decodes the content finds the same ASCII characters in it.
+
+    That is without a Content-Encoding, and without a charset that gives other characters to the octets of ASCII.
+    """
+    types = request.fields.values("content-type")
+    return not has_content_coding(request) and all(
+        len(_CHARSET.findall(line)) == len(_LIKE_ASCII.findall(line)) for line in types
+    )
+
+
 def strict_json(request: Request) -> JSONValue:
     """Read the content as UTF-8 JSON (RFC 8259 section 8.1), whatever type it says it has.
 
     Raises:
-        AmbiguousJSON: two readers could find different members: a repeated key, a charset other than UTF-8.
+        AmbiguousJSON: two readers could find different members: a repeated key, a charset other than UTF-8, a
+            Content-Encoding.
         ValueError: not JSON, or not UTF-8; a byte order mark is neither.
     """
     types = request.fields.values("content-type")
     # RFC 8259 gives the parameter no meaning, and some frameworks decode by it: in UTF-7, "+AHM-kill" is "skill".
     if any(len(_CHARSET.findall(line)) != len(_UTF_8.findall(line)) for line in types):
         raise AmbiguousJSON("the Content-Type gives JSON a charset other than UTF-8")
+    if has_content_coding(request):
+        raise AmbiguousJSON("the content has a Content-Encoding")
     if json.detect_encoding(request.body) != "utf-8":
         raise ValueError("not UTF-8 without a byte order mark")
     request.body.decode("utf-8")

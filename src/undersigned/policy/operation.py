@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeGuard
 from urllib.parse import unquote
 
 from undersigned.errors import MalformedURL, SignatureError, UndersignedError, signature_error
-from undersigned.message.json_content import json_if_any, strict_json
+from undersigned.message.json_content import is_decoded_alike, json_if_any, strict_json
 from undersigned.message.strict_json import AmbiguousJSON
-from undersigned.policy.webhooks import names_webhook
+from undersigned.policy.webhooks import mentions_authentication, names_webhook
 from undersigned.url import canonicalize
 
 if TYPE_CHECKING:
@@ -32,12 +32,15 @@ class Operation:
         content: the content as parsed, or None where there is none, it is no JSON, or it was not read yet. It may
             hold secrets, so it is not in the repr.
         registers_webhook: whether the whole request is the registration of a webhook, though no name says so.
+        may_register_credentials: whether content that not every application reads alike may register a webhook with
+            credentials, so that the request must be signed.
     """
 
     name: str | None = None
     method: str | None = None
     content: JSONValue = field(default=None, repr=False, compare=False)
     registers_webhook: bool = False
+    may_register_credentials: bool = False
 
 
 class UnresolvedOperation(UndersignedError):
@@ -101,7 +104,8 @@ class PathResolver:
     unprintable character once it is decoded, or in which decoding makes a `.` or `..` segment.
 
     The name needs no body. Where the request has one, `content` holds it; resolving the same request without its body
-    yet gives the same name and no content.
+    yet gives the same name and no content. Content that is not JSON is not rejected. It has to be signed if it has a
+    Content-Encoding, or if it mentions a webhook and an `authentication`.
     """
 
     @property
@@ -117,8 +121,14 @@ class PathResolver:
     def resolve(self, request: Request) -> Operation:
         """Return the operation the path names; as `OperationResolver.resolve`."""
         segments = path_segments(request)
-        content = _read(json_if_any, request)
-        return Operation(segments[-1] if segments else None, None, content, registers_webhook=is_webhook(segments))
+        content, itself = _read(json_if_any, request), is_webhook(segments)
+        return Operation(
+            segments[-1] if segments else None,
+            None,
+            content,
+            registers_webhook=itself,
+            may_register_credentials=_may_register_credentials(request, content, itself=itself),
+        )
 
 
 def path_segments(request: Request) -> list[str]:
@@ -186,6 +196,13 @@ def is_name(value: JSONValue) -> TypeGuard[str]:
     A control character, a lone surrogate or a zero-width character is what one program keeps and the next one drops.
     """
     return isinstance(value, str) and value != "" and value.isprintable()
+
+
+def _may_register_credentials(request: Request, content: JSONValue, *, itself: bool) -> bool:
+    """Return whether an application that reads leniently may find a registration that `content` does not show."""
+    if not request.body:
+        return False
+    return not is_decoded_alike(request) or (content is None and mentions_authentication(request.body, itself=itself))
 
 
 def _read(reader: Callable[[Request], JSONValue], request: Request) -> JSONValue:

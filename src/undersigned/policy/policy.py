@@ -82,7 +82,7 @@ class Policy:
         """Return whether the request must be signed whatever the lists say and whatever credential comes with it."""
         named = [name for name in (operation.name, operation.method) if name is not None]
         itself = operation.registers_webhook or any(map(names_webhook, named))
-        return registers_authentication(operation.content, itself=itself)
+        return operation.may_register_credentials or registers_authentication(operation.content, itself=itself)
 
     def settle(
         self, operation: Operation | UnresolvedOperation, signature: Judgement, *, fallback: bool, prefix: str

@@ -7,7 +7,9 @@ whatever other credential comes with it.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from string import ascii_lowercase, ascii_uppercase, digits
+from typing import TYPE_CHECKING, Final
+from urllib.parse import unquote_to_bytes
 
 if TYPE_CHECKING:
     from undersigned.message.strict_json import JSONValue
@@ -15,6 +17,11 @@ if TYPE_CHECKING:
 _SEPARATORS = re.compile(r"[^a-z0-9]")
 _WEBHOOK = re.compile(r"webhook|notificationconfig")
 _AUTHENTICATION = "authentication"
+
+_LOWER: Final = bytes.maketrans(ascii_uppercase.encode(), ascii_lowercase.encode())
+_DROPPED: Final = bytes(set(range(256)) - set((ascii_uppercase + ascii_lowercase + digits).encode()))
+_ESCAPE: Final = re.compile(rb"\\(?:u00|U000000|x)([0-9A-Fa-f]{2})")
+_JSON_STARTS: Final = ("{", "[", '"')
 
 
 def names_webhook(name: str) -> bool:
@@ -29,8 +36,9 @@ def names_webhook(name: str) -> bool:
 def registers_authentication(content: JSONValue, *, itself: bool) -> bool:
     """Return whether the content of a request registers a webhook with an `authentication` of its own.
 
-    That is an `authentication` other than null, at any depth below a member that names a webhook, wherever that
-    stands; or anywhere in the content, where `itself` says that the whole request is such a registration.
+    That is an `authentication` other than null, at any depth below a member that names a webhook; or anywhere in the
+    content, if `itself` says that the whole request is such a registration. Some SDKs read a string of JSON as the
+    object that it holds, so a string that starts like JSON counts if it names one (`mentions_authentication`).
     """
     # On a stack: content may be nested deeper than calls may be.
     stack: list[tuple[JSONValue, bool]] = [(content, itself)]
@@ -43,7 +51,36 @@ def registers_authentication(content: JSONValue, *, itself: bool) -> bool:
                 stack.append((member, inside or names_webhook(name)))
         elif isinstance(value, list):
             stack.extend((item, inside) for item in value)
+        elif isinstance(value, str) and _is_mention(value, inside=inside):
+            return True
     return False
+
+
+def mentions_authentication(text: bytes, *, itself: bool) -> bool:
+    """Return whether `text` that is not read as JSON names a webhook and an `authentication`.
+
+    A lenient application may read YAML, lines of JSON or a form, or drop octets that it cannot decode. So the names
+    count wherever they are, without case and separators, and with their escapes decoded.
+
+    Args:
+        text: the octets in any encoding that extends ASCII, or in UTF-16 or UTF-32.
+        itself: whether the text is inside a registration, so that it need not name the webhook.
+    """
+    if b"%" in text:
+        text = unquote_to_bytes(text)
+    if b"\\" in text:
+        text = _ESCAPE.sub(lambda escape: bytes.fromhex(escape[1].decode()), text)
+    if not text.isascii():
+        text = text.decode("utf-8", "ignore").casefold().encode("ascii", "ignore")
+    plain = text.translate(_LOWER, _DROPPED).decode("ascii")
+    return _AUTHENTICATION in plain and (itself or _WEBHOOK.search(plain) is not None)
+
+
+def _is_mention(text: str, *, inside: bool) -> bool:
+    """Return whether a string may be JSON that registers a webhook with an `authentication`."""
+    if len(text) <= len(_AUTHENTICATION) or not text.lstrip().lstrip("\ufeff").lstrip().startswith(_JSON_STARTS):
+        return False
+    return mentions_authentication(text.encode("utf-8", "surrogatepass"), itself=inside)
 
 
 def _plain(name: str) -> str:

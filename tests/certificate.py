@@ -1,4 +1,4 @@
-"""A certificate for localhost, made anew."""
+"""Certificates for test servers, made when the test runs."""
 
 from __future__ import annotations
 
@@ -28,10 +28,15 @@ _SIGNS_CERTIFICATES = x509.KeyUsage(
 
 def localhost_certificate(path: Path) -> Path:
     """A certificate for localhost that stands for its own authority, with its key."""
+    return certificate(path, "localhost")
+
+
+def certificate(path: Path, *hosts: str) -> Path:
+    """A certificate for `hosts` that stands for its own authority, with its key."""
     key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, hosts[0])])
     now = dt.datetime.now(dt.UTC)
-    certificate = (
+    signed = (
         x509.CertificateBuilder()
         .subject_name(name)
         .issuer_name(name)
@@ -39,7 +44,7 @@ def localhost_certificate(path: Path) -> Path:
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - dt.timedelta(days=1))
         .not_valid_after(now + dt.timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
+        .add_extension(x509.SubjectAlternativeName(list(map(x509.DNSName, hosts))), critical=False)
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
         .add_extension(_SIGNS_CERTIFICATES, critical=True)
         .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
@@ -48,5 +53,5 @@ def localhost_certificate(path: Path) -> Path:
     private = key.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
-    path.write_bytes(certificate.public_bytes(serialization.Encoding.PEM) + private)
+    path.write_bytes(signed.public_bytes(serialization.Encoding.PEM) + private)
     return path

@@ -22,6 +22,15 @@ Reason = Literal[
     "signature_key_unknown",
     "signature_jwks_unavailable",
     "signature_jwks_untrusted",
+    "signature_capabilities_unreachable",
+    "signature_brand_json_url_missing",
+    "signature_brand_json_unreachable",
+    "signature_brand_json_malformed",
+    "signature_brand_origin_mismatch",
+    "signature_agent_not_in_brand_json",
+    "signature_brand_json_ambiguous",
+    "signature_key_origin_mismatch",
+    "signature_key_origin_missing",
     "signature_key_purpose_invalid",
     "signature_key_revoked",
     "signature_revocation_stale",
@@ -47,6 +56,22 @@ class ConfigurationError(UndersignedError, ValueError):
 
 class SigningError(UndersignedError, ValueError):
     """The caller must act: this request cannot be signed as it stands. The message says what to change."""
+
+
+class KeySourceError(UndersignedError):
+    """Raised by a key source that cannot say which key a keyid names.
+
+    Attributes:
+        reason: the reason that the verifier reports, such as `signature_jwks_unavailable`.
+    """
+
+    def __init__(self, reason: Reason, message: str) -> None:
+        """Take the `reason`, and a `message` for the operator's log that is made of our words only."""
+        super().__init__(message)
+        self.reason: Reason = reason
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.reason, str(self))
 
 
 class MalformedURL(UndersignedError, ValueError):
@@ -140,6 +165,8 @@ _MALFORMED: frozenset[Reason] = frozenset(
 _UNAVAILABLE: frozenset[Reason] = frozenset(
     {
         "signature_jwks_unavailable",
+        "signature_capabilities_unreachable",
+        "signature_brand_json_unreachable",
         "signature_revocation_stale",
         "signature_store_unavailable",
         "signature_server_unsupported",

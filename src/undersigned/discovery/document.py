@@ -1,0 +1,93 @@
+"""A document over https: fetched with the last copy's validators, read, and given a lifetime (RFC 9110 section 13)."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
+
+from undersigned.discovery.cache import Copy
+from undersigned.discovery.failures import Unreachable, UntrustedURL
+from undersigned.discovery.fetch import FetchRequest, FetchResponse
+from undersigned.errors import KeySourceError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from undersigned.discovery.failures import FetchError
+    from undersigned.discovery.freshness import Freshness
+    from undersigned.errors import Reason
+
+Value = TypeVar("Value")
+Read_co = TypeVar("Read_co", covariant=True)
+
+Fetcher: TypeAlias = Callable[[FetchRequest], Awaitable[FetchResponse]]
+"""Fetches under the guard, blocking or awaiting."""
+
+_OK = 200
+_NOT_MODIFIED = 304
+_LONGEST_VALIDATOR = 256
+_VALIDATORS = (("etag", "If-None-Match"), ("last-modified", "If-Modified-Since"))
+
+
+class _Read(Protocol[Read_co]):
+    def __call__(self, body: bytes, /) -> Read_co: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loader:
+    """What fetching a document takes besides the document.
+
+    Attributes:
+        fetch: fetches under the guard.
+        freshness: how long what is fetched is used.
+        clock: the clock of the cache.
+    """
+
+    fetch: Fetcher
+    freshness: Freshness
+    clock: Callable[[], float]
+
+    async def load(self, request: FetchRequest, last: Copy[Value] | None, read: _Read[Value]) -> Copy[Value]:
+        """Return a copy of what `read` makes of the body of the response.
+
+        Raises:
+            FetchError: it cannot be had, or `read` raised this.
+        """
+        began = self.clock()
+        validators = () if last is None else last.validators
+        response = await self.fetch(replace(request, fields=(*request.fields, *validators)))
+        if response.status == _NOT_MODIFIED and last is not None and validators:
+            return Copy(last.value, began, began + self.freshness.lifetime(response.fields), validators)
+        if response.status != _OK:
+            raise Unreachable(f"the server answers {response.status}", status=response.status)
+        value = read(response.body)
+        return Copy(value, began, began + self.freshness.lifetime(response.fields), _validators(response.fields))
+
+
+def source_error(error: FetchError, unreachable: Reason, unusable: Reason | None = None) -> KeySourceError:
+    """Return what a failed fetch means for a source.
+
+    Args:
+        error: why the fetch failed. An untrusted URL is always `signature_jwks_untrusted`.
+        unreachable: the reason to report for a server that did not answer with a document.
+        unusable: the reason to report for a document that cannot be used; `unreachable` if it is not given.
+    """
+    reason = unusable or unreachable
+    if isinstance(error, UntrustedURL):
+        reason = "signature_jwks_untrusted"
+    elif isinstance(error, Unreachable):
+        reason = unreachable
+    return KeySourceError(reason, str(error))
+
+
+def _validators(fields: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """Return the fields of a conditional request; a server's text is sent back only if it is short and printable."""
+    return tuple(
+        (condition, value)
+        for name, condition in _VALIDATORS
+        if (value := fields.get(name, ""))
+        and len(value) <= _LONGEST_VALIDATOR
+        and value.isascii()
+        and value.isprintable()
+    )

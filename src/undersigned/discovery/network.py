@@ -1,0 +1,113 @@
+"""The network: which addresses a source may reach, by which certificates, and in what time."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from ipaddress import ip_address, ip_network
+from typing import TYPE_CHECKING, TypeAlias
+
+from undersigned.discovery.addresses import is_special
+from undersigned.discovery.failures import Unreachable, UntrustedURL
+from undersigned.discovery.freshness import check_seconds
+from undersigned.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from undersigned.discovery.addresses import AddressRange
+
+Resolver: TypeAlias = Callable[[str, int], Sequence[str]]
+"""Return the addresses of a host name, given the port; may block, and raises OSError if there are none."""
+
+MOST_ADDRESSES = 16
+"""Upper bound on the addresses of one name that are looked at. A name with more is not fetched from."""
+
+
+def system_addresses(host: str, port: int) -> Sequence[str]:
+    """Return the addresses that the operating system has for `host`, IPv4 and IPv6, in its order."""
+    answers = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return [str(address[0]) for *_, address in answers]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Network:
+    """How sources reach servers. It is set by the operator; nothing in a message or a fetched document changes it.
+
+    The defaults reach public addresses only (the SSRF guard of AdCP). `allowed` and `resolve` are also how tests reach
+    a server on the loopback interface.
+
+    Args:
+        allowed: special address ranges that may be reached all the same, such as `("10.20.0.0/16",)` for key servers
+            inside the operator's own network. Every URL of the source may then point there, also one that another
+            party wrote.
+        resolve: returns the addresses of a host name; called once per fetch, off the event loop.
+        tls: the client's TLS context, for a private certificate authority. Default: the system's authorities.
+        connect_timeout: seconds for one connection with its TLS handshake.
+        total_timeout: seconds for a whole fetch, from the name's resolution to the last byte.
+
+    Raises:
+        ConfigurationError: an argument is not what it must be, or `tls` does not check certificates and names.
+    """
+
+    allowed: Sequence[str] = ()
+    resolve: Resolver = system_addresses
+    tls: ssl.SSLContext | None = None
+    connect_timeout: float = 5.0
+    total_timeout: float = 10.0
+    _allowed: tuple[AddressRange, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Check the arguments and parse `allowed`."""
+        if isinstance(self.allowed, str):
+            raise ConfigurationError('allowed: give a sequence of address ranges, such as ("10.20.0.0/16",)')
+        try:
+            allowed = tuple(map(ip_network, self.allowed))
+        except (TypeError, ValueError) as error:
+            raise ConfigurationError(f"allowed: {error}; give address ranges such as 10.20.0.0/16") from None
+        if not callable(self.resolve):
+            raise ConfigurationError("resolve: pass a function that returns the addresses of a host and port")
+        if self.tls is not None and not _checks_certificates(self.tls):
+            raise ConfigurationError("tls: pass a client SSLContext that checks certificates and host names")
+        for option in ("connect_timeout", "total_timeout"):
+            check_seconds(option, getattr(self, option), least=0.001)
+        object.__setattr__(self, "_allowed", allowed)
+
+    def check(self, addresses: Sequence[str]) -> tuple[str, ...]:
+        """Return the addresses of a name as the fetch may use them, in their order and without repeats.
+
+        Raises:
+            UntrustedURL: one of the addresses is special and not allowed; then none of them is used.
+            Unreachable: there is no address, or there are more than 16.
+        """
+        distinct = tuple(dict.fromkeys(addresses))
+        if not 0 < len(distinct) <= MOST_ADDRESSES:
+            raise Unreachable(f"the host has no address, or more than {MOST_ADDRESSES}")
+        for text in distinct:
+            if not self._permits(text):
+                # The address is left out: it can tell a stranger how names resolve inside the operator's network.
+                raise UntrustedURL("the host has an address that is private, local, reserved or translated")
+        return distinct
+
+    def _permits(self, text: str) -> bool:
+        try:
+            address = ip_address(text)
+        except ValueError:
+            return False
+        return not is_special(address) or any(address in permitted for permitted in self._allowed)
+
+    @property
+    def context(self) -> ssl.SSLContext:
+        """The TLS context: `tls`, or one with the system's certificate authorities."""
+        return _system_context() if self.tls is None else self.tls
+
+
+def _checks_certificates(context: object) -> bool:
+    return isinstance(context, ssl.SSLContext) and context.check_hostname and context.verify_mode == ssl.CERT_REQUIRED
+
+
+@cache
+def _system_context() -> ssl.SSLContext:
+    # Reading the authorities takes some 20 ms, so all sources of a process share one context.
+    return ssl.create_default_context()

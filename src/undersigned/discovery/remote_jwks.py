@@ -1,0 +1,116 @@
+"""Remote JWK sets: keys that their owner publishes at an https URL, cached and fetched again as they rotate."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from undersigned.discovery.cache import Cache
+from undersigned.discovery.document import Loader, source_error
+from undersigned.discovery.failures import FetchError, UntrustedURL
+from undersigned.discovery.fetch import FetchRequest, Target
+from undersigned.discovery.freshness import Freshness
+from undersigned.discovery.jwk_set import parse_jwk_set
+from undersigned.discovery.kept import AsyncKept, Kept
+from undersigned.discovery.network import Network
+from undersigned.discovery.source import AsyncFetchedKeys, FetchedKeys
+from undersigned.discovery.transport import fetch_async, fetch_blocking
+from undersigned.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from undersigned.discovery.cache import Copy
+    from undersigned.discovery.jwk_set import Keys
+    from undersigned.discovery.kept import Load
+
+MOST_JWKS_BYTES: Final = 65536
+"""The default upper bound on the bytes of a JWK set (AdCP); a UCP profile may need 131,072."""
+
+JWK_SET_TYPES: Final = "application/jwk-set+json, application/json"
+
+
+class RemoteJWKS(FetchedKeys):
+    """A key source that fetches a JWK set over https, for threads.
+
+    An unknown keyid fetches the set again at once, then at most every `freshness.interval` seconds. However many
+    threads wait, one fetch is in flight. While the server cannot be reached, the last good set is used for
+    `freshness.stale` seconds. A new set replaces the old one whole: what is not in it any more is unknown.
+
+    Args:
+        url: the https URL of the set.
+        freshness: how long the set is used.
+        network: which addresses may be reached, and in what time.
+        max_bytes: upper bound on the bytes of the set.
+        clock: seconds that never go back.
+
+    Raises:
+        ConfigurationError: `url` is not an https URL.
+    """
+
+    __slots__ = ("url",)
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        freshness: Freshness = Freshness(),  # noqa: B008 - frozen
+        network: Network = Network(),  # noqa: B008 - frozen
+        max_bytes: int = MOST_JWKS_BYTES,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        loader = Loader(fetch=partial(fetch_blocking, network=network), freshness=freshness, clock=clock)
+        super().__init__(Kept(url, _load(url, loader, max_bytes), Cache(freshness, clock)))
+        self.url = url
+
+
+class AsyncRemoteJWKS(AsyncFetchedKeys):
+    """`RemoteJWKS` for the tasks of an event loop."""
+
+    __slots__ = ("url",)
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        freshness: Freshness = Freshness(),  # noqa: B008 - frozen
+        network: Network = Network(),  # noqa: B008 - frozen
+        max_bytes: int = MOST_JWKS_BYTES,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        loader = Loader(fetch=partial(fetch_async, network=network), freshness=freshness, clock=clock)
+        super().__init__(AsyncKept(url, _load(url, loader, max_bytes), Cache(freshness, clock)))
+        self.url = url
+
+
+def _load(url: str, loader: Loader, max_bytes: int) -> Load[Keys]:
+    check_url("url", url)
+    if type(max_bytes) is not int or max_bytes < 1:
+        raise ConfigurationError("max_bytes: give a number of bytes, such as 65536")
+    request = FetchRequest(url=url, max_bytes=max_bytes, accept=JWK_SET_TYPES)
+
+    async def load(last: Copy[Keys] | None) -> Copy[Keys]:
+        try:
+            return await loader.load(request, last, parse_jwk_set)
+        except FetchError as error:
+            raise source_error(error, "signature_jwks_unavailable") from error
+
+    return load
+
+
+def check_url(option: str, url: object) -> None:
+    """Check that a configured URL is one that the guard would fetch.
+
+    Raises:
+        ConfigurationError: it is not.
+    """
+    fault = "it is not a string"
+    if isinstance(url, str):
+        try:
+            Target.of(url)
+        except UntrustedURL as untrusted:
+            fault = str(untrusted)
+        else:
+            return
+    raise ConfigurationError(f"{option}: {fault}; give a URL such as https://example.com/jwks.json")

@@ -1,0 +1,109 @@
+"""What all fetched key sources share: looking a keyid up, and fetching ahead of time while their owner runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable
+    from types import TracebackType
+    from typing import Self
+
+    from undersigned.discovery.jwk_set import Keys
+    from undersigned.discovery.kept import AsyncKept, Kept
+    from undersigned.signature.keys import VerificationKey
+
+
+class FetchedKeys:
+    """A key source over keys that are fetched; safe to share between threads.
+
+    `with` (or `start` and `stop`) fetches ahead of time in a thread; otherwise a request that finds the keys expired
+    waits for the fetch. The thread does not survive a fork: start it in the worker.
+    """
+
+    __slots__ = ("_kept",)
+
+    def __init__(self, kept: Kept[Keys]) -> None:
+        self._kept = kept
+
+    @property
+    def blocking(self) -> bool:
+        """Always True: `find` may fetch."""
+        return True
+
+    def find(self, keyid: str) -> VerificationKey | None:
+        """Return the key that `keyid` names, or None.
+
+        Raises:
+            KeySourceError: the keys cannot be had, or cannot be fetched again although none has this keyid.
+        """
+        found = self.find_all(keyid)
+        return found[0] if found else None
+
+    def find_all(self, keyid: str) -> tuple[VerificationKey, ...]:
+        """Return the keys that `keyid` names, four at most; raises as `find`."""
+        return self._kept.get(lambda keys: keyid in keys).get(keyid, ())
+
+    def known(self, keyid: str) -> tuple[VerificationKey, ...]:
+        """Return the keys that `keyid` names among those that are fresh, without fetching."""
+        return (self._kept.fresh() or {}).get(keyid, ())
+
+    def start(self) -> None:
+        """Begin to fetch ahead of time, in a thread."""
+        self._kept.start()
+
+    def stop(self) -> None:
+        """End fetching ahead of time; waits for a fetch in flight, `network.total_timeout` seconds at most."""
+        self._kept.stop()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+
+class AsyncFetchedKeys:
+    """`FetchedKeys` for the tasks of an event loop; `async with` fetches ahead of time in a task."""
+
+    __slots__ = ("_kept",)
+
+    def __init__(self, kept: AsyncKept[Keys]) -> None:
+        self._kept = kept
+
+    def find(self, keyid: str) -> VerificationKey | Awaitable[VerificationKey | None] | None:
+        """As `FetchedKeys.find`; to be awaited if the key is not at hand."""
+        known = self.known(keyid)
+        return known[0] if known else self._first(keyid)
+
+    async def find_all(self, keyid: str) -> tuple[VerificationKey, ...]:
+        """As `FetchedKeys.find_all`."""
+        return (await self._kept.get(lambda keys: keyid in keys)).get(keyid, ())
+
+    def known(self, keyid: str) -> tuple[VerificationKey, ...]:
+        """As `FetchedKeys.known`."""
+        return (self._kept.fresh() or {}).get(keyid, ())
+
+    async def _first(self, keyid: str) -> VerificationKey | None:
+        found = await self.find_all(keyid)
+        return found[0] if found else None
+
+    def start(self) -> None:
+        """Begin to fetch ahead of time, in a task of the running event loop."""
+        self._kept.start()
+
+    async def stop(self) -> None:
+        """End fetching ahead of time, and a fetch in flight."""
+        await self._kept.stop()
+
+    async def __aenter__(self) -> Self:
+        self.start()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.stop()

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import asyncio
+import inspect
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.certificate import certificate
+from tests.discovery.key_server import HOSTS, KeyServer
+
+from undersigned.discovery import AsyncRemoteJWKS, RemoteJWKS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture(scope="session")
+def key_server_certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return certificate(tmp_path_factory.mktemp("tls") / "server.pem", *HOSTS)
+
+
+@pytest.fixture
+def server(key_server_certificate: Path) -> Iterator[KeyServer]:
+    server = KeyServer(key_server_certificate)
+    yield server
+    server.close()
+
+
+class Clock:
+    """A clock that goes when told to."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+class BlockingSource:
+    """A source for threads, asked by a test."""
+
+    def jwks(self, url: str, **options):
+        return RemoteJWKS(url, **options)
+
+    def find(self, source, keyid: str):
+        return source.find(keyid)
+
+    def close(self) -> None:
+        """Nothing is left open."""
+
+
+class AwaitingSource:
+    """A source for an event loop, asked by a test."""
+
+    def __init__(self) -> None:
+        self._runner = asyncio.Runner()
+
+    def jwks(self, url: str, **options):
+        return AsyncRemoteJWKS(url, **options)
+
+    def find(self, source, keyid: str):
+        async def ask():
+            answer = source.find(keyid)
+            return await answer if inspect.isawaitable(answer) else answer
+
+        return self._runner.run(ask())
+
+    def close(self) -> None:
+        self._runner.close()
+
+
+@pytest.fixture(params=[BlockingSource, AwaitingSource], ids=["threads", "asyncio"])
+def world(request: pytest.FixtureRequest) -> Iterator[BlockingSource | AwaitingSource]:
+    """Threads or asyncio: every rule of a source holds in both."""
+    world = request.param()
+    yield world
+    world.close()

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import json
+from ipaddress import ip_address, ip_network
+from pathlib import Path
+
+import pytest
+
+from undersigned.discovery.addresses import SPECIAL_RANGES, is_special
+
+PUBLISHED = json.loads((Path(__file__).parents[1] / "vectors/published/profiles/ssrf/special_ranges.json").read_text())
+
+
+@pytest.mark.parametrize("group", PUBLISHED)
+def test_every_published_special_range_is_special_from_its_first_to_its_last_address(group):
+    for text in PUBLISHED[group]:
+        published = ip_network(text)
+        assert is_special(published[0])
+        assert is_special(published[-1])
+
+
+def test_special_ranges_are_the_published_ones_and_ipv4_written_as_ipv6():
+    ours = {str(special) for special in SPECIAL_RANGES}
+    covered = {"::/128", "::1/128"}
+    assert ours == set(PUBLISHED["recommended_latest"]) - covered | {"::/96", "::ffff:0:0/96"}
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "::ffff:169.254.169.254",  # mapped
+        "::10.0.0.1",  # compatible
+        "64:ff9b::a00:1",  # NAT64
+        "64:ff9b:1::a00:1",
+        "2002:a00:1::1",  # 6to4
+        "2001:0:a00:1::1",  # Teredo
+        "fd00:ec2::254",  # metadata over IPv6
+        "168.63.129.16",
+        "100.100.100.200",
+        "192.88.99.1",
+        "fec0::1",
+        "3fff::1",
+        "5f00::1",
+        "fe80::1%eth0",
+    ],
+)
+def test_addresses_that_hide_another_one_are_special(address):
+    assert is_special(ip_address(address))
+
+
+@pytest.mark.parametrize(
+    "address", ["8.8.8.8", "1.1.1.1", "172.15.255.255", "172.32.0.0", "2606:4700::1111", "2400::1"]
+)
+def test_public_addresses_are_not_special(address):
+    assert not is_special(ip_address(address))

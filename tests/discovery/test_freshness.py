@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from undersigned.discovery import Freshness
+from undersigned.errors import ConfigurationError
+
+FRESHNESS = Freshness(least=60, most=900, default=300)
+
+
+@pytest.mark.parametrize(
+    ("fields", "seconds"),
+    [
+        ({}, 300),
+        ({"cache-control": "public"}, 300),
+        ({"cache-control": "max-age=120"}, 120),
+        ({"cache-control": "public, Max-Age=120 , immutable"}, 120),
+        ({"cache-control": 'max-age="120"'}, 120),
+        ({"cache-control": "max-age=120", "age": "50"}, 70),
+        ({"cache-control": "max-age=120", "age": "later"}, 120),
+        ({"cache-control": "max-age=120", "age": "500"}, 60),
+        ({"cache-control": "max-age=5"}, 60),
+        ({"cache-control": "max-age=99999"}, 900),
+        ({"cache-control": "s-maxage=120"}, 300),
+        ({"cache-control": "max-age=99999999999999999999"}, 300),
+        ({"cache-control": "max-age=-5"}, 300),
+        ({"cache-control": "max-age=120, no-store"}, 60),
+        ({"cache-control": 'no-cache="x"'}, 60),
+        ({"cache-control": "x-no-store"}, 300),
+    ],
+)
+def test_lifetime_follows_cache_control_within_the_limits(fields, seconds):
+    assert FRESHNESS.lifetime(fields) == seconds
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"least": 0}, "least"),
+        ({"least": "60"}, "least"),
+        ({"least": 400, "default": 300}, "default"),
+        ({"default": 1000}, "default"),
+        ({"most": math.inf}, "most"),
+        ({"stale": -1}, "stale"),
+        ({"stale": math.inf}, "stale"),
+        ({"stale": True}, "stale"),
+        ({"interval": 0}, "interval"),
+        ({"interval": math.nan}, "interval"),
+    ],
+)
+def test_freshness_names_the_option_that_cannot_be_used(options, named):
+    with pytest.raises(ConfigurationError, match=f"^{named}"):
+        Freshness(**options)

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import math
+import ssl
+
+import pytest
+
+from undersigned.discovery import Network
+from undersigned.discovery.failures import Unreachable, UntrustedURL
+from undersigned.discovery.network import MOST_ADDRESSES, system_addresses
+from undersigned.errors import ConfigurationError
+
+
+def test_network_keeps_the_order_of_addresses_and_drops_repeats():
+    assert Network().check(["8.8.8.8", "2606:4700::1111", "8.8.8.8"]) == ("8.8.8.8", "2606:4700::1111")
+
+
+@pytest.mark.parametrize("addresses", [["127.0.0.1"], ["8.8.8.8", "10.0.0.1"], ["8.8.8.8", "no address"], ["::1%lo"]])
+def test_network_rejects_a_name_when_one_address_is_special(addresses):
+    with pytest.raises(UntrustedURL, match="private, local, reserved or translated") as rejected:
+        Network().check(addresses)
+    assert addresses[-1] not in str(rejected.value)
+
+
+def test_network_reaches_a_special_range_only_when_the_operator_allows_it():
+    network = Network(allowed=["10.20.0.0/16", "fd00:1::/64"])
+    assert network.check(["10.20.255.1", "fd00:1::5"]) == ("10.20.255.1", "fd00:1::5")
+    for other in ("10.21.0.1", "fd00:2::5", "::ffff:10.20.0.1"):
+        with pytest.raises(UntrustedURL):
+            network.check([other])
+
+
+@pytest.mark.parametrize("count", [0, MOST_ADDRESSES + 1])
+def test_network_does_not_reach_a_name_with_no_address_or_too_many(count):
+    with pytest.raises(Unreachable):
+        Network().check([f"8.8.8.{last}" for last in range(count)])
+
+
+def test_system_resolver_knows_localhost():
+    assert {"127.0.0.1", "::1"} & set(system_addresses("localhost", 443))
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"allowed": "10.0.0.0/8"}, "allowed"),
+        ({"allowed": ["10.0.0.1/8"]}, "allowed"),
+        ({"allowed": [None]}, "allowed"),
+        ({"allowed": 5}, "allowed"),
+        ({"resolve": "dns"}, "resolve"),
+        ({"tls": "certificate.pem"}, "tls"),
+        ({"tls": ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)}, "tls"),
+        ({"connect_timeout": 0}, "connect_timeout"),
+        ({"total_timeout": math.inf}, "total_timeout"),
+        ({"total_timeout": "5"}, "total_timeout"),
+    ],
+)
+def test_network_names_the_option_that_cannot_be_used(options, named):
+    with pytest.raises(ConfigurationError, match=f"^{named}: "):
+        Network(**options)
+
+
+def test_networks_share_one_context_of_the_system():
+    assert Network().context is Network().context
+    assert Network().context.verify_mode is ssl.CERT_REQUIRED

@@ -1,0 +1,395 @@
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import threading
+
+import pytest
+from tests.discovery.key_server import response
+from tests.keys import EC_PUBLIC, JWKS, OTHER_PUBLIC, PUBLIC
+
+from undersigned.discovery import AsyncRemoteJWKS, Freshness, RemoteJWKS
+from undersigned.errors import ConfigurationError, KeySourceError
+
+BOTH = response(JWKS)
+ONE = response({"keys": [PUBLIC]})
+DOWN = response(b"", status="503 Down")
+
+
+@pytest.fixture
+def source(world, server, clock):
+    """A source over the server's set, fresh for 300 seconds and stale for 1,000."""
+    return world.jwks(server.url(), network=server.network(), clock=clock, freshness=Freshness(stale=1000))
+
+
+@pytest.fixture
+def find(world, source):
+    def find(keyid="buyer-ed25519"):
+        return world.find(source, keyid)
+
+    return find
+
+
+def test_source_finds_the_keys_of_a_set_with_one_fetch(find, server):
+    server.answers["/jwks.json"] = BOTH
+    assert find().algorithm == "ed25519"
+    assert find("buyer-es256").algorithm == "ecdsa-p256-sha256"
+    assert server.asked() == 1
+
+
+def test_source_fetches_at_once_for_an_unknown_key_and_then_after_the_interval(find, server, clock):
+    server.answers["/jwks.json"] = ONE
+    assert find("buyer-es256") is None  # fetched for this very request: asking again could not help
+    assert server.asked() == 1
+    clock.now += 1
+    server.answers["/jwks.json"] = BOTH
+    assert find("buyer-es256") is not None
+    assert server.asked() == 2
+    clock.now += 29
+    assert find("stranger") is None
+    assert server.asked() == 2
+    clock.now += 1
+    assert find("stranger") is None
+    assert server.asked() == 3
+
+
+def test_source_fetches_again_when_the_set_expires(find, server, clock):
+    server.answers["/jwks.json"] = response(JWKS, "Cache-Control: max-age=100")
+    find()
+    clock.now += 99
+    find()
+    assert server.asked() == 1
+    clock.now += 1
+    find()
+    assert server.asked() == 2
+
+
+def test_source_forgets_a_key_that_a_new_set_leaves_out(find, server, clock):
+    server.answers["/jwks.json"] = BOTH
+    assert find("buyer-es256") is not None
+    server.answers["/jwks.json"] = ONE
+    clock.now += 300
+    assert find("buyer-es256") is None
+    assert find() is not None
+
+
+def test_source_uses_a_stale_set_while_the_server_is_down_and_not_for_ever(find, server, clock):
+    server.answers["/jwks.json"] = ONE
+    find()
+    server.answers["/jwks.json"] = DOWN
+    clock.now += 300
+    assert find() is not None
+    assert server.asked() == 2
+    clock.now += 29
+    assert find() is not None
+    assert server.asked() == 2
+    clock.now = 1000 + 300 + 999
+    assert find() is not None
+    clock.now += 1
+    with pytest.raises(KeySourceError, match="answers 503") as raised:
+        find()
+    assert raised.value.reason == "signature_jwks_unavailable"
+    server.answers["/jwks.json"] = ONE
+    clock.now += 30
+    assert find() is not None
+
+
+def test_source_does_not_call_a_key_unknown_when_it_could_not_ask(find, server, clock):
+    server.answers["/jwks.json"] = ONE
+    find()
+    server.answers["/jwks.json"] = DOWN
+    clock.now += 1
+    with pytest.raises(KeySourceError):
+        find("buyer-es256")
+    assert find() is not None
+
+
+def test_source_asks_a_server_that_is_down_once_an_interval(find, server, clock):
+    server.answers["/jwks.json"] = DOWN
+    for _ in range(3):
+        with pytest.raises(KeySourceError):
+            find()
+    assert server.asked() == 1
+    server.answers["/jwks.json"] = ONE
+    clock.now += 30
+    assert find() is not None
+
+
+def test_source_raises_an_error_of_its_own_each_time(find, server):
+    server.answers["/jwks.json"] = DOWN
+    errors = []
+    for _ in range(2):
+        with pytest.raises(KeySourceError) as raised:
+            find()
+        errors.append(raised.value)
+    assert errors[0] is not errors[1]
+    assert str(errors[0]) == str(errors[1]) == "the server answers 503"
+
+
+@pytest.mark.parametrize(
+    ("field", "condition"),
+    [('ETag: "v1"', b'If-None-Match: "v1"'), ("Last-Modified: Mon, 01 Jan", b"If-Modified-Since: Mon, 01 Jan")],
+)
+def test_source_keeps_its_set_when_the_server_says_that_it_is_the_same(find, server, clock, field, condition):
+    server.answers["/jwks.json"] = response(JWKS, field)
+    find()
+    server.answers["/jwks.json"] = response(b"", "Cache-Control: max-age=500", status="304 Not Modified")
+    clock.now += 300
+    assert find() is not None
+    assert condition in server.requests[1]
+    clock.now += 499
+    assert find() is not None
+    assert server.asked() == 2
+    clock.now += 1
+    assert find() is not None
+    assert condition in server.requests[2]
+
+
+@pytest.mark.parametrize("tag", ["x" * 257, "caf\xe9"])
+def test_source_does_not_send_back_what_no_validator_looks_like(find, server, clock, tag):
+    server.answers["/jwks.json"] = response(JWKS).replace(b"\r\n", b"\r\nETag: " + tag.encode("latin-1") + b"\r\n", 1)
+    find()
+    clock.now += 300
+    find()
+    assert b"If-None-Match" not in server.requests[1]
+
+
+def test_source_reads_a_larger_set_when_told_to(world, server):
+    server.answers["/jwks.json"] = response({"keys": [PUBLIC], "more": "x" * 70_000})
+    source = world.jwks(server.url(), network=server.network(), max_bytes=131_072)
+    assert world.find(source, "buyer-ed25519") is not None
+
+
+def test_source_logs_why_it_could_not_fetch(find, server, caplog):
+    server.answers["/jwks.json"] = DOWN
+    with pytest.raises(KeySourceError):
+        find()
+    assert [record.getMessage() for record in caplog.records] == [f"{server.url()}: the server answers 503"]
+
+
+def test_source_reports_an_exception_of_a_resolver_as_unavailable(world, server, caplog):
+    def resolve(_host, _port):
+        raise RuntimeError("a resolver's mistake")
+
+    source = world.jwks(server.url(), network=server.network(resolve=resolve))
+    with pytest.raises(KeySourceError, match="see the log"):
+        world.find(source, "x")
+    assert "a resolver's mistake" in caplog.text
+    assert caplog.records[0].levelno == logging.ERROR
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"url": "http://keys.example.com/jwks.json"},
+        {"url": "keys.example.com"},
+        {"url": b"https://keys.example.com/"},
+        {"max_bytes": 0},
+        {"max_bytes": "64K"},
+    ],
+)
+def test_source_names_the_option_that_cannot_be_used(world, options):
+    named = next(iter(options))
+    with pytest.raises(ConfigurationError, match=f"^{named}: "):
+        world.jwks(**{"url": "https://keys.example.com/"} | options)
+
+
+class TestThreads:
+    def test_source_blocks(self, server):
+        assert RemoteJWKS(server.url()).blocking
+
+    def test_source_has_one_fetch_in_flight_however_many_threads_wait(self, server):
+        server.answers["/jwks.json"] = BOTH
+        server.hold.clear()
+        source, found = RemoteJWKS(server.url(), network=server.network()), []
+        threads = [threading.Thread(target=lambda: found.append(source.find("buyer-ed25519"))) for _ in range(16)]
+        for thread in threads:
+            thread.start()
+        server.hold.set()
+        for thread in threads:
+            thread.join()
+        assert len(found) == 16
+        assert None not in found
+        assert server.asked() == 1
+
+    def test_thread_that_waited_for_an_older_fetch_asks_again(self, server):
+        server.hold.clear()
+
+        def publish(connection, _request):
+            server.answers["/jwks.json"] = BOTH
+            connection.sendall(ONE)
+
+        server.answers["/jwks.json"] = publish
+        source, found = RemoteJWKS(server.url(), network=server.network()), []
+        first = threading.Thread(target=source.find, args=("buyer-ed25519",))
+        first.start()
+        server.wait_for(1)
+        waits = threading.Event()
+        landed = source._kept._flight._landed
+        landed.wait = lambda: (waits.set(), threading.Event.wait(landed))
+        second = threading.Thread(target=lambda: found.append(source.find("buyer-es256")))
+        second.start()
+        waits.wait(20)
+        server.hold.set()
+        first.join()
+        second.join()
+        assert found[0] is not None
+        assert server.asked() == 2
+
+    def test_source_fetches_ahead_of_time_while_its_owner_runs(self, server):
+        server.answers["/jwks.json"] = ONE
+        freshness = Freshness(least=1, most=1, default=1)
+        before = threading.active_count()
+        with RemoteJWKS(server.url(), network=server.network(), freshness=freshness) as source:
+            source.start()
+            server.wait_for(2)
+            assert source.known("buyer-ed25519")
+        assert not any(thread.name.startswith("undersigned http") for thread in threading.enumerate())
+        assert threading.active_count() <= before + 2  # the server's
+        asked = server.asked()
+        source.stop()
+        source.find("buyer-ed25519")
+        assert server.asked() <= asked + 1
+
+    def test_source_that_was_refused_at_its_start_fetches_again_in_the_background(self, server):
+        freshness = Freshness(interval=1)
+        with RemoteJWKS(server.url(), network=server.network(), freshness=freshness) as source:
+            server.wait_for(1)
+            server.answers["/jwks.json"] = ONE
+            server.wait_for(2)
+            assert source.find("buyer-ed25519") is not None
+            assert source.find_all("buyer-ed25519")
+
+    def test_source_starts_again_after_it_was_stopped(self, server):
+        server.answers["/jwks.json"] = ONE
+        source = RemoteJWKS(server.url(), network=server.network())
+        for _ in range(2):
+            with source:
+                source.find("buyer-ed25519")
+
+    def test_forked_process_does_not_wait_for_a_fetch_of_its_parent(self, server):
+        server.answers["/jwks.json"] = ONE
+        server.hold.clear()
+        source = RemoteJWKS(server.url(), network=server.network())
+        asking = threading.Thread(target=source.find, args=("buyer-ed25519",))
+        asking.start()
+        server.wait_for(1)
+        source._kept._flight._process = os.getpid() - 1  # as a child finds it
+        server.hold.set()
+        assert source.find("buyer-ed25519") is not None
+        asking.join()
+
+
+class TestTasks:
+    def test_source_answers_without_waiting_when_it_has_the_key(self, server):
+        server.answers["/jwks.json"] = BOTH
+
+        async def ask():
+            source = AsyncRemoteJWKS(server.url(), network=server.network())
+            await source.find("buyer-ed25519")
+            return source.find("buyer-es256")
+
+        assert asyncio.run(ask()).keyid == "buyer-es256"
+
+    def test_source_has_one_fetch_in_flight_however_many_tasks_wait(self, server):
+        server.answers["/jwks.json"] = BOTH
+
+        async def ask():
+            source = AsyncRemoteJWKS(server.url(), network=server.network())
+            return await asyncio.gather(*(source.find("buyer-ed25519") for _ in range(64)))
+
+        assert None not in asyncio.run(ask())
+        assert server.asked() == 1
+
+    def test_fetch_goes_on_when_one_of_the_tasks_that_wait_is_cancelled(self, server):
+        server.answers["/jwks.json"] = ONE
+        server.hold.clear()
+
+        async def ask():
+            source = AsyncRemoteJWKS(server.url(), network=server.network())
+            first = asyncio.ensure_future(source.find("buyer-ed25519"))
+            second = asyncio.ensure_future(source.find("buyer-ed25519"))
+            await asyncio.to_thread(server.wait_for, 1)
+            first.cancel()
+            server.hold.set()
+            return await second
+
+        assert asyncio.run(ask()) is not None
+        assert server.asked() == 1
+
+    def test_task_that_waited_for_an_older_fetch_asks_again(self, server):
+        server.hold.clear()
+
+        def publish(connection, _request):
+            server.answers["/jwks.json"] = BOTH
+            connection.sendall(ONE)
+
+        server.answers["/jwks.json"] = publish
+
+        async def ask():
+            source = AsyncRemoteJWKS(server.url(), network=server.network())
+            first = asyncio.ensure_future(source.find("buyer-ed25519"))
+            await asyncio.to_thread(server.wait_for, 1)
+            second = asyncio.ensure_future(source.find("buyer-es256"))
+            await asyncio.sleep(0)
+            server.hold.set()
+            await first
+            return await second
+
+        assert asyncio.run(ask()) is not None
+        assert server.asked() == 2
+
+    def test_source_fetches_ahead_of_time_while_its_owner_runs(self, server):
+        server.answers["/jwks.json"] = ONE
+
+        async def run():
+            freshness = Freshness(least=1, most=1, default=1)
+            async with AsyncRemoteJWKS(server.url(), network=server.network(), freshness=freshness) as source:
+                source.start()
+                await asyncio.to_thread(server.wait_for, 2)
+                assert await source.find_all("buyer-ed25519")
+                assert await source.find_all("buyer-ed25519")
+            assert len(asyncio.all_tasks()) == 1
+            await source.stop()
+
+        asyncio.run(run())
+
+    def test_stopping_ends_a_fetch_in_flight_and_tells_who_waits(self, server):
+        server.hold.clear()
+
+        async def run():
+            async with AsyncRemoteJWKS(server.url(), network=server.network()) as source:
+                waiting = asyncio.ensure_future(source.find("buyer-ed25519"))
+                await asyncio.to_thread(server.wait_for, 1)
+            with pytest.raises(KeySourceError, match="closed"):
+                await waiting
+            assert len(asyncio.all_tasks()) == 1
+
+        asyncio.run(run())
+
+    def test_source_of_an_old_event_loop_serves_a_new_one(self, server):
+        server.hold.clear()
+        source = AsyncRemoteJWKS(server.url(), network=server.network())
+
+        async def leave():
+            asking = asyncio.ensure_future(source.find("buyer-ed25519"))
+            await asyncio.to_thread(server.wait_for, 1)
+            asking.cancel()
+
+        asyncio.run(leave())
+        server.answers["/jwks.json"] = ONE
+        server.hold.set()
+
+        async def ask():
+            return await source.find("buyer-ed25519")
+
+        assert asyncio.run(ask()) is not None
+
+
+def test_keys_of_strangers_are_not_mixed_up(world, server):
+    server.answers |= {"/a": response({"keys": [PUBLIC]}), "/b": response({"keys": [OTHER_PUBLIC, EC_PUBLIC]})}
+    first, second = (world.jwks(server.url(path), network=server.network()) for path in ("/a", "/b"))
+    assert world.find(first, "stranger") is None
+    assert world.find(second, "stranger") is not None
+    assert world.find(second, "buyer-ed25519") is None

@@ -23,37 +23,20 @@ def code(judgement) -> str | None:
     return None if judgement.error is None else judgement.error.code
 
 
-def resolved(vector, policy: Policy):
-    try:
-        return policy.resolver.resolve(vector.request)
-    except UnresolvedOperation as unresolved:
-        return unresolved
-
-
 def test_all_published_messages_are_here():
     assert len(published(A2A)) == 33
 
 
 @pytest.mark.parametrize("vector", published(A2A))
-def test_a_published_message_ends_as_published(vector):
-    judgement, expected = vector.judgement(), vector.document.members["expected_outcome"]
-    assert (judgement.judged is not None) == expected["success"]
-    assert code(judgement) == expected.get("error_code")
-    assert {"signature": "verified", "none": "unsigned"}[judgement.source] == expected.get("status", "unsigned")
-
-
-@pytest.mark.parametrize("vector", published(A2A))
 def test_a_published_message_names_the_published_operation_or_none_at_all(vector):
-    operation, expected = resolved(vector, vector.policy), vector.document.members["expected_outcome"]
-    if isinstance(operation, UnresolvedOperation):
+    expected = vector.document.members["expected_outcome"]
+    try:
+        operation = vector.policy.resolver.resolve(vector.request)
+    except UnresolvedOperation:
         assert "resolved_operation" not in expected
         assert expected["error_code"] == "request_body_malformed"
-        return
-    assert operation.name == expected["resolved_operation"]
-    judged = vector.judgement().judged
-    if judged is not None:
-        assert judged.operation == operation
-        assert judged.operation.name == expected.get("dispatched_operation", operation.name)
+    else:
+        assert operation.name == expected["resolved_operation"]
 
 
 @pytest.mark.parametrize("vector", published(A2A, which=lambda vector: vector.base is not None))

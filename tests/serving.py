@@ -7,6 +7,7 @@ import contextlib
 import multiprocessing
 import socket
 import threading
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import uvicorn
@@ -14,14 +15,52 @@ from gunicorn.app.base import BaseApplication
 from waitress.server import create_server
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
+
+
+@dataclass
+class Running:
+    """A server in a thread of this process, kept for the next app: to start one costs more than most tests."""
+
+    port: int
+    stop: Callable[[], None]
+    app: Callable | None = None
+
+
+_idle: dict[tuple, list[Running]] = {}
 
 
 @contextlib.contextmanager
-def uvicorn_server(app, *, http: str = "h11", **options) -> Iterator[int]:
+def _serving(app, start: Callable[..., Running], **options) -> Iterator[int]:
+    idle = _idle.setdefault((start, *sorted(options.items())), [])
+    running = idle.pop() if idle else start(**options)
+    running.app = app
+    try:
+        yield running.port
+    finally:
+        running.app = None
+        idle.append(running)
+
+
+def stop_idle_servers() -> None:
+    """Stop every server that serves no app now."""
+    for idle in _idle.values():
+        while idle:
+            idle.pop().stop()
+
+
+def uvicorn_server(app, *, http: str = "h11", **options) -> AbstractContextManager[int]:
     """Serve an ASGI app by uvicorn in a thread; yields the port."""
+    return _serving(app, _start_uvicorn, http=http, **options)
+
+
+def _start_uvicorn(**options) -> Running:
+    async def current(scope, receive, send) -> None:
+        await running.app(scope, receive, send)
+
     config = uvicorn.Config(
-        app, host="127.0.0.1", port=0, http=http, lifespan="off", log_level="critical", access_log=False, **options
+        current, host="127.0.0.1", port=0, lifespan="off", log_level="critical", access_log=False, **options
     )
     server = uvicorn.Server(config)
     bound = socket.socket()
@@ -30,19 +69,27 @@ def uvicorn_server(app, *, http: str = "h11", **options) -> Iterator[int]:
     thread.start()
     while not server.started:
         threading.Event().wait(0.005)
-    try:
-        yield bound.getsockname()[1]
-    finally:
+
+    def stop() -> None:
         server.should_exit = True
         thread.join(10)
         bound.close()
 
+    running = Running(bound.getsockname()[1], stop)
+    return running
 
-@contextlib.contextmanager
-def waitress_server(app, **options) -> Iterator[int]:
+
+def waitress_server(app, **options) -> AbstractContextManager[int]:
     """Serve a WSGI app by waitress in a thread; yields the port."""
+    return _serving(app, _start_waitress, **options)
+
+
+def _start_waitress(**options) -> Running:
+    def current(environ, start_response):
+        return running.app(environ, start_response)
+
     sockets: dict = {}
-    server = create_server(app, map=sockets, host="127.0.0.1", port=0, threads=2, **options)
+    server = create_server(current, map=sockets, host="127.0.0.1", port=0, threads=2, **options)
     stopped = threading.Event()
 
     def serve() -> None:
@@ -54,16 +101,20 @@ def waitress_server(app, **options) -> Iterator[int]:
 
     thread = threading.Thread(target=serve, daemon=True)
     thread.start()
-    try:
-        yield server.effective_port
-    finally:
+
+    def stop() -> None:
         stopped.set()
         thread.join(10)
+
+    running = Running(server.effective_port, stop)
+    return running
 
 
 @contextlib.contextmanager
 def gunicorn_server(app, **options) -> Iterator[int]:
     """Serve a WSGI app by gunicorn's own worker in a child process of this one; yields the port."""
+    # A process with threads had better not fork.
+    stop_idle_servers()
     bound = socket.socket()
     bound.bind(("127.0.0.1", 0))
     bound.listen()

@@ -57,11 +57,18 @@ def echo() -> Echo:
     return Echo()
 
 
+@pytest.fixture(scope="module")
+def gunicorn(party):
+    with gunicorn_server(SignatureMiddleware(Echo(), verifier=party.verifier(), origins=[ORIGIN])) as port:
+        yield port
+
+
 @pytest.fixture(params=["waitress", "gunicorn"])
 def port(request, echo, party):
-    app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
-    serve = waitress_server if request.param == "waitress" else gunicorn_server
-    with serve(app) as port:
+    if request.param == "gunicorn":
+        yield request.getfixturevalue("gunicorn")
+        return
+    with waitress_server(SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])) as port:
         yield port
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 
 import pytest
+from flask import Flask
 from tests.party import ORIGIN
+from tests.serving import exchange, gunicorn_server
 from tests.wsgi.test_middleware import BODY, JSON, Echo, environ_of, run
 
 from undersigned import MalformedURL, canonicalize, profiles
@@ -154,3 +156,49 @@ def test_a_script_name_that_is_not_in_the_target_is_no_mount():
 def test_a_canonical_path_outside_the_mount_is_refused():
     with pytest.raises(MalformedURL, match="outside the mount"):
         rewritten("/admin", RAW_URI="/sub/../admin", SCRIPT_NAME="/sub", PATH_INFO="/../admin")
+
+
+@pytest.mark.parametrize(
+    ("raw", "path_info"), [("/apiX/../adcp/p", "X/../adcp/p"), ("/api%2E/x", "./x"), ("/apix", "x")]
+)
+def test_a_script_name_cut_off_in_the_middle_of_a_segment_is_rejected(raw, path_info):
+    with pytest.raises(MalformedURL, match="in the middle of a segment"):
+        rewritten("/adcp/p", RAW_URI=raw, SCRIPT_NAME="/api", PATH_INFO=path_info)
+
+
+def test_a_script_name_that_ends_in_a_slash_is_cut_off_as_it_is():
+    assert rewritten("/api/x", RAW_URI="/api/x", SCRIPT_NAME="/api/", PATH_INFO="x") == "x"
+    with pytest.raises(MalformedURL, match="outside the mount"):
+        rewritten("/apix", RAW_URI="/api/../apix", SCRIPT_NAME="/api/", PATH_INFO="../apix")
+
+
+def test_a_mount_is_found_in_a_path_that_the_server_levelled():
+    assert rewritten("/api/p", REQUEST_URI="/x/../api/p", SCRIPT_NAME="/api", PATH_INFO="/p") == "/p"
+    assert rewritten("/x", REQUEST_URI="/y/../x", SCRIPT_NAME="/api", PATH_INFO="/x") == "/x"
+
+
+def test_a_mount_that_dot_segments_hide_is_rejected():
+    with pytest.raises(MalformedURL, match="dot segments hide"):
+        rewritten("/p", REQUEST_URI="/./p", SCRIPT_NAME="/api", PATH_INFO="/../p")
+
+
+@pytest.mark.parametrize("name", ["RAW_URI", "REQUEST_URI", "PATH_INFO", "SCRIPT_NAME"])
+@pytest.mark.parametrize("text", ["/\u0100", "/p\U0001f600", "/\ud800"])
+def test_text_that_stands_for_no_octets_is_rejected(app, party, echo, name, text):
+    environ = environ_of(party, target="/%3F", **{"SCRIPT_NAME": "/api", name: text})
+    assert run(app, environ) == (401, {"error": "request_target_uri_malformed"})
+    assert echo.calls == []
+
+
+def test_a_request_at_gunicorns_script_name_reaches_the_path_that_was_signed(party, monkeypatch):
+    monkeypatch.setenv("SCRIPT_NAME", "/api")
+    application = Flask("seller")
+    application.add_url_rule("/<path:path>", view_func=lambda path: path, methods=["POST"])
+    application.wsgi_app = SignatureMiddleware(application.wsgi_app, verifier=party.verifier(), origins=[ORIGIN])
+    with gunicorn_server(application) as port:
+        answers = [
+            exchange(port, party.raw("POST", target, url=ORIGIN + canonical))
+            for target, canonical in [("/apiX/../adcp/p", "/adcp/p"), ("/api/./adcp/p", "/api/adcp/p")]
+        ]
+    assert [answer.partition(b"\r\n")[0] for answer in answers] == [b"HTTP/1.1 401 Unauthorized", b"HTTP/1.1 200 OK"]
+    assert answers[1].endswith(b"\r\n\r\nadcp/p")

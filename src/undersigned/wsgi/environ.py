@@ -114,13 +114,11 @@ def verified_environ(environ: dict[str, Any], target: CanonicalURL, origin: Orig
     """
     path = application_path(target, origin)
     query = "" if target.query is None else f"?{target.query}"
-    script_name = environ.get("SCRIPT_NAME", "")
     decoded = unquote_to_bytes(path).decode("latin-1")
-    path_info = decoded
-    if script_name and _mounted(environ):
-        if not decoded.startswith(f"{script_name}/") and decoded != script_name:
-            raise MalformedURL("the canonical path is outside the mount that routed it", rule="request target")
-        path_info = decoded[len(script_name) :]
+    mount = _mount(environ)
+    if mount and decoded != mount and not decoded.startswith(f"{mount.removesuffix('/')}/"):
+        raise MalformedURL("the canonical path is outside the mount that routed it", rule="request target")
+    path_info = decoded[len(mount) :]
     new = {**environ, "PATH_INFO": path_info, "QUERY_STRING": query[1:], "wsgi.url_scheme": origin.scheme}
     new.update({key: path + query for key in _RAW_KEYS if environ.get(key)})
     if "asgi.scope" in environ:
@@ -132,13 +130,28 @@ def verified_environ(environ: dict[str, Any], target: CanonicalURL, origin: Orig
     return new
 
 
-def _mounted(environ: dict[str, Any]) -> bool:
-    """Return whether the target holds SCRIPT_NAME, as behind a dispatcher and unlike behind a server that adds it."""
-    script_name = _octets(environ.get("SCRIPT_NAME", ""))
+def _mount(environ: dict[str, Any]) -> str:
+    """Return the SCRIPT_NAME that the target starts with, or "" if the server adds SCRIPT_NAME to every target.
+
+    Raises:
+        MalformedURL: the server cut SCRIPT_NAME off in the middle of a segment, or nobody can tell whether it did.
+    """
+    script_name, path_info = environ.get("SCRIPT_NAME", ""), environ.get("PATH_INFO", "")
+    if not script_name:
+        return ""
     inner, outer = _routed(environ)
     shown = shown_target(environ).partition("?")[0]
-    received = unquote_to_bytes(shown.encode("latin-1")) if shown else outer
-    return received != inner and (received == script_name or received.startswith(script_name + b"/"))
+    target = RequestTarget(shown or script_name + path_info, None)
+    received = unquote_to_bytes(target.path)
+    if received == inner:
+        return ""
+    if received != outer and target.is_path(inner):
+        if target.is_path(outer):
+            raise MalformedURL("dot segments hide whether the target starts with SCRIPT_NAME", rule="request target")
+        return ""
+    if not (path_info[:1] in {"", "/"} or script_name.endswith("/")):
+        raise MalformedURL("SCRIPT_NAME ends in the middle of a segment of the target", rule="request target")
+    return script_name
 
 
 def _raw_target(environ: dict[str, Any], profile: Profile) -> RequestTarget | None:
@@ -149,7 +162,7 @@ def _raw_target(environ: dict[str, Any], profile: Profile) -> RequestTarget | No
     if request_uri and raw_uri and request_uri != raw_uri:
         raise MalformedURL("REQUEST_URI and RAW_URI are different targets", rule="request target")
     shown: str | None = request_uri or raw_uri
-    return RequestTarget.parse(shown.encode("latin-1", "replace")) if shown else None
+    return RequestTarget.parse(_octets(shown)) if shown else None
 
 
 def _routed(environ: dict[str, Any]) -> tuple[bytes, bytes]:
@@ -159,4 +172,12 @@ def _routed(environ: dict[str, Any]) -> tuple[bytes, bytes]:
 
 
 def _octets(text: str) -> bytes:
-    return text.encode("latin-1", "replace")
+    """Return the octets that `text` stands for (PEP 3333).
+
+    Raises:
+        MalformedURL: it holds a character that stands for no octet.
+    """
+    try:
+        return text.encode("latin-1")
+    except UnicodeEncodeError:
+        raise MalformedURL("the target holds a character that stands for no octet", rule="request target") from None

@@ -76,12 +76,12 @@ def check_server(server: str | None, environ: Mapping[str, Any], profile: Profil
         raise authority.unsupported(profile, _REFUSED[server])
     if "werkzeug.proxy_fix.orig" in environ:
         raise authority.unsupported(profile, "ProxyFix stands outside of this middleware: wrap it, do not be wrapped")
-    claimed = environ.get("HTTP_SCRIPT_NAME")
-    if claimed and str(environ.get("SCRIPT_NAME", "")).startswith(claimed):
+    # Whatever the field says: of several, gunicorn takes the last one for SCRIPT_NAME and joins all of them here.
+    if environ.get("SCRIPT_NAME") and "HTTP_SCRIPT_NAME" in environ:
         raise authority.unsupported(
             profile,
-            "SCRIPT_NAME is what a header field says, and decides where the request is routed: set it in gunicorn's "
-            "environment, and have the proxy send no such field",
+            "SCRIPT_NAME may be what a SCRIPT_NAME header field says, and decides where the request is routed: set it "
+            "in gunicorn's environment, and have the proxy send no such field",
         )
 
 

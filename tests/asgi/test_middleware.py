@@ -662,6 +662,16 @@ def test_a_mode_function_that_returns_no_mode_is_a_configuration_error(party, ec
         run(app, {"type": "http", "headers": [], "path": "/"})
 
 
+def test_a_rejected_head_is_answered_without_content(party, echo):
+    app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
+    answers = {method: run(app, {"type": "http", "method": method, "headers": []}) for method in ("GET", "HEAD")}
+    assert [json.loads(sent[1]["body"] or b"{}") for sent in answers.values()] == [
+        {"error": "request_signature_required"},
+        {},
+    ]
+    assert answers["GET"][0] == answers["HEAD"][0]
+
+
 class BlockingStore(MemoryReplayStore):
     blocking = True
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import logging
+import socket
 from dataclasses import replace
 
 import pytest
@@ -145,6 +146,17 @@ def test_a_replay_is_refused(port, party):
 
 def test_an_unsigned_request_is_refused(port):
     refused(exchange(port, raw_request("GET", "/p", [("Host", HOST)])), "request_signature_required")
+
+
+def test_a_rejected_head_is_answered_without_content_on_a_connection_that_goes_on(party, echo):
+    app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
+    head = f"HEAD /p HTTP/1.1\r\nHost: {HOST}\r\n\r\n".encode()
+    with waitress_server(app) as port, socket.create_connection(("127.0.0.1", port), timeout=5) as connection:
+        connection.sendall(head + party.raw("GET", "/p"))
+        answered = b"".join(iter(lambda: connection.recv(65536), b""))
+    rejected, _, following = answered.partition(b"\r\n\r\n")
+    assert rejected.startswith(b"HTTP/1.1 401 ")
+    assert following.startswith(b"HTTP/1.1 200 ")
 
 
 @pytest.mark.parametrize(

@@ -276,4 +276,4 @@ async def _answer(scope: Scope, send: Send, refusal: ErrorResponse) -> None:
     kind = "websocket.http.response" if websocket else "http.response"
     fields = [(name.lower().encode("ascii"), value.encode("ascii")) for name, value in refusal.fields]
     await send({"type": f"{kind}.start", "status": refusal.status, "headers": fields})
-    await send({"type": f"{kind}.body", "body": refusal.body})
+    await send({"type": f"{kind}.body", "body": b"" if scope.get("method") == "HEAD" else refusal.body})

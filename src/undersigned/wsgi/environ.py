@@ -136,7 +136,8 @@ def _mount(environ: dict[str, Any]) -> str:
     Raises:
         MalformedURL: the server cut SCRIPT_NAME off in the middle of a segment, or nobody can tell whether it did.
     """
-    script_name, path_info = environ.get("SCRIPT_NAME", ""), environ.get("PATH_INFO", "")
+    script_name: str = environ.get("SCRIPT_NAME", "")
+    path_info: str = environ.get("PATH_INFO", "")
     if not script_name:
         return ""
     inner, outer = _routed(environ)

@@ -118,10 +118,10 @@ class SignatureMiddleware:
             passed = self._passed(environ, start_response, record)
         except SignatureError as error:
             record.refused(error)
-            return _answer(start_response, ErrorResponse.of(error))
+            return _answer(environ, start_response, ErrorResponse.of(error))
         except UnreadRequest as refused:
             record.unread(refused.refusal)
-            return _answer(start_response, refused.refusal)
+            return _answer(environ, start_response, refused.refusal)
         return self.app(passed, start_response)
 
     def _passed(self, environ: Environ, start_response: StartResponse, record: Record) -> Environ:
@@ -205,6 +205,7 @@ class SignatureMiddleware:
         return origin, Request(method, target.url(origin), fields, has_body=framing.has_body, query_unknown=unknown)
 
 
-def _answer(start_response: StartResponse, refusal: ErrorResponse) -> Iterable[bytes]:
+def _answer(environ: Environ, start_response: StartResponse, refusal: ErrorResponse) -> Iterable[bytes]:
     start_response(f"{refusal.status} {_REASONS[refusal.status]}", refusal.fields)
-    return [refusal.body]
+    # After a HEAD, some servers send content all the same, and the client reads it as its next response.
+    return [] if environ["REQUEST_METHOD"] == "HEAD" else [refusal.body]

@@ -27,6 +27,11 @@ UNAVAILABLE = {
 MALFORMED = {"signature_header_malformed", "signature_params_incomplete", "target_uri_malformed", "body_malformed"}
 
 
+def evident(error: SignatureError, *, keyid: str = "k", base: str | None = None) -> SignatureError:
+    error.add_evidence(keyid=keyid, created=1, signature_base=base)
+    return error
+
+
 @pytest.mark.parametrize(
     "error", [ConfigurationError, SigningError, MalformedURL, SignatureError, MalformedSignature, SignatureRejected]
 )
@@ -52,18 +57,18 @@ def test_each_reason_is_sorted_by_who_must_act(reason):
 
 
 def test_a_signature_error_says_its_code_and_nothing_else():
-    error = SignatureError("code", step=10, detail="detail", keyid="keyid", signature_base="base")
+    error = evident(SignatureError("code", step=10, detail="detail"), keyid="keyid", base="base")
     assert str(error) == "code"
     assert repr(error) == "SignatureError('code')"
 
 
 def test_explain_shows_the_evidence_line_by_line():
-    error = SignatureError("code", step="9a", detail="detail", keyid="keyid", signature_base='"a": b\n"c": d')
+    error = evident(SignatureError("code", step="9a", detail="detail"), keyid="keyid", base='"a": b\n"c": d')
     assert error.explain() == 'code at step 9a: detail\nkeyid: keyid\nsignature base:\n  "a": b\n  "c": d'
 
 
 def test_explain_shows_what_was_received_where_that_was_refused():
-    error = SignatureError("code", step=10, detail="detail", received="Host a\r\nb", keyid="k")
+    error = evident(SignatureError("code", step=10, detail="detail", received="Host a\r\nb"), keyid="k")
     assert error.explain() == "code at step 10: detail\nreceived: Host a\\r\\nb\nkeyid: k"
 
 
@@ -72,7 +77,7 @@ def test_explain_leaves_out_what_is_not_known():
 
 
 def test_explain_lets_no_control_character_into_a_log():
-    error = SignatureError("code", keyid="a\r\x1b[31m\ud800\u202e", signature_base="b\rc\x00\u2028d\nsecond")
+    error = evident(SignatureError("code"), keyid="a\r\x1b[31m\ud800\u202e", base="b\rc\x00\u2028d\nsecond")
     assert error.explain().split("\n") == [
         "code at step 0: ",
         r"keyid: a\r\x1b[31m\ud800\u202e",
@@ -94,15 +99,15 @@ def test_printable_cuts_and_says_how_long_the_text_was():
 def test_an_error_survives_the_way_to_another_process(revive):
     url = revive(MalformedURL("no host", rule="authority"))
     assert (str(url), url.rule, url.code) == ("no host", "authority", "target_uri_malformed")
-    signature = revive(SignatureRejected("code", step=10, detail="d", keyid="k", signature_base="b"))
+    signature = revive(evident(SignatureRejected("code", step=10, detail="d"), keyid="k", base="b"))
     assert (signature.code, signature.step, signature.detail) == ("code", 10, "d")
     assert (signature.keyid, signature.signature_base) == ("k", "b")
 
 
 @pytest.mark.parametrize("name", ["authorization", "proxy-authorization", "cookie", "x-api-key", "x-auth-token"])
 def test_explain_withholds_the_value_of_a_credential_that_was_covered(name):
-    error = SignatureError("code", signature_base=f'"@method": GET\n"{name}": s3cr3t\n"{name}";bs: s3cr3t')
-    assert error.explain().split("\n")[2:] == [
+    error = evident(SignatureError("code"), base=f'"@method": GET\n"{name}": s3cr3t\n"{name}";bs: s3cr3t')
+    assert error.explain().split("\n")[3:] == [
         '  "@method": GET',
         f'  "{name}": (withheld)',
         f'  "{name}";bs: (withheld)',
@@ -110,5 +115,5 @@ def test_explain_withholds_the_value_of_a_credential_that_was_covered(name):
 
 
 def test_explain_shows_the_parameters_whatever_they_are_called():
-    error = SignatureError("code", signature_base='"@signature-params": ("cookie");keyid="token"')
+    error = evident(SignatureError("code"), base='"@signature-params": ("cookie");keyid="token"')
     assert error.explain().endswith('\n  "@signature-params": ("cookie");keyid="token"')

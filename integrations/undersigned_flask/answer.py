@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from flask import Request, Response
 
-from undersigned.middleware.answer import ErrorResponse, log_refusal
+from undersigned.middleware import ErrorResponse, log_rejection
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,7 +32,7 @@ def prefers_html(environ: Environ) -> bool:
 def unsigned_answer(environ: Environ, profile: Profile) -> Response:
     """Return the answer to an unsigned request where a signature is required, and log the refusal."""
     error = profile.error("signature_required", step=0, detail="the view requires a signature; there is none")
-    log_refusal(error)
+    log_rejection(error)
     refusal = ErrorResponse.of(error)
     response = Response(refusal.body, refusal.status, refusal.fields)
     if prefers_html(environ):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from undersigned import ConfigurationError
-from undersigned.middleware.options import DEFAULT_MAX_BODY
+from undersigned.middleware import DEFAULT_MAX_BODY
 from undersigned.wsgi import SignatureMiddleware
 
 from .answer import HTMLRefusals

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 
 from undersigned import ConfigurationError, KeySet, MemoryReplayStore, Profile, Verifier, profiles
-from undersigned.middleware.options import DEFAULT_MAX_BODY, Mode
+from undersigned.middleware import DEFAULT_MAX_BODY, Mode
 from undersigned.wsgi import Environ
 
 if TYPE_CHECKING:

@@ -5,7 +5,8 @@ dependency, with its security scheme in the OpenAPI document, or as a decorator.
 is `Annotated[VerifiedSignature, Depends(require_signature)]`.
 """
 
-from .middleware import SignatureMiddleware
+from undersigned.asgi import SignatureMiddleware
+
 from .requirement import RequireSignature, SignatureRequired
 
 __all__ = ["RequireSignature", "SignatureMiddleware", "SignatureRequired", "require_signature"]

@@ -12,9 +12,8 @@ from starlette.responses import Response
 from starlette.websockets import WebSocket
 
 from undersigned import ConfigurationError, Profile, SignatureError, VerifiedSignature, profiles
-from undersigned.middleware.answer import ErrorResponse, log_refusal
-
-from .middleware import PROFILE
+from undersigned.asgi import PROFILE
+from undersigned.middleware import ErrorResponse, log_rejection
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -148,7 +147,7 @@ def _unsigned(connection: HTTPConnection) -> SignatureError:
     # Where undersigned.asgi's own middleware wraps the application the profile is not told, and requests are judged.
     profile: Profile = connection.scope.get(PROFILE, profiles.ADCP_3_2)
     error = profile.error("signature_required", step=0, detail="the endpoint requires a signature; there is none")
-    log_refusal(error)
+    log_rejection(error)
     return error
 
 

@@ -114,25 +114,22 @@ class SignatureError(UndersignedError):
         created: the `created` parameter, once it was judged.
     """
 
-    def __init__(
-        self,
-        code: str,
-        *,
-        step: Step = 0,
-        detail: str = "",
-        keyid: str | None = None,
-        signature_base: str | None = None,
-        received: str | None = None,
-        created: int | None = None,
-    ) -> None:
+    def __init__(self, code: str, *, step: Step = 0, detail: str = "", received: str | None = None) -> None:
         super().__init__(code)
         self.code = code
         self.step: Step = step
         self.detail = detail
-        self.keyid = keyid
-        self.signature_base = signature_base
         self.received = received
+        self.keyid: str | None = None
+        self.created: int | None = None
+        self.signature_base: str | None = None
+
+    def add_evidence(self, *, keyid: str, created: int, signature_base: str | None) -> None:
+        """Add what the verifier knows of the signature: its key id, its creation time and, if rebuilt, its base."""
+        self.keyid = keyid
         self.created = created
+        if signature_base is not None:
+            self.signature_base = signature_base
 
     def explain(self) -> str:
         """Return text for the operator's log: code, step, detail, then the evidence, escaped line by line."""
@@ -178,31 +175,15 @@ _CREDENTIALS = ("authorization", "cookie", "api-key", "token", "secret", "passwo
 
 
 def signature_error(
-    reason: Reason,
-    prefix: str,
-    *,
-    step: Step,
-    detail: str,
-    keyid: str | None = None,
-    signature_base: str | None = None,
-    received: str | None = None,
-    created: int | None = None,
+    reason: Reason, prefix: str, *, step: Step, detail: str, received: str | None = None
 ) -> SignatureError:
-    """Return the child of `SignatureError` that `reason` belongs to, its code being `prefix` and `reason`."""
+    """Return an error of the class that `reason` belongs to. Its code is `prefix` followed by `reason`."""
     kind: type[SignatureError] = SignatureRejected
     if reason in _MALFORMED:
         kind = MalformedSignature
     elif reason in _UNAVAILABLE:
         kind = VerificationUnavailable
-    return kind(
-        prefix + reason,
-        step=step,
-        detail=detail,
-        keyid=keyid,
-        signature_base=signature_base,
-        received=received,
-        created=created,
-    )
+    return kind(prefix + reason, step=step, detail=detail, received=received)
 
 
 def printable(text: str, *, limit: int = 1024) -> str:

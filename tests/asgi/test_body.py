@@ -4,10 +4,10 @@ import asyncio
 
 import pytest
 
-from undersigned import Request
 from undersigned.asgi.body import Disconnected, read_content
+from undersigned.message.header_fields import HeaderFields
 
-REQUEST = Request("POST", "https://seller.example.com/p", has_body=True)
+FIELDS = HeaderFields([])
 
 
 def receiving(*messages, before=None):
@@ -32,7 +32,7 @@ async def twice() -> None:
 
 
 def test_content_that_is_there_needs_no_event_loop():
-    reading = read_content(REQUEST, receiving(part(b"a", more=True), part(b"b")), None, cap=9, seconds=9)
+    reading = read_content(FIELDS, receiving(part(b"a", more=True), part(b"b")), None, cap=9, seconds=9)
     with pytest.raises(StopIteration) as done:
         reading.send(None)
     assert done.value.value.chunks == [b"a", b"b"]
@@ -40,7 +40,7 @@ def test_content_that_is_there_needs_no_event_loop():
 
 def test_content_that_comes_later_is_waited_for():
     receive = receiving(part(b"a", more=True), part(b"", more=True), part(b"b"), before=twice)
-    content = asyncio.run(read_content(REQUEST, receive, None, cap=9, seconds=9))
+    content = asyncio.run(read_content(FIELDS, receive, None, cap=9, seconds=9))
     assert content.chunks == [b"a", b"b"]
 
 
@@ -48,7 +48,7 @@ def test_content_that_comes_later_is_waited_for():
 def test_a_client_that_goes_away_is_not_answered(before):
     receive = receiving(part(b"a", more=True), {"type": "http.disconnect"}, before=before)
     with pytest.raises(Disconnected):
-        asyncio.run(read_content(REQUEST, receive, None, cap=9, seconds=9))
+        asyncio.run(read_content(FIELDS, receive, None, cap=9, seconds=9))
 
 
 @pytest.mark.parametrize("given_up", [False, True])
@@ -65,7 +65,7 @@ def test_who_is_cancelled_while_waiting_hears_of_it(given_up):
             raise
 
     async def cancelled():
-        task = asyncio.create_task(read_content(REQUEST, receiving(part(b"a"), before=long), None, cap=9, seconds=9))
+        task = asyncio.create_task(read_content(FIELDS, receiving(part(b"a"), before=long), None, cap=9, seconds=9))
         await asyncio.sleep(0)
         task.cancel()
         return await task

@@ -72,7 +72,7 @@ def test_a_refusal_may_be_told_as_unauthenticated_where_the_caller_must_act(monk
 
     down = Verifier(fact(ACCEPTED).profile, keys=KEYS, replay=Down(), clock=lambda: NOW)
     monkeypatch.setattr(BodyIntegrityFact, "verifier", lambda _self: down)
-    assert isinstance(fact(ACCEPTED).judgement().error, VerificationUnavailable)
+    assert isinstance(fact(ACCEPTED).result().error, VerificationUnavailable)
     assert first(ACCEPTED, expected=told).found == "reject"
 
 

@@ -20,7 +20,7 @@ def vector(path: str, endpoint: Endpoint = PLAIN, ring: KeyRing = RING) -> Vecto
 
 
 def compared(given: Vector) -> list:
-    return list(signed_again(given, given.judgement().signature.signature_base))
+    return list(signed_again(given, given.result().signature.signature_base))
 
 
 def differing(given: Vector) -> set[str]:
@@ -69,7 +69,7 @@ def test_a_private_half_of_another_key_is_found():
     jwks = {jwk["kid"]: jwk for jwk in own(KEYS)["keys"]}
     given = vector(SIGNED)
     other = Vector("own", given.document, PLAIN, KeyRing((Document({**jwks["own-revoked"], "kid": "own-buyer"}),)))
-    found = signed_again(other, given.judgement().signature.signature_base)
+    found = signed_again(other, given.result().signature.signature_base)
     assert {difference.what for difference in found if difference} == {"Signature, signed again"}
 
 

@@ -102,4 +102,4 @@ def test_a_public_key_alone_signs_nothing():
 
 def test_a_vector_is_judged_from_fresh_state_each_time():
     given = vector()
-    assert [given.judgement().error, given.judgement().error] == [None, None]
+    assert [given.result().error, given.result().error] == [None, None]

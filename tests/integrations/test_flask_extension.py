@@ -10,7 +10,16 @@ from hypothesis import strategies as st
 from tests.integrations.agreement import HOST, KEYID, ORIGIN, ORIGINS, Agreement
 from werkzeug.middleware.proxy_fix import ProxyFix
 
-from undersigned import ConfigurationError, Request, VerifiedSignature, Verifier, profiles, wsgi
+from undersigned import (
+    ConfigurationError,
+    KeySet,
+    MemoryReplayStore,
+    Request,
+    VerifiedSignature,
+    Verifier,
+    profiles,
+    wsgi,
+)
 from undersigned_flask import Undersigned, current_signature, required
 
 UNSIGNED = "request_signature_required"
@@ -295,8 +304,8 @@ def test_the_verifier_is_the_one_that_was_given(agreement):
             asked.append(request.method)
             return super().authenticate(request)
 
-    verifier = agreement.verifier()
-    listening = Listening(profiles.ADCP_3_2, keys=verifier._keys, replay=verifier._replay)
+    keys = KeySet.from_jwks(agreement.jwks)
+    listening = Listening(profiles.ADCP_3_2, keys=keys, replay=MemoryReplayStore())
     app = make(origins=ORIGINS)
     Undersigned(app, verifier=listening)
     assert get(app, "/", agreement).text == KEYID

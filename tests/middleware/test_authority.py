@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 
 import pytest
 from tests.asgi.test_middleware import Echo, http_scope, run
 from tests.party import ORIGIN
 
-from undersigned import MalformedSignature, MalformedURL, profiles
+from undersigned import MalformedSignature, MalformedURL, VerificationUnavailable, profiles
 from undersigned.asgi import SignatureMiddleware
 from undersigned.message.header_fields import HeaderFields
 from undersigned.middleware import authority
@@ -57,14 +58,33 @@ def test_a_name_that_is_no_alias_of_another_passes(name):
 
 
 @pytest.mark.parametrize("server", ["granian", None])
-def test_a_refused_version_is_named_with_the_server_and_the_fix(server):
-    error = authority.http2_refused(PROFILE, "HTTP/2", server)
-    assert error.detail.startswith(f"{server or 'the server'} hides over HTTP version 2 whether")
-    assert "http2_server=" in error.detail
+def test_version_error_names_the_server_and_the_fix(server):
+    with pytest.raises(VerificationUnavailable) as caught:
+        authority.check_version("2", None, server=server, profile=PROFILE)
+    assert caught.value.detail.startswith(f"{server or 'the server'} hides over HTTP version 2 whether")
+    assert "http2_server=" in caught.value.detail
 
 
-def test_a_hostile_version_is_escaped_in_the_log():
-    assert "\n" not in authority.http2_refused(PROFILE, "b\r\nHTTP/1.1", None).detail
+def test_version_error_escapes_a_hostile_version():
+    with pytest.raises(VerificationUnavailable) as caught:
+        authority.check_version("b\r\nHTTP/1.1", None, server=None, profile=PROFILE)
+    assert "\n" not in caught.value.detail
+
+
+@pytest.mark.parametrize(
+    ("version", "named", "server", "accepted"),
+    [
+        ("1.1", None, "granian", True),
+        ("2", "hypercorn", "hypercorn", True),
+        ("2.0", "hypercorn", None, True),
+        ("2", "hypercorn", "uvicorn", False),
+        ("3", "hypercorn", "hypercorn", False),
+        ("", None, None, False),
+    ],
+)
+def test_version_is_accepted_only_if_the_named_server_compares_authorities(version, named, server, accepted):
+    with contextlib.nullcontext() if accepted else pytest.raises(VerificationUnavailable):
+        authority.check_version(version, named, server=server, profile=PROFILE)
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,8 @@ class Side:
         self.decisions: list[Decision] = []
         self.reads = 0
         options.setdefault("on_decision", self.decisions.append)
-        self.app = self.made(verifier=party.verifier(), origins=[ORIGIN], **options)
+        verifier = party.verifier(keys=options.pop("keys", None))
+        self.app = self.made(verifier=verifier, origins=[ORIGIN], **options)
 
     def request(self, method, target, fields, body=b"", *, host=HOST) -> tuple[int, str | None]:
         """Send one request; return the status and the code of a refusal."""
@@ -70,7 +71,7 @@ class OverASGI(Side):
             body += message.get("body", b"")
             more = message.get("more_body", False)
         state = scope["state"]
-        self.calls.append({"path": scope["path"], "body": body, **state})
+        self.calls.append({"path": scope["path"], "body": body, "operation": scope["undersigned.operation"], **state})
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": b""})
 
@@ -236,6 +237,20 @@ def test_a_broken_header_pair_is_refused_whatever_else_is_valid(side):
     assert gate.reads == 0
 
 
+@pytest.mark.parametrize(
+    ("fields", "code"),
+    [
+        ([("Signature", "sig1=:AAAA:")], "request_signature_header_malformed"),
+        ([("Signature-Input", "sig1=()"), ("Signature", "sig1=:AAAA:")], "request_signature_params_incomplete"),
+    ],
+)
+def test_malformed_signature_is_rejected_before_the_body_is_read_whatever_other_credential_is_valid(side, fields, code):
+    policy = Policy(warn_for=["create_media_buy"], resolver=JSONRPCResolver())
+    gate = side(policy=policy, fallback=lambda _given: True)
+    assert gate.request("POST", "/mcp", [*JSON, *fields], call_of("create_media_buy")) == (401, code)
+    assert gate.reads == 0
+
+
 def test_a_webhook_registration_with_its_own_credentials_must_be_signed(side):
     gate = side(policy=Policy(), fallback=lambda _given: True)
     assert gate.unsigned("POST", "/adcp/update_media_buy", REGISTERS) == (401, "request_signature_required")
@@ -323,10 +338,10 @@ def test_every_judged_request_makes_a_decision(side):
     tag = profiles.ADCP_3_2.tag
     assert told == [
         ("verified", None, None, "buyer-2026", tag, ORIGIN),
-        ("refused", "request_signature_required", 0, None, None, ORIGIN),
+        ("rejected", "request_signature_required", 0, None, None, ORIGIN),
         ("unsigned", None, None, None, None, ORIGIN),
-        ("refused", "request_signature_invalid", 10, "buyer-2026", tag, ORIGIN),
-        ("refused", "request_target_uri_malformed", 10, None, None, None),
+        ("rejected", "request_signature_invalid", 10, "buyer-2026", tag, ORIGIN),
+        ("rejected", "request_target_uri_malformed", 10, None, None, None),
     ]
     assert all(decision.seconds > 0 for decision in gate.decisions)
     assert 0 <= gate.decisions[0].skew < 60
@@ -340,8 +355,7 @@ def test_a_source_that_is_down_makes_an_unavailable_decision(side):
         def find(self, _keyid):
             raise ConnectionError
 
-    gate = side()
-    gate.app._verifier._keys = Down()
+    gate = side(keys=Down())
     assert gate.signed("GET", "/p") == (503, "request_signature_jwks_unavailable")
     assert gate.decisions[0].outcome == "unavailable"
 
@@ -352,14 +366,14 @@ def test_a_refusal_of_what_is_not_read_to_its_end_is_logged_and_told(side, caplo
         assert gate.signed("POST", "/adcp/get_products", BODY) == (413, "content_too_large")
         assert gate.request("GET", "/p", [(f"X-{at}", "") for at in range(200)])[0] == 431
     assert [(told.outcome, told.code, told.step) for told in gate.decisions] == [
-        ("refused", "content_too_large", None),
-        ("refused", "request_header_fields_too_large", None),
+        ("rejected", "content_too_large", None),
+        ("rejected", "request_header_fields_too_large", None),
     ]
     assert [told.origin for told in gate.decisions] == [ORIGIN, None]
     assert caplog.records[0].signature_code == "content_too_large"
     assert caplog.messages == [
-        "request refused: content_too_large: the body is larger than max_body",
-        "request refused: request_header_fields_too_large: there are more header fields than are read",
+        "request rejected: content_too_large: the body is larger than max_body",
+        "request rejected: request_header_fields_too_large: there are too many header fields",
     ]
 
 

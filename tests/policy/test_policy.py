@@ -203,17 +203,17 @@ def test_a_registration_of_webhook_credentials_must_be_signed_whatever_the_lists
     assert made.must_be_signed(operation)
     assert not made.must_be_signed(Operation("update_media_buy"))
     for fallback in (False, True):
-        settlement = made.settle(operation, "unsigned", fallback=fallback, prefix="request_")
-        assert settlement.error is not None
-        assert settlement.error.code == "request_signature_required"
-    assert made.settle(operation, "verified", fallback=False, prefix="request_").outcome == "accept"
+        verdict = made.decide(operation, "unsigned", fallback=fallback, prefix="request_")
+        assert verdict.error is not None
+        assert verdict.error.code == "request_signature_required"
+    assert made.decide(operation, "verified", fallback=False, prefix="request_").outcome == "accept"
 
 
 def test_an_operation_is_settled_by_the_demand_of_its_lists():
     made = Policy(required_for=["create_media_buy"], warn_for=["get_products"])
     failed = signature_error("signature_invalid", "request_", step=10, detail="")
     outcomes = [
-        made.settle(Operation(name), signature, fallback=fallback, prefix="request_").outcome
+        made.decide(Operation(name), signature, fallback=fallback, prefix="request_").outcome
         for name, signature, fallback in [
             ("create_media_buy", "unsigned", False),
             ("create_media_buy", "unsigned", True),
@@ -224,7 +224,7 @@ def test_an_operation_is_settled_by_the_demand_of_its_lists():
             ("other", "unsigned", False),
         ]
     ]
-    assert outcomes == ["reject", "accept", "reject", "accept", "accept_with_warning", "reject", "accept"]
+    assert outcomes == ["reject", "ask", "reject", "accept", "ask", "reject", "accept"]
 
 
 UNRESOLVED = UnresolvedOperation("the skill is not a name")
@@ -235,10 +235,10 @@ FAILED = signature_error("signature_header_malformed", "request_", step=1, detai
 @pytest.mark.parametrize("resolver", [PathResolver(), MCP, A2AResolver()])
 @pytest.mark.parametrize("fallback", [False, True])
 def test_an_operation_nobody_can_name_is_refused_signed_or_not(resolver, signature, fallback):
-    settlement = Policy(resolver=resolver).settle(UNRESOLVED, signature, fallback=fallback, prefix="request_")
-    assert settlement.outcome == "reject"
-    assert settlement.error is not None
-    assert (settlement.error.code, settlement.error.step) == ("request_body_malformed", 0)
+    verdict = Policy(resolver=resolver).decide(UNRESOLVED, signature, fallback=fallback, prefix="request_")
+    assert verdict.outcome == "reject"
+    assert verdict.error is not None
+    assert (verdict.error.code, verdict.error.step) == ("request_body_malformed", 0)
 
 
 @pytest.mark.parametrize(
@@ -250,5 +250,5 @@ def test_an_operation_nobody_can_name_is_refused_signed_or_not(resolver, signatu
     ],
 )
 def test_resolution_comes_first_only_where_the_resolver_says_so(resolver, code):
-    settlement = Policy(resolver=resolver).settle(UNRESOLVED, FAILED, fallback=True, prefix="request_")
-    assert (settlement.outcome, settlement.error and settlement.error.code) == ("reject", code)
+    verdict = Policy(resolver=resolver).decide(UNRESOLVED, FAILED, fallback=True, prefix="request_")
+    assert (verdict.outcome, verdict.error and verdict.error.code) == ("reject", code)

@@ -10,7 +10,7 @@ from tests.proxies import haproxy, nginx
 
 from undersigned import KeySet, MemoryReplayStore, Request, Verifier, profiles
 from undersigned.errors import MalformedURL, SignatureError
-from undersigned.middleware.authority import matched_origin, target_refused
+from undersigned.middleware.authority import matched_origin, target_rejected
 from undersigned.url.origin import Origins
 
 PAGE = Path(__file__).parents[2] / "docs" / "proxies.md"
@@ -41,8 +41,8 @@ def test_the_page_shows_exactly_the_configurations_that_are_run(page, language, 
 def test_the_page_shows_the_log_line_of_a_foreign_authority_as_it_is_written(page):
     with pytest.raises(MalformedURL) as malformed:
         matched_origin(Origins(["https://seller.example.com"]), ["127.0.0.1:8000"], several=False)
-    refused = target_refused(profiles.ADCP_3_2, malformed.value, hosts=["127.0.0.1:8000"], target="/adcp/a")
-    assert f"request refused: {refused.explain()}\n" in page
+    refused = target_rejected(profiles.ADCP_3_2, malformed.value, hosts=["127.0.0.1:8000"], target="/adcp/a")
+    assert f"request rejected: {refused.explain()}\n" in page
 
 
 def test_the_page_shows_how_the_log_line_of_a_foreign_base_begins(page):
@@ -57,6 +57,6 @@ def test_the_page_shows_how_the_log_line_of_a_foreign_base_begins(page):
         verifier.verify(Request("GET", arrived.url, arrived.fields))
     explained = refused.value.explain()
     start, _, _ = explained.partition("line by line:")
-    assert f"request refused: {start}line by line: ..." in page
+    assert f"request rejected: {start}line by line: ..." in page
     assert '  "@target-uri": https://seller.example.com/a/b/c\n' in explained
     assert '  "@target-uri": https://seller.example.com/a/b/c\n' in page

@@ -73,15 +73,15 @@ def test_several_hosts_and_none_stand_in_the_log(caplog):
 
 
 def test_a_target_that_is_none_stands_in_the_log_and_cannot_forge_a_line_of_it(caplog):
-    log = asgi_log(caplog, raw_path=b"/a|b\r\nrequest refused: forged", path="/p")
-    assert r"request target /a|b\r\nrequest refused: forged" in log
-    assert "\nrequest refused: forged" not in log
+    log = asgi_log(caplog, raw_path=b"/a|b\r\nrequest rejected: forged", path="/p")
+    assert r"request target /a|b\r\nrequest rejected: forged" in log
+    assert "\nrequest rejected: forged" not in log
     assert r"request target /caf\xe9" in wsgi_log(caplog, RAW_URI="/caf\xe9")
 
 
 def test_a_host_cannot_forge_a_line_of_the_log(caplog):
-    log = asgi_log(caplog, hosts=(b"a\nrequest refused: \x1b[31m",))
-    assert "\nrequest refused: \x1b" not in log
+    log = asgi_log(caplog, hosts=(b"a\nrequest rejected: \x1b[31m",))
+    assert "\nrequest rejected: \x1b" not in log
     assert "\x1b" not in log
 
 

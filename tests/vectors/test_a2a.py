@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.vectors.corpora import published
 
-from undersigned.conformance.judgement import judge
+from undersigned.conformance.result import verify
 from undersigned.policy.a2a import A2AResolver
 from undersigned.policy.jsonrpc import JSONRPCResolver
 from undersigned.policy.operation import UnresolvedOperation
@@ -19,8 +19,8 @@ def named(number: str):
     return lambda vector: vector.name.startswith(f"negative/{number}")
 
 
-def code(judgement) -> str | None:
-    return None if judgement.error is None else judgement.error.code
+def code(result) -> str | None:
+    return None if result.error is None else result.error.code
 
 
 def test_all_published_messages_are_here():
@@ -49,14 +49,14 @@ def test_a_published_signature_holds_over_the_published_base_even_where_the_mess
 @pytest.mark.parametrize("fallback", [False, True])
 @pytest.mark.parametrize("vector", published(*REQUESTS, which=named("027")))
 def test_an_unsigned_registration_of_webhook_credentials_is_refused_whatever_else_is_valid(vector, fallback):
-    judgement = judge(vector.verifier(), vector.request, policy=vector.policy, fallback=fallback)
-    assert code(judgement) == vector.code
+    result = verify(vector.verifier(), vector.request, policy=vector.policy, fallback=fallback)
+    assert code(result) == vector.code
 
 
 @pytest.mark.parametrize("resolver", [JSONRPCResolver(), A2AResolver()])
 @pytest.mark.parametrize("vector", published(*REQUESTS, which=named("028")))
 def test_an_unsigned_protocol_method_that_has_to_be_signed_is_refused(vector, resolver):
     policy = Policy(protocol_methods_required_for=vector.policy.protocol_methods_required_for, resolver=resolver)
-    assert code(judge(vector.verifier(), vector.request, policy=policy)) == vector.code
-    carried = judge(vector.verifier(), vector.request, policy=policy, fallback=True)
-    assert (carried.judged is not None, carried.source) == (True, "fallback")
+    assert code(verify(vector.verifier(), vector.request, policy=policy)) == vector.code
+    carried = verify(vector.verifier(), vector.request, policy=policy, fallback=True)
+    assert (carried.admitted is not None, carried.source) == (True, "fallback")

@@ -107,7 +107,7 @@ def test_a_negative_vector_is_rejected_by_both_verifiers_and_spends_no_nonce(vec
 def test_signing_a_published_vector_again_compares_all_of_it(vector):
     """Base, Signature-Input, what verifies, twice Signature if it is deterministic, and Content-Digest."""
     candidate = screen(vector.request, vector.profile, now=vector.now)
-    compared = list(signed_again(vector, vector.judgement().signature.signature_base))
+    compared = list(signed_again(vector, vector.result().signature.signature_base))
     expected = (5 if candidate.algorithm == "ed25519" else 3) + (candidate.digest is not None)
     assert compared == [None] * expected
 

@@ -8,7 +8,7 @@ from tests.vectors.corpora import OWN, params, published
 from undersigned import VerificationUnavailable, Verifier
 from undersigned.conformance.body_integrity import BodyIntegrityFact
 from undersigned.conformance.document import Document
-from undersigned.conformance.judgement import judge
+from undersigned.conformance.result import verify
 from undersigned.conformance.tampering import KEYS, NOW
 
 SET = "request-signing/body-integrity-policy"
@@ -33,10 +33,10 @@ def test_all_published_facts_are_here():
 def test_the_facts_of_the_signature_are_what_the_verifier_finds(fact):
     """A fact is made real by a request that its own step refuses, and none before that step."""
     case = fact.document
-    judgement = judge(fact.verifier(), fact.request(), policy=fact.policy)
+    result = verify(fact.verifier(), fact.request(), policy=fact.policy)
     covers = case.flag("covers_content_digest", default=True)
     signed, valid = case.flag("signature_present"), case.flag("cryptographic_signature_valid", default=True)
-    if judgement.error is None:
+    if result.error is None:
         assert not signed or (valid and case.flag("digest_matches_body", default=True))
         return
     expected = 0
@@ -46,7 +46,7 @@ def test_the_facts_of_the_signature_are_what_the_verifier_finds(fact):
         expected = 6
     elif signed:
         expected = 10 if not valid else 11
-    assert judgement.error.step == expected
+    assert result.error.step == expected
 
 
 class _Down:
@@ -62,8 +62,8 @@ def test_a_store_that_is_down_accepts_nobody_who_has_no_other_credential(mode):
     facts = {"endpoint_profile": "3.2", "mode": mode, "has_body": True, "signature_present": True}
     fact = BodyIntegrityFact(mode, Document(facts))
     verifier = Verifier(fact.profile, keys=KEYS, replay=_Down(), clock=lambda: NOW)
-    refused = judge(verifier, fact.request(), policy=fact.policy)
+    refused = verify(verifier, fact.request(), policy=fact.policy)
     assert isinstance(refused.error, VerificationUnavailable)
-    carried = judge(verifier, fact.request(), policy=fact.policy, fallback=True)
+    carried = verify(verifier, fact.request(), policy=fact.policy, fallback=True)
     assert (carried.error is None) == (mode == "warn_for")
     assert carried.source == ("fallback" if mode == "warn_for" else "none")

@@ -14,16 +14,25 @@ from tests.vectors.recipes.keys import WARNING
 from undersigned.conformance import grade
 from undersigned.conformance.signing import SigningVector
 from undersigned.errors import Reason
-from undersigned.policy.settlement import Demand
+from undersigned.policy.policy import Demand
 from undersigned.url import ADCP_RECEIVED
 
 if TYPE_CHECKING:
     from undersigned.conformance.body_integrity import BodyIntegrityFact
-    from undersigned.conformance.judgement import Judgement
+    from undersigned.conformance.result import Result
 
 SIGNED = params(OWN, which=lambda vector: isinstance(vector, SigningVector))
 
 NO_MESSAGE = {
+    "signature_capabilities_unreachable": "a discovery source reports it: tests/discovery",
+    "signature_brand_json_url_missing": "a discovery source reports it: tests/discovery",
+    "signature_brand_json_unreachable": "a discovery source reports it: tests/discovery",
+    "signature_brand_json_malformed": "a discovery source reports it: tests/discovery",
+    "signature_brand_origin_mismatch": "a discovery source reports it: tests/discovery",
+    "signature_agent_not_in_brand_json": "a discovery source reports it: tests/discovery",
+    "signature_brand_json_ambiguous": "a discovery source reports it: tests/discovery",
+    "signature_key_origin_mismatch": "a discovery source reports it: tests/discovery",
+    "signature_key_origin_missing": "a discovery source reports it: tests/discovery",
     "signature_jwks_untrusted": "a guard of fetched key sources raises it, and no key source fetches yet",
     "signature_server_unsupported": "the server under the middlewares causes it, whatever the message says",
 }
@@ -38,13 +47,13 @@ NOT_OF_THE_PROFILE = {
 
 
 class JudgedOnce(SigningVector):
-    """A vector that keeps its judgement, so that one run of it gives the grade and the step."""
+    """A vector that keeps its result, so that one run of it gives the grade and the step."""
 
     @functools.cached_property
-    def _judgement(self) -> Judgement:
-        return super().judgement()
+    def _judgement(self) -> Result:
+        return super().result()
 
-    def judgement(self) -> Judgement:
+    def result(self) -> Result:
         return self._judgement
 
 
@@ -52,7 +61,7 @@ class JudgedOnce(SigningVector):
 def test_a_signing_vector_ends_as_its_recipe_says_at_the_step_it_names(vector):
     once = JudgedOnce(vector.name, vector.document, vector.endpoint, vector.published)
     assert grade(once).difference is None
-    error = once.judgement().error
+    error = once.result().error
     assert (None if error is None else error.step) == vector.expected.members.get("failed_step")
 
 
@@ -117,7 +126,7 @@ def test_every_step_of_the_checklist_refuses_a_vector_under_every_profile(name):
 
 @pytest.mark.parametrize("name", SIGNING)
 def test_every_profile_accepts_both_algorithms_and_both_digests(name):
-    accepted = [vector.judgement().signature for vector in by_set(name) if vector.code is None]
+    accepted = [vector.result().signature for vector in by_set(name) if vector.code is None]
     signed = [signature for signature in accepted if signature is not None]
     assert {signature.algorithm for signature in signed} == {"ed25519", "ecdsa-p256-sha256"}
     bases = "\n".join(signature.signature_base for signature in signed)

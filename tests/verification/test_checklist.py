@@ -51,7 +51,6 @@ def bound(request: Request | None = None, *, profile=profiles.ADCP_3_2, body: by
 def refused(call) -> tuple[str, object]:
     with pytest.raises(SignatureError) as caught:
         call()
-    assert caught.value.keyid == "buyer-ed25519"
     return caught.value.code.removeprefix("request_"), caught.value.step
 
 

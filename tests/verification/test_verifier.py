@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import inspect
 from dataclasses import replace
 
@@ -22,6 +23,7 @@ from undersigned import (
 )
 from undersigned.message.content import Content
 from undersigned.signature.profile import Caps
+from undersigned.verification.verifier import finish
 
 SECRET = "s3cr3t of the source"
 
@@ -398,3 +400,60 @@ def test_content_type_and_body_are_what_was_signed():
         with pytest.raises(SignatureRejected):
             verifier().verify(changed(signed_request(), **change))
     assert JSON_FIELD[0].lower() == signed_request().fields.lines[0][0]
+
+
+class Waiting:
+    """A source that hides that its answers have to be awaited."""
+
+    blocking = False
+
+    def find(self, _keyid):
+        return asyncio.sleep(0)
+
+    def full(self, _keyid, **_options):
+        return False
+
+    def claim(self, _keyid, _nonce, **_options):
+        return "fresh"
+
+
+def test_source_that_has_to_be_awaited_is_unavailable_to_a_sync_verifier():
+    source = Waiting()
+    verifier = Verifier(profiles.ADCP_3_2, keys=source, replay=source, clock=lambda: NOW)
+    with pytest.raises(VerificationUnavailable, match=r"^request_signature_jwks_unavailable$") as caught:
+        verifier.verify(signed_request())
+    assert "AsyncVerifier" in str(caught.value.__cause__)
+
+
+def test_finish_returns_the_result_of_a_coroutine_in_which_nothing_waits():
+    async def answer() -> int:
+        return 1
+
+    assert finish(answer()) == 1
+
+
+def test_finish_ends_a_coroutine_that_goes_on_waiting():
+    async def stubborn() -> None:
+        while True:
+            with contextlib.suppress(RuntimeError):
+                await asyncio.sleep(0)
+
+    with pytest.raises(RuntimeError, match="AsyncVerifier"):
+        finish(stubborn())
+
+
+@DRIVERS
+@pytest.mark.parametrize(
+    ("changes", "options", "base_known"),
+    [
+        ({"url": f"{URL}x"}, {}, True),
+        ({"body": b"{}"}, {}, True),
+        ({}, {"keys": KeySet.from_jwks({"keys": []})}, False),
+    ],
+)
+def test_error_carries_keyid_creation_time_and_the_rebuilt_base(driver, changes, options, base_known):
+    judge = made(driver, **options)
+    with pytest.raises(SignatureRejected) as caught:
+        driver.run(judge.verify(changed(signed_request(), **changes)))
+    assert (caught.value.keyid, caught.value.created) == ("buyer-ed25519", NOW)
+    assert (caught.value.signature_base is not None) == base_known

@@ -236,7 +236,7 @@ def test_what_a_fallback_raises_is_no_verdict(party, echo):
     environ = environ_of(party, method="POST", target="/adcp/create_media_buy", headers=JSON, body=BODY)
     for name in ("HTTP_SIGNATURE", "HTTP_SIGNATURE_INPUT"):
         del environ[name]
-    with pytest.raises(StopIteration):
+    with pytest.raises(RuntimeError, match="StopIteration"):
         run(app, environ)
     assert echo.calls == []
 
@@ -467,7 +467,7 @@ def test_modes_say_what_becomes_of_an_unsigned_request(party, echo, caplog):
     assert caplog.text == ""
     with caplog.at_level(logging.WARNING, "undersigned"):
         assert run(observe, unsigned)[1]["keyid"] is None
-    assert "unsigned request passed on" in caplog.text
+    assert "unsigned request accepted" in caplog.text
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from undersigned.message.content_digest import RunningDigest
-    from undersigned.message.request import Request
+    from undersigned.message.header_fields import HeaderFields
 
     Message: TypeAlias = MutableMapping[str, Any]
     Receive: TypeAlias = Callable[[], Awaitable[Message]]
@@ -27,7 +27,7 @@ class Disconnected(Exception):
 
 
 async def read_content(
-    request: Request, receive: Receive, digest: RunningDigest | None, *, cap: int, seconds: float
+    fields: HeaderFields, receive: Receive, digest: RunningDigest | None, *, cap: int, seconds: float
 ) -> Content:
     """Read the content, feeding `digest` while it comes.
 
@@ -35,7 +35,7 @@ async def read_content(
         UnreadRequest: it is larger than `cap` bytes, by its Content-Length or in fact, or takes longer than `seconds`.
         Disconnected: the client went away.
     """
-    declared = request.fields.combined("content-length") or "0"
+    declared = fields.combined("content-length") or "0"
     if declared.isdecimal() and (len(declared) > _DIGITS or int(declared) > cap):
         raise UnreadRequest(CONTENT_TOO_LARGE)
     reading = _read(receive, digest, cap)

@@ -1,39 +1,41 @@
-"""The ASGI middleware: judges a request before the application sees it, and hands on what was judged."""
+"""The ASGI middleware: it verifies a request before the application sees it, and forwards what it verified."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from inspect import isawaitable
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, cast
 
 from undersigned.asgi.body import Disconnected, bodiless, read_content, replayed
 from undersigned.asgi.scope import (
+    check_root_path,
     detected_server,
     request_target,
     server_root_path,
     shown_target,
     verified_scope,
 )
-from undersigned.errors import ConfigurationError, MalformedURL, SignatureError
+from undersigned.errors import ConfigurationError
 from undersigned.message.content import Content
 from undersigned.message.header_fields import HeaderFields
-from undersigned.message.request import Request
-from undersigned.middleware import authority, options
-from undersigned.middleware.answer import TOO_MANY_FIELDS, ErrorResponse, Recorder, UnreadRequest, log_unsigned
-from undersigned.url import canonicalize
-from undersigned.url.origin import Origins
-from undersigned.verification.gate import Authenticate, Complete, Gate, Judged, ReadContent
-from undersigned.verification.screening import is_signed
+from undersigned.middleware import options
+from undersigned.middleware.answer import TOO_MANY_FIELDS, UnreadRequest
+from undersigned.middleware.authority import MOST_FIELDS, is_http1, unsupported
+from undersigned.middleware.guard import Guard, Received, ReceivedTarget, Rejected
+from undersigned.url import Origins
 from undersigned.verification.verifier import AsyncVerifier, Verifier
 
 if TYPE_CHECKING:
-    from undersigned.middleware.answer import Record
+    from undersigned.message.content_digest import RunningDigest
+    from undersigned.message.request import Request
+    from undersigned.middleware.answer import ErrorResponse
     from undersigned.middleware.decision import Decision
     from undersigned.policy.policy import Policy
     from undersigned.signature.profile import Profile
-    from undersigned.url.origin import Origin
-    from undersigned.verification.gate import Question
+    from undersigned.url import CanonicalURL, Origin
+    from undersigned.verification.checklist import AuthenticatedSignature, VerifiedSignature
+    from undersigned.verification.gate import Admitted
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Message: TypeAlias = MutableMapping[str, Any]
@@ -43,36 +45,45 @@ ASGIApp: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 Fallback: TypeAlias = Callable[[Scope], bool | Awaitable[bool]]
 
+OPERATION = "undersigned.operation"
+"""The scope's key for the operation that the policy resolved, or None."""
+PROFILE = "undersigned.profile"
+"""The scope's key for the verifier's profile, so that the application can reject in the profile's codes."""
+
 DEFAULT_BODY_TIMEOUT = 30.0
 _LONGEST_TIMEOUT = 86_400
 
+Answer = TypeVar("Answer")
+Forwarded: TypeAlias = tuple[Scope, Receive, Send]
+
 
 class SignatureMiddleware:
-    """Verifies HTTP requests and WebSocket handshakes; the result is in `scope["state"]["signature"]`.
+    """A middleware that verifies HTTP requests and WebSocket handshakes.
 
-    It belongs outermost: whatever rewrites path, Host or headers stands inside of it or not at all. A request with more
-    than 128 header fields is answered 431, signed or not.
+    The verified signature is in `scope["state"]["signature"]`, which Starlette shows as `request.state.signature`; it
+    is None for an unsigned request. Put this middleware outside everything that rewrites the path, Host or header
+    fields. A request with more than 128 header fields gets 431, signed or not.
 
     Args:
         app: the application.
-        verifier: a `Verifier` (asked in a thread where its sources block) or an `AsyncVerifier`.
-        origins: the public origins the service answers to, such as `https://seller.example.com`, with the path prefix
+        verifier: a `Verifier`, which is asked in a thread if its sources block, or an `AsyncVerifier`.
+        origins: the public origins of the service, such as `https://seller.example.com`, each with the path prefix
             that a proxy strips.
-        mode: what becomes of an unsigned request, or a function of the scope that says so.
-        max_body: the largest body that is read to be digested, in bytes; a larger one is answered 413.
-        body_timeout: the seconds that reading a body may take; a slower one is answered 408.
+        mode: what happens to an unsigned request, or a function of the scope that returns it.
+        max_body: the largest body that is read, in bytes. A larger one gets 413.
+        body_timeout: how many seconds reading a body may take. A slower one gets 408.
         server_adds_root_path: whether the server puts its root path in front of `raw_path`, as uvicorn does with
             `--root-path`.
-        http2_server: the server's name where it serves HTTP/2 and compares `:authority` with Host itself
-            (hypercorn, gunicorn, daphne, uvicorn); HTTP/2 is refused without it.
-        policy: which operations must be signed; it stands in the place of `mode`. The operation it finds is in
-            `scope["state"]["operation"]`, and in the signature.
-        fallback: whether another authenticator accepts the caller, a function of the scope, sync or async; asked only
-            where the policy would refuse and another credential could change that.
-        on_decision: gets a `Decision` for every judged request.
+        http2_server: the name of the server if it serves HTTP/2 and compares `:authority` with Host (hypercorn,
+            gunicorn, daphne, uvicorn). Without it, HTTP/2 is rejected.
+        policy: which operations must be signed. It replaces `mode`. The operation it resolves is in
+            `scope["undersigned.operation"]` and in the signature.
+        fallback: tells whether another authenticator accepts the caller; a function of the scope, sync or async. It is
+            asked only if the policy would reject the request and another credential could change that.
+        on_decision: gets a `Decision` for every request.
 
     Raises:
-        ConfigurationError: an option is not what it must be.
+        ConfigurationError: an option has a wrong value.
     """
 
     def __init__(
@@ -97,183 +108,167 @@ class SignatureMiddleware:
         if not isinstance(body_timeout, (int, float)) or not 0 < body_timeout <= _LONGEST_TIMEOUT:
             raise ConfigurationError("body_timeout: give seconds greater than 0, such as 30, and at most a day")
         self.app = app
-        self._verifier = verifier
-        # On the event loop and not in a thread: nothing that such a verifier asks blocks.
-        self._asks_here = isinstance(verifier, Verifier) and not verifier.blocking
-        self._origins = Origins(origins)
-        self._mode = mode
-        self._max_body = max_body
-        self._body_timeout = body_timeout
-        self._server_adds_root_path = server_adds_root_path
-        self._http2_server = http2_server
-        self._policy = policy
-        self._fallback = fallback
-        self._gate = Gate(verifier.profile, policy, fallback=fallback is not None)
-        self._recorder = Recorder(verifier.profile, verifier.clock, on_decision)
+        self._options = _Options(verifier, mode, max_body, body_timeout, server_adds_root_path, fallback)
+        self._guard: Guard[Forwarded] = Guard(
+            verifier,
+            Origins(origins),
+            policy=policy,
+            fallback=fallback is not None,
+            http2_server=http2_server,
+            on_decision=on_decision,
+        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Judge one request or handshake, then call the application with what was judged."""
+        """Verify one request or handshake, then call the application with what was verified."""
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
             return
         if scope["type"] not in {"http", "websocket"}:
             raise ConfigurationError(f"undersigned does not know ASGI scopes of type {scope['type']!r}")
-        record = self._recorder.begin()
         try:
-            passed = await self._passed(scope, receive, send, record)
-        except SignatureError as error:
-            record.refused(error)
-            await _answer(scope, send, ErrorResponse.of(error))
-        except UnreadRequest as refused:
-            record.unread(refused.refusal)
-            await _answer(scope, send, refused.refusal)
+            forwarded = await self._guard.admit(_Exchange(self._options, scope, receive, send))
+        except Rejected as rejected:
+            await _answer(scope, send, rejected.response)
         except Disconnected:
             return
         else:
-            await self.app(*passed)
+            await self.app(*forwarded)
 
-    async def _passed(self, scope: Scope, receive: Receive, send: Send, record: Record) -> tuple[Scope, Receive, Send]:
-        """Return what the application is called with: a new scope, and a receive that yields what was judged."""
-        snapshot = [(bytes(name), bytes(value)) for name, value in islice(scope["headers"], authority.MOST_FIELDS + 1)]
-        if len(snapshot) > authority.MOST_FIELDS:
+
+class _Options(NamedTuple):
+    """The options of a middleware that its exchanges need."""
+
+    verifier: Verifier | AsyncVerifier
+    mode: options.Mode | Callable[[Scope], options.Mode]
+    max_body: int
+    body_timeout: float
+    server_adds_root_path: bool
+    fallback: Fallback | None
+
+
+class _Exchange:
+    """One request over ASGI, as the guard asks for it."""
+
+    __slots__ = ("_fields", "_headers", "_options", "_receive", "_scope", "_send")
+
+    def __init__(self, chosen: _Options, scope: Scope, receive: Receive, send: Send) -> None:
+        self._options = chosen
+        self._scope = scope
+        self._receive = receive
+        self._send = send
+        self._headers: list[tuple[bytes, bytes]] = []
+
+    def mode(self) -> str:
+        mode = self._options.mode
+        return mode(self._scope) if callable(mode) else mode
+
+    def received(self) -> Received:
+        scope = self._scope
+        # A snapshot: a server may append trailers to its list after the application has started.
+        self._headers = [(bytes(name), bytes(value)) for name, value in islice(scope["headers"], MOST_FIELDS + 1)]
+        if len(self._headers) > MOST_FIELDS:
             raise UnreadRequest(TOO_MANY_FIELDS)
-        fields = HeaderFields([(name.decode("latin-1"), value.decode("latin-1")) for name, value in snapshot])
-        signed = is_signed(fields)
-        if not signed and self._policy is None:
-            self._check_unsigned(scope)
-            record.passed(None, None)
-            return {**scope, "headers": snapshot, "state": _state(scope, Judged(None, None, None))}, receive, send
-        self._check_server(scope, receive, send)
-        try:
-            record.origin, request = self._request(scope, fields)
-            judged = await self._judged(scope, receive, request, signed=signed)
-            target = canonicalize(request.url) if judged.signature is None else judged.signature.target
-            new = verified_scope(
-                scope,
-                snapshot,
-                target=target,
-                origin=record.origin,
-                server_adds_root_path=self._server_adds_root_path,
-            )
-        except MalformedURL as malformed:
-            hosts, shown = fields.values("host"), shown_target(scope)
-            raise authority.target_refused(self._verifier.profile, malformed, hosts=hosts, target=shown) from None
-        record.passed(judged.signature, judged.warning)
-        new["state"] = _state(scope, judged)
-        if scope["type"] == "websocket" or (judged.content is None and request.has_body):
-            return new, receive, send
-        return new, bodiless(receive) if judged.content is None else replayed(judged.content, receive), send
-
-    async def _judged(self, scope: Scope, receive: Receive, request: Request, *, signed: bool) -> Judged:
-        """Drive the gate: await the answers to its questions."""
-        judging = self._gate.judge(request, signed=signed)
-        try:
-            question = next(judging)
-            while True:
-                try:
-                    if self._asks_here and isinstance(question, (Authenticate, Complete)):
-                        answer: object = question.ask(self._verifier)
-                    else:
-                        answer = await self._answered(question, scope, receive, request)
-                except SignatureError as error:
-                    question = judging.throw(error)
-                else:
-                    question = judging.send(answer)
-        except StopIteration as done:
-            return cast("Judged", done.value)
-
-    async def _answered(self, question: Question, scope: Scope, receive: Receive, request: Request) -> object:
-        verifier = self._verifier
-        match question:
-            case Authenticate() | Complete():
-                if isinstance(verifier, AsyncVerifier):
-                    return await cast("Awaitable[object]", question.ask(verifier))
-                _check_event_loop(verifier.profile)
-                import asyncio  # noqa: PLC0415 - as in asgi_body
-
-                return await asyncio.to_thread(question.ask, verifier)
-            case ReadContent(digest):
-                if scope["type"] == "websocket":
-                    return Content()
-                _check_event_loop(verifier.profile)
-                return await read_content(request, receive, digest, cap=self._max_body, seconds=self._body_timeout)
-            case _:
-                accepted = cast("Fallback", self._fallback)(scope)
-                return await accepted if isawaitable(accepted) else accepted
-
-    def _check_unsigned(self, scope: Scope) -> None:
-        mode = options.checked_mode(self._mode(scope) if callable(self._mode) else self._mode)
-        if mode == "required":
-            raise self._verifier.profile.error("signature_required", step=0, detail="the request is not signed")
-        if mode == "observe":
-            log_unsigned()
-
-    def _check_server(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Refuse a server that hides what was signed: HTTP/2 and later where nobody compares `:authority` with Host."""
-        version, root = scope.get("http_version", "1.1"), server_root_path(scope)
-        if version.startswith("1.") and not root:
-            return
-        profile, named = self._verifier.profile, self._http2_server
-        server = detected_server(receive, send)
-        if server == "daphne" and root:
-            raise authority.unsupported(
-                profile,
-                "daphne takes root_path from any client's Daphne-Root-Path field, and it decides where the request is "
-                "routed: give it to the application, as FastAPI(root_path=...), and not to daphne",
-            )
-        if not authority.compares_authority(version, named) or not (
-            version.startswith("1.") or server in {None, named}
-        ):
-            raise authority.http2_refused(profile, version, server)
-
-    def _request(self, scope: Scope, fields: HeaderFields) -> tuple[Origin, Request]:
-        """Return the origin the request is for, and the request as it was on the wire.
-
-        Raises:
-            MalformedURL: the target, the authority or the method is refused.
-        """
-        authority.check_names(fields.names, self._verifier.profile)
-        authority.check_framing(fields, self._verifier.profile)
-        method = scope.get("method", "GET")
-        authority.check_method(method)
-        hosts = fields.values("host")
-        http2 = not scope.get("http_version", "1.1").startswith("1.")
-        origin, host = authority.matched_origin(self._origins, hosts, several=http2)
-        target = request_target(scope, self._verifier.profile, server_adds_root_path=self._server_adds_root_path)
-        if len(hosts) > 1:
-            fields = HeaderFields([*(field for field in fields if field[0] != "host"), ("host", host)])
+        lines = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in self._headers]
+        fields = self._fields = HeaderFields(lines)
         has_body = fields.has("transfer-encoding") or any(length != "0" for length in fields.values("content-length"))
-        request = Request(method, target.url(origin), fields, has_body=has_body, query_unknown=target.query is None)
-        return origin, request
+        version = scope.get("http_version", "1.1")
+        return Received(scope.get("method", "GET"), version, fields, fields.names, has_body)
+
+    def server(self) -> str | None:
+        root = server_root_path(self._scope)
+        if is_http1(self._scope.get("http_version", "1.1")) and not root:
+            return None
+        server = detected_server(self._receive, self._send)
+        check_root_path(root, server, self._options.verifier.profile)
+        return server
+
+    def target(self, server: str | None) -> ReceivedTarget:  # noqa: ARG002 - WSGI names the server in its error
+        profile, added = self._options.verifier.profile, self._options.server_adds_root_path
+        target = request_target(self._scope, profile, server_adds_root_path=added)
+        return ReceivedTarget(target, query_unknown=target.query is None)
+
+    def shown_target(self) -> str:
+        return shown_target(self._scope)
+
+    async def authenticate(self, request: Request) -> AuthenticatedSignature:
+        verifier = self._options.verifier
+        if isinstance(verifier, AsyncVerifier):
+            return await verifier.authenticate(request)
+        if not verifier.blocking:
+            return verifier.authenticate(request)
+        return await self._in_thread(lambda: verifier.authenticate(request))
+
+    async def read_content(self, digest: RunningDigest | None) -> Content:
+        if self._scope["type"] == "websocket":
+            return Content()
+        chosen = self._options
+        _check_event_loop(chosen.verifier.profile)
+        return await read_content(self._fields, self._receive, digest, cap=chosen.max_body, seconds=chosen.body_timeout)
+
+    async def complete(
+        self, authenticated: AuthenticatedSignature, content: Content, digest: RunningDigest | None
+    ) -> VerifiedSignature:
+        verifier = self._options.verifier
+        if isinstance(verifier, AsyncVerifier):
+            return await verifier.complete(authenticated, content, digest=digest)
+        if not verifier.blocking:
+            return verifier.complete(authenticated, content, digest=digest)
+        return await self._in_thread(lambda: verifier.complete(authenticated, content, digest=digest))
+
+    async def accepts_caller(self) -> bool:
+        accepted = cast("Fallback", self._options.fallback)(self._scope)
+        return await accepted if isawaitable(accepted) else accepted
+
+    def forward_unsigned(self) -> Forwarded:
+        return self._published({**self._scope, "headers": self._headers}, None), self._receive, self._send
+
+    def forward(self, admitted: Admitted, target: CanonicalURL, origin: Origin, *, has_body: bool) -> Forwarded:
+        adds = self._options.server_adds_root_path
+        new = verified_scope(self._scope, self._headers, target=target, origin=origin, server_adds_root_path=adds)
+        new = self._published(new, admitted)
+        content, receive = admitted.content, self._receive
+        if content is not None and self._scope["type"] == "http":
+            receive = replayed(content, receive)
+        elif not has_body and self._scope["type"] == "http":
+            receive = bodiless(receive)
+        return new, receive, self._send
+
+    def _published(self, scope: dict[str, Any], admitted: Admitted | None) -> dict[str, Any]:
+        """Return `scope` with what the application may read of the verification."""
+        signature, operation = (None, None) if admitted is None else (admitted.signature, admitted.operation)
+        scope["state"] = {**scope.get("state", {}), "signature": signature}
+        scope[OPERATION] = operation
+        scope[PROFILE] = self._options.verifier.profile
+        return scope
+
+    async def _in_thread(self, call: Callable[[], Answer]) -> Answer:
+        _check_event_loop(self._options.verifier.profile)
+        import asyncio  # noqa: PLC0415 - as in asgi.body
+
+        return await asyncio.to_thread(call)
 
 
 def _check_event_loop(profile: Profile) -> None:
-    """Refuse to wait on any event loop but asyncio's, which threads and the time a body takes depend on.
+    """Check that asyncio runs the event loop, which threads and the body's timeout depend on.
 
     Raises:
-        VerificationUnavailable: there is none.
+        VerificationUnavailable: another library runs it.
     """
-    import asyncio  # noqa: PLC0415 - as in asgi_body
+    import asyncio  # noqa: PLC0415 - as in asgi.body
 
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        raise authority.unsupported(
-            profile, "the server runs no asyncio event loop: run it on asyncio, and not on trio"
-        ) from None
+        raise unsupported(profile, "the server runs no asyncio event loop: run it on asyncio, not on trio") from None
 
 
-def _state(scope: Scope, judged: Judged) -> dict[str, Any]:
-    return {**scope.get("state", {}), "signature": judged.signature, "operation": judged.operation}
-
-
-async def _answer(scope: Scope, send: Send, refusal: ErrorResponse) -> None:
-    """Send the refusal, as an HTTP response or, for a handshake, as one where the server can."""
+async def _answer(scope: Scope, send: Send, response: ErrorResponse) -> None:
+    """Send a response that rejects a request, or a handshake if the server can send it one."""
     websocket = scope["type"] == "websocket"
     if websocket and "websocket.http.response" not in (scope.get("extensions") or {}):
         await send({"type": "websocket.close", "code": 1008, "reason": ""})
         return
     kind = "websocket.http.response" if websocket else "http.response"
-    fields = [(name.lower().encode("ascii"), value.encode("ascii")) for name, value in refusal.fields]
-    await send({"type": f"{kind}.start", "status": refusal.status, "headers": fields})
-    await send({"type": f"{kind}.body", "body": b"" if scope.get("method") == "HEAD" else refusal.body})
+    fields = [(name.lower().encode("ascii"), value.encode("ascii")) for name, value in response.fields]
+    await send({"type": f"{kind}.start", "status": response.status, "headers": fields})
+    await send({"type": f"{kind}.body", "body": b"" if scope.get("method") == "HEAD" else response.body})

@@ -88,6 +88,20 @@ def server_root_path(scope: MutableMapping[str, Any]) -> str:
     return root
 
 
+def check_root_path(root: str, server: str | None, profile: Profile) -> None:
+    """Check that no header field can set the root path.
+
+    Raises:
+        VerificationUnavailable: the server is daphne, and gave a root path.
+    """
+    if server == "daphne" and root:
+        raise authority.unsupported(
+            profile,
+            "daphne takes root_path from any client's Daphne-Root-Path field, and it decides where the request is "
+            "routed: give it to the application, as FastAPI(root_path=...), and not to daphne",
+        )
+
+
 def detected_server(receive: object, send: object) -> str | None:
     """Return the package the server's own callables come from, or None where another layer stands between.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 from undersigned import profiles
 from undersigned.conformance.difference import Difference
 from undersigned.conformance.document import Document, MalformedVector
-from undersigned.conformance.judgement import judge
+from undersigned.conformance.result import verify
 from undersigned.conformance.tampering import KEYS, METHOD, NOW, OPERATION, Facts
 from undersigned.errors import VerificationUnavailable
 from undersigned.policy.jsonrpc import JSONRPCResolver
@@ -20,7 +20,7 @@ from undersigned.verification.verifier import Verifier
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from undersigned.conformance.judgement import Judgement
+    from undersigned.conformance.result import Result
     from undersigned.message.request import Request
     from undersigned.signature.profile import DigestPolicy, Profile
 
@@ -43,26 +43,26 @@ class BodyIntegrityFact:
     def differences(self) -> Iterator[Difference | None]:
         """Compare the action, the code, what says who the caller is, and whether it is a verified signer."""
         expected = self.document.document("expected")
-        judgement = self.judgement()
+        result = self.result()
         wanted, note = expected.text("action"), ""
-        action, code = _action(judgement, unauthenticated=wanted == "reject_unauthenticated"), "none"
-        if judgement.error is not None:
-            note = f"refused at step {judgement.error.step}: {judgement.error.detail}"
-            code = judgement.error.code
+        action, code = _action(result, unauthenticated=wanted == "reject_unauthenticated"), "none"
+        if result.error is not None:
+            note = f"refused at step {result.error.step}: {result.error.detail}"
+            code = result.error.code
         yield Difference.between("action", wanted, action, note=note)
         if "error_code" in expected:
             yield Difference.between("code", expected.text("error_code"), code, note=note)
         if "authentication_source" in expected:
-            yield Difference.between("authentication source", expected.text("authentication_source"), judgement.source)
-        identity = str(judgement.signature is not None).lower()
+            yield Difference.between("authentication source", expected.text("authentication_source"), result.source)
+        identity = str(result.signature is not None).lower()
         yield Difference.between(
             "verified signer identity", str(expected.flag("verified_signer_identity")).lower(), identity
         )
 
-    def judgement(self) -> Judgement:
+    def result(self) -> Result:
         """Return what becomes of the request that the facts describe."""
         fallback = self.document.flag("fallback_auth_valid")
-        return judge(self.verifier(), self.request(), policy=self.policy, fallback=fallback)
+        return verify(self.verifier(), self.request(), policy=self.policy, fallback=fallback)
 
     def verifier(self) -> Verifier:
         """Return a verifier that knows the key."""
@@ -117,9 +117,9 @@ class BodyIntegrityFact:
         return facts.request()
 
 
-def _action(judgement: Judgement, *, unauthenticated: bool) -> str:
+def _action(result: Result, *, unauthenticated: bool) -> str:
     """Return what was done with a request; a refusal that blames the caller may be told as unauthenticated."""
-    if judgement.judged is not None:
-        return "accept" if judgement.judged.warning is None else "accept_with_warning"
-    ours = isinstance(judgement.error, VerificationUnavailable)
+    if result.admitted is not None:
+        return "accept" if result.admitted.warning is None else "accept_with_warning"
+    ours = isinstance(result.error, VerificationUnavailable)
     return "reject_unauthenticated" if unauthenticated and not ours else "reject"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from undersigned.policy.operation import OperationResolver
-    from undersigned.policy.settlement import Demand
+    from undersigned.policy.policy import Demand
 
 Option: TypeAlias = Literal["required", "warn", "supported"]
 

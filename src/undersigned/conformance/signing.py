@@ -17,7 +17,7 @@ from undersigned.verification.screening import screen
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from undersigned.conformance.judgement import Judgement
+    from undersigned.conformance.result import Result
 
 _ACCEPTED = "accepted"
 _OPERATIONS = ("resolved_operation", "dispatched_operation")
@@ -29,24 +29,24 @@ class SigningVector(Vector):
 
     def differences(self) -> Iterator[Difference | None]:
         """Compare the outcome, the operation, the base where the message has one, and what signing again gives."""
-        judgement, expected = self.judgement(), self.expected
-        yield self._outcome(judgement)
-        if judgement.error is None:
-            status = "unsigned" if judgement.signature is None else "verified"
+        result, expected = self.result(), self.expected
+        yield self._outcome(result)
+        if result.error is None:
+            status = "unsigned" if result.signature is None else "verified"
             yield Difference.between("status", expected.text("status", "verified"), status)
         for member in _OPERATIONS:
             if member in expected.members:
-                yield Difference.between(member, self._expected_operation(member), self._operation(judgement))
+                yield Difference.between(member, self._expected_operation(member), self._operation(result))
         if "authentication_source" in expected:
-            yield Difference.between("authentication source", expected.text("authentication_source"), judgement.source)
-        yield Difference.between("warning", expected.text("warning_code", "none"), _warning(judgement))
-        if judgement.signature is not None:
-            yield Difference.between("label", self.label, judgement.signature.label)
-        base = self.rebuilt_base() if judgement.signature is None else judgement.signature.signature_base
+            yield Difference.between("authentication source", expected.text("authentication_source"), result.source)
+        yield Difference.between("warning", expected.text("warning_code", "none"), _warning(result))
+        if result.signature is not None:
+            yield Difference.between("label", self.label, result.signature.label)
+        base = self.rebuilt_base() if result.signature is None else result.signature.signature_base
         if self.base is not None and base is not None:
             yield Difference.between("signature base", self.base, base)
-        if judgement.signature is not None:
-            yield from signed_again(self, judgement.signature.signature_base)
+        if result.signature is not None:
+            yield from signed_again(self, result.signature.signature_base)
 
     def rebuilt_base(self) -> str | None:
         """Return the base of the message as step 10 builds it, or None where it is refused before there is one.
@@ -61,8 +61,8 @@ class SigningVector(Vector):
         except (SignatureError, MalformedURL, UnresolvableComponent):
             return None
 
-    def _outcome(self, judgement: Judgement) -> Difference | None:
-        error = judgement.error
+    def _outcome(self, result: Result) -> Difference | None:
+        error = result.error
         expected = _ACCEPTED if self.code is None else f"refused with {self.code}"
         if error is None:
             return Difference.between("outcome", expected, _ACCEPTED)
@@ -72,11 +72,11 @@ class SigningVector(Vector):
     def _expected_operation(self, member: str) -> str:
         return self.expected.text(member) if member in self.expected else "none"
 
-    def _operation(self, judgement: Judgement) -> str:
+    def _operation(self, result: Result) -> str:
         """Return the operation the application is handed, or, of a refused request, the one that was judged."""
         operation: Operation | None = None
-        if judgement.judged is not None:
-            operation = judgement.judged.operation
+        if result.admitted is not None:
+            operation = result.admitted.operation
         elif self.policy is not None:
             try:
                 operation = self.policy.resolver.resolve(self.request)
@@ -85,6 +85,6 @@ class SigningVector(Vector):
         return "none" if operation is None or operation.name is None else operation.name
 
 
-def _warning(judgement: Judgement) -> str:
-    warning = None if judgement.judged is None else judgement.judged.warning
+def _warning(result: Result) -> str:
+    warning = None if result.admitted is None else result.admitted.warning
     return "none" if warning is None else warning.code

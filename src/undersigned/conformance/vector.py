@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
 from undersigned.conformance.document import Document, MalformedVector
-from undersigned.conformance.judgement import judge
+from undersigned.conformance.result import verify
 from undersigned.conformance.state import State
 from undersigned.message.request import Request
 from undersigned.policy.jsonrpc import JSONRPCResolver
@@ -18,7 +18,7 @@ from undersigned.verification.verifier import Verifier
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from undersigned.conformance.judgement import Judgement
+    from undersigned.conformance.result import Result
     from undersigned.policy.operation import OperationResolver
     from undersigned.signature.profile import DigestPolicy, Profile
 
@@ -147,9 +147,9 @@ class Vector:
             clock=state.clock(),
         )
 
-    def judgement(self) -> Judgement:
+    def result(self) -> Result:
         """Return what becomes of the request."""
-        return judge(self.verifier(), self.request, policy=self.policy, fallback=self.state.fallback)
+        return verify(self.verifier(), self.request, policy=self.policy, fallback=self.state.fallback)
 
     def signing_key(self, keyid: str) -> SigningKey:
         """Return the private half of the key `keyid`."""

@@ -1,9 +1,7 @@
 """What the ASGI and the WSGI middleware share."""
 
-from undersigned.middleware.decision import Decision
-from undersigned.middleware.options import Mode
+from undersigned.middleware.answer import ErrorResponse
+from undersigned.middleware.decision import Decision, log_rejection
+from undersigned.middleware.options import DEFAULT_MAX_BODY, Mode
 
-__all__ = [
-    "Decision",
-    "Mode",
-]
+__all__ = ["DEFAULT_MAX_BODY", "Decision", "ErrorResponse", "Mode", "log_rejection"]

@@ -96,10 +96,30 @@ def check_names(names: Collection[str], profile: Profile) -> None:
         )
 
 
-def compares_authority(http_version: str, http2_server: str | None) -> bool:
-    """Return whether the one authority shown is known to stand for `:authority` and Host alike."""
-    return http_version.startswith(("1.", "HTTP/1.")) or (
-        http2_server is not None and http_version in {"2", "2.0", "HTTP/2", "HTTP/2.0"}
+def is_http1(version: str) -> bool:
+    """Return whether an HTTP version, such as `1.1`, is 1.0 or 1.1."""
+    return version.startswith("1.")
+
+
+def check_version(version: str, http2_server: str | None, *, server: str | None, profile: Profile) -> None:
+    """Check that `:authority` and Host have been compared, if the HTTP version has both (RFC 9113 section 8.3.1).
+
+    Args:
+        version: the HTTP version of the request.
+        http2_server: the server that the operator named as one that compares them, or None.
+        server: the server that was recognised, or None.
+        profile: the verifier's profile.
+
+    Raises:
+        VerificationUnavailable: the server shows one authority, and nobody has compared it with the other.
+    """
+    if is_http1(version) or (http2_server and version in {"2", "2.0"} and server in {None, http2_server}):
+        return
+    raise unsupported(
+        profile,
+        f"{server or 'the server'} hides over HTTP version {printable(version, limit=8)} whether :authority and Host "
+        "agree: serve HTTP/1.1 (granian: --http 1), or serve HTTP/2 by one of "
+        f"{', '.join(sorted(HTTP2_SERVERS))} and name it in http2_server=",
     )
 
 
@@ -108,17 +128,7 @@ def unsupported(profile: Profile, detail: str) -> SignatureError:
     return profile.error("signature_server_unsupported", step=10, detail=detail)
 
 
-def http2_refused(profile: Profile, http_version: str, server: str | None) -> SignatureError:
-    """Return the error for a request over HTTP/2 or later whose `:authority` nobody has compared with Host."""
-    return unsupported(
-        profile,
-        f"{server or 'the server'} hides over HTTP version {printable(http_version.removeprefix('HTTP/'), limit=8)} "
-        "whether :authority and Host agree: serve HTTP/1.1 (granian: --http 1), or serve HTTP/2 by one of "
-        f"{', '.join(sorted(HTTP2_SERVERS))} and name it in http2_server=",
-    )
-
-
-def target_refused(profile: Profile, malformed: MalformedURL, *, hosts: Sequence[str], target: str) -> SignatureError:
+def target_rejected(profile: Profile, malformed: MalformedURL, *, hosts: Sequence[str], target: str) -> SignatureError:
     """Return the checklist's error for a target or an authority that is refused (step 10).
 
     Args:

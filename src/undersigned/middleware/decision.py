@@ -1,35 +1,42 @@
-"""Decisions: what was decided of a request, for metrics and logs."""
+"""Decisions: what was decided about a request, for the log and for metrics."""
 
 from __future__ import annotations
 
+import logging
+import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
-from undersigned.errors import VerificationUnavailable, printable
+from undersigned.errors import SignatureError, VerificationUnavailable, printable
 
 if TYPE_CHECKING:
-    from undersigned.errors import SignatureError, Step
+    from collections.abc import Callable
+
+    from undersigned.errors import Step
+    from undersigned.middleware.answer import ErrorResponse
     from undersigned.signature.profile import Profile
     from undersigned.url.origin import Origin
     from undersigned.verification.checklist import VerifiedSignature
 
-Outcome = Literal["verified", "unsigned", "warned", "refused", "unavailable"]
-"""`warned`: the signature failed and another credential carries the request. `unavailable`: we could not find out."""
+logger = logging.getLogger("undersigned")
+
+Outcome = Literal["verified", "unsigned", "warned", "rejected", "unavailable"]
+"""`warned`: the signature failed, and another credential carries the request. `unavailable`: nobody could tell."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """One judged request. Every text in it is ours or has been escaped.
+    """The decision on one request. Every text in it is ours or has been escaped.
 
     Attributes:
         outcome: what was decided.
-        code: the code of the failure, or None.
+        code: the code of the error, or None.
         step: the step of the checklist that failed, or None.
-        keyid: the key id the message named, escaped and cut, once its signature was of the profile's shape.
+        keyid: the key id the message named, escaped and cut, once its signature fields were parsed.
         tag: the profile's tag, once the message was found to carry it.
         origin: the origin the request was for, once it was found.
-        seconds: how long judging took, reading the content included.
-        skew: seconds from `created` to the verifier's clock when judging ended; negative where `created` lies ahead.
+        seconds: how long the decision took, including the time to read the content.
+        skew: seconds from `created` to the verifier's clock at the decision; negative if `created` is in the future.
     """
 
     outcome: Outcome
@@ -41,47 +48,119 @@ class Decision:
     seconds: float
     skew: float | None = None
 
-    @classmethod
-    def of(
-        cls,
-        judged: VerifiedSignature | SignatureError | None,
+
+class Recorder:
+    """A recorder that logs what was decided about requests and passes it to a callback.
+
+    Args:
+        profile: the verifier's profile.
+        clock: the verifier's clock; seconds since the epoch.
+        on_decision: gets a `Decision` for every request, or None.
+    """
+
+    __slots__ = ("_clock", "_on_decision", "_profile")
+
+    def __init__(
+        self, profile: Profile, clock: Callable[[], float], on_decision: Callable[[Decision], object] | None
+    ) -> None:
+        self._profile = profile
+        self._clock = clock
+        self._on_decision = on_decision
+
+    def accepted(
+        self,
+        signature: VerifiedSignature | None,
+        warning: SignatureError | None,
         *,
-        profile: Profile,
         origin: Origin | None,
-        seconds: float,
-        now: float,
-        goes_on: bool,
-    ) -> Decision:
-        """Return the decision on a request.
+        begun: float,
+    ) -> None:
+        """Record a request that the application gets.
 
         Args:
-            judged: the signature that was verified, the failure, or None for an unsigned request that goes on.
-            profile: the verifier's.
-            origin: the origin, where it is known.
-            seconds: how long judging took.
-            now: the verifier's clock.
-            goes_on: whether the application gets the request.
+            signature: the verified signature, or None.
+            warning: the error that the policy forgave, or None.
+            origin: the origin the request is for, if it is known.
+            begun: when the verification began, by `time.perf_counter`.
         """
-        where = None if origin is None else str(origin)
-        if judged is None:
-            return cls(outcome="unsigned", origin=where, seconds=seconds)
-        seen = judged.keyid is not None
-        failure = judged if isinstance(judged, Exception) else None
-        return cls(
-            outcome=_outcome(failure, goes_on=goes_on),
-            code=None if failure is None else failure.code,
-            step=None if failure is None else failure.step,
-            keyid=None if judged.keyid is None else printable(judged.keyid, limit=128),
-            tag=profile.tag if seen else None,
-            origin=where,
-            seconds=seconds,
-            skew=None if judged.created is None else now - judged.created,
+        if warning is not None:
+            logger.warning("request accepted on another credential: %s", warning.explain(), extra=_fields(warning))
+        if self._on_decision is not None:
+            outcome: Outcome = "verified" if signature is not None else "unsigned" if warning is None else "warned"
+            self._report(outcome, warning or signature, origin=origin, begun=begun)
+
+    def rejected(self, error: SignatureError, *, origin: Origin | None, begun: float) -> None:
+        """Record a rejected request."""
+        log_rejection(error)
+        if self._on_decision is not None:
+            unavailable = isinstance(error, VerificationUnavailable)
+            self._report("unavailable" if unavailable else "rejected", error, origin=origin, begun=begun)
+
+    def unread(self, response: ErrorResponse, *, origin: Origin | None, begun: float) -> None:
+        """Record a request that was rejected before it was read to its end."""
+        logger.info("request rejected: %s: %s", response.code, response.detail, extra={"signature_code": response.code})
+        if self._on_decision is not None:
+            self._call(Decision(outcome="rejected", code=response.code, origin=_text(origin), seconds=_since(begun)))
+
+    def _report(
+        self,
+        outcome: Outcome,
+        evidence: VerifiedSignature | SignatureError | None,
+        *,
+        origin: Origin | None,
+        begun: float,
+    ) -> None:
+        error = evidence if isinstance(evidence, SignatureError) else None
+        keyid = None if evidence is None else evidence.keyid
+        created = None if evidence is None else evidence.created
+        decision = Decision(
+            outcome=outcome,
+            code=None if error is None else error.code,
+            step=None if error is None else error.step,
+            keyid=None if keyid is None else printable(keyid, limit=128),
+            tag=None if keyid is None else self._profile.tag,
+            origin=_text(origin),
+            seconds=_since(begun),
+            skew=None if created is None else self._clock() - created,
         )
+        self._call(decision)
+
+    def _call(self, decision: Decision) -> None:
+        try:
+            cast("Callable[[Decision], object]", self._on_decision)(decision)
+        except Exception:
+            # A callback that counts requests must not decide about them.
+            logger.exception("on_decision raised an exception; ignored")
 
 
-def _outcome(failure: SignatureError | None, *, goes_on: bool) -> Outcome:
-    if failure is None:
-        return "verified"
-    if goes_on:
-        return "warned"
-    return "unavailable" if isinstance(failure, VerificationUnavailable) else "refused"
+def log_rejection(error: SignatureError) -> None:
+    """Log a rejected request: as an error with its cause if the operator must act, else as information.
+
+    The record has the fields `signature_code`, `signature_step`, `signature_keyid` and `signature_detail`.
+    """
+    if isinstance(error, VerificationUnavailable):
+        logger.error("request rejected: %s", error.explain(), extra=_fields(error), exc_info=error.__cause__)
+    elif logger.isEnabledFor(logging.INFO):
+        logger.info("request rejected: %s", error.explain(), extra=_fields(error))
+
+
+def log_unsigned() -> None:
+    """Log that an unsigned request is accepted because the mode only observes."""
+    logger.warning('unsigned request accepted: mode="observe" lets it pass, mode="required" would reject it')
+
+
+def _text(origin: Origin | None) -> str | None:
+    return None if origin is None else str(origin)
+
+
+def _since(begun: float) -> float:
+    return time.perf_counter() - begun
+
+
+def _fields(error: SignatureError) -> dict[str, object]:
+    return {
+        "signature_code": error.code,
+        "signature_step": error.step,
+        "signature_keyid": None if error.keyid is None else printable(error.keyid),
+        "signature_detail": error.detail,
+    }

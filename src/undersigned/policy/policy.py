@@ -5,22 +5,49 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
-from undersigned.errors import ConfigurationError
+from undersigned.errors import ConfigurationError, MalformedSignature, SignatureError, signature_error
 from undersigned.policy.jsonrpc import TOOL_CALL
 from undersigned.policy.operation import OperationResolver, PathResolver, UnresolvedOperation
-from undersigned.policy.settlement import Settlement, settle
 from undersigned.policy.webhooks import names_webhook, registers_authentication
 
 if TYPE_CHECKING:
     from undersigned.policy.operation import Operation
-    from undersigned.policy.settlement import Demand, Judgement
 
 _OPERATIONS = ("required_for", "warn_for", "supported_for")
 _METHODS = ("protocol_methods_required_for", "protocol_methods_warn_for", "protocol_methods_supported_for")
 _OPERATION = re.compile(r"[a-z][a-z0-9]*(?:[_.-]+[a-z0-9]+)*")
 _METHOD = re.compile(r"[a-z][A-Za-z0-9_]*(?:/[a-z][A-Za-z0-9_]*)+|[A-Z][A-Za-z0-9]*")
+
+
+Demand = Literal["required", "warn", "supported", "none"]
+"""What a policy demands for an operation, the strictest first."""
+
+SignatureResult: TypeAlias = Literal["verified", "unsigned"] | SignatureError
+"""The result of verifying a signature: it passed every step, there is none, or the error that rejected it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A policy's decision on a request.
+
+    Attributes:
+        outcome: whether the application gets the request. `ask`: only if another credential of the caller is valid.
+        error: what to answer a rejected request, or a caller whose other credential is not valid.
+    """
+
+    outcome: Literal["accept", "reject", "ask"]
+    error: SignatureError | None = None
+
+
+def is_forgivable(error: SignatureError) -> bool:
+    """Return whether another valid credential can make up for a failed signature.
+
+    Never forgiven: fields that cannot be read or lack required parameters, and a target or content that two programs
+    read differently. No credential changes how those are read.
+    """
+    return not isinstance(error, MalformedSignature)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,29 +111,43 @@ class Policy:
         itself = operation.registers_webhook or any(map(names_webhook, named))
         return operation.may_register_credentials or registers_authentication(operation.content, itself=itself)
 
-    def settle(
-        self, operation: Operation | UnresolvedOperation, signature: Judgement, *, fallback: bool, prefix: str
-    ) -> Settlement:
-        """Settle what becomes of a request; as `undersigned.settlement.settle`, with the demand of these lists.
+    def decide(
+        self, operation: Operation | UnresolvedOperation, signature: SignatureResult, *, fallback: bool, prefix: str
+    ) -> Verdict:
+        """Decide what happens to a request (AdCP, composition with fallback authenticators).
+
+        - Verified: accept.
+        - Unsigned: reject a request that must be signed whatever other credential is valid. If the operation is in
+          `required_for`, ask for another credential. Accept any other request.
+        - Failed: reject with the signature's own error, whatever other credential is valid. Only if the operation is
+          in `warn_for`, ask for another credential that carries the request. That includes errors that are ours, such
+          as a key source that is down, since the signature decides nothing there.
 
         Args:
-            operation: what the resolver returned, or raised.
-            signature: what became of the signature.
-            fallback: whether another authenticator of the application accepts the caller.
+            operation: what the resolver returned or raised.
+            signature: the result of verifying the signature.
+            fallback: whether the application has another authenticator. Without one, nothing is asked.
             prefix: what the profile puts before its codes.
         """
         if isinstance(operation, UnresolvedOperation):
-            # An operation nobody can name is forgiven nothing: no list says that it may be.
-            if isinstance(signature, str) or self.resolver.comes_first:
-                return Settlement("reject", "none", operation.as_error(prefix))
-            return Settlement("reject", "none", signature)
-        return settle(
-            self.demand(operation),
-            signature,
-            must_be_signed=self.must_be_signed(operation),
-            fallback=fallback,
-            prefix=prefix,
-        )
+            # An operation that cannot be resolved is in no list that could forgive anything.
+            failed = isinstance(signature, SignatureError) and not self.resolver.comes_first
+            return Verdict("reject", cast("SignatureError", signature) if failed else operation.as_error(prefix))
+        if signature == "verified":
+            return Verdict("accept")
+        if signature == "unsigned":
+            return self._decide_unsigned(operation, fallback=fallback, prefix=prefix)
+        forgiven = self.demand(operation) == "warn" and fallback and is_forgivable(signature)
+        return Verdict("ask" if forgiven and not self.must_be_signed(operation) else "reject", signature)
+
+    def _decide_unsigned(self, operation: Operation, *, fallback: bool, prefix: str) -> Verdict:
+        demand = self.demand(operation)
+        missing = _required(prefix, "the operation must be signed, and no other credential is valid")
+        if demand == "required" and not fallback:
+            return Verdict("reject", missing)
+        if self.must_be_signed(operation):
+            return Verdict("reject", _required(prefix, "a request that registers webhook credentials must be signed"))
+        return Verdict("ask", missing) if demand == "required" else Verdict("accept")
 
 
 def _operations(option: str, given: object) -> frozenset[str]:
@@ -147,3 +188,7 @@ def _names(option: str, given: object) -> frozenset[str]:
 def _is_resolver(given: object) -> bool:
     answers = (getattr(given, "reads_body", None), getattr(given, "comes_first", None))
     return callable(getattr(given, "resolve", None)) and all(isinstance(answer, bool) for answer in answers)
+
+
+def _required(prefix: str, detail: str) -> SignatureError:
+    return signature_error("signature_required", prefix, step=0, detail=detail)

@@ -94,28 +94,9 @@ class Profile:
         """Return whether `nonce` is unpadded Base64url of at least `nonce_bytes` bytes (AdCP step 1)."""
         return _NONCE.fullmatch(nonce) is not None and len(nonce) * 3 // 4 >= self.nonce_bytes
 
-    def error(
-        self,
-        reason: Reason,
-        *,
-        step: Step,
-        detail: str,
-        keyid: str | None = None,
-        signature_base: str | None = None,
-        received: str | None = None,
-        created: int | None = None,
-    ) -> SignatureError:
+    def error(self, reason: Reason, *, step: Step, detail: str, received: str | None = None) -> SignatureError:
         """Return the error for `reason` with this profile's prefix."""
-        return signature_error(
-            reason,
-            self.prefix,
-            step=step,
-            detail=detail,
-            keyid=keyid,
-            signature_base=signature_base,
-            received=received,
-            created=created,
-        )
+        return signature_error(reason, self.prefix, step=step, detail=detail, received=received)
 
 
 def _check_types(profile: Profile) -> None:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from undersigned.message.json_content import says_json
 
 if TYPE_CHECKING:
-    from undersigned.errors import Reason, SignatureError, Step
     from undersigned.message.content_digest import ContentDigest
     from undersigned.message.request import Request
     from undersigned.message.structured_fields import Coverage
@@ -60,23 +59,3 @@ class ParsedSignature(NamedTuple):
     def is_json(self) -> bool:
         """Whether the content says it is JSON."""
         return self.request.has_body and says_json(self.request)
-
-    def error(
-        self,
-        reason: Reason,
-        *,
-        step: Step,
-        detail: str,
-        signature_base: str | None = None,
-        received: str | None = None,
-    ) -> SignatureError:
-        """Return the error for `reason`, with the keyid and the window as evidence."""
-        return self.profile.error(
-            reason,
-            step=step,
-            detail=detail,
-            keyid=self.keyid,
-            signature_base=signature_base,
-            received=received,
-            created=self.created,
-        )

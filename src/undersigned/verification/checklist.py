@@ -20,7 +20,6 @@ from undersigned.signature.keys import VerificationKey
 from undersigned.url import canonicalize
 
 if TYPE_CHECKING:
-    from undersigned.errors import Reason, SignatureError, Step
     from undersigned.message.content import Content
     from undersigned.message.content_digest import RunningDigest
     from undersigned.message.strict_json import JSONValue
@@ -103,21 +102,21 @@ def identify(
         SignatureError: the key is unknown, not for this purpose, revoked, or the revocation list is stale.
     """
     if key is None:
-        raise candidate.error("signature_key_unknown", step=7, detail="no key source knows the keyid")
+        raise candidate.profile.error("signature_key_unknown", step=7, detail="no key source knows the keyid")
     if not isinstance(key, VerificationKey):
-        raise candidate.error(
+        raise candidate.profile.error(
             "signature_jwks_unavailable",
             step=7,
             detail="the key source answered something other than a key or None: mend the source",
         )
     misuse = key.misuse(candidate.algorithm, candidate.profile.purposes)
     if misuse:
-        raise candidate.error("signature_key_purpose_invalid", step=8, detail=misuse)
+        raise candidate.profile.error("signature_key_purpose_invalid", step=8, detail=misuse)
     if revocations is not None:
         if candidate.keyid in revocations.revoked:
-            raise candidate.error("signature_key_revoked", step=9, detail="the revocation list names the key")
+            raise candidate.profile.error("signature_key_revoked", step=9, detail="the revocation list names the key")
         if revocations.is_stale(candidate.now):
-            raise candidate.error(
+            raise candidate.profile.error(
                 "signature_revocation_stale", step=9, detail="the revocation list is beyond its grace: fetch a new one"
             )
     return Identified(candidate, key)
@@ -140,18 +139,20 @@ class Identified(NamedTuple):
         """
         candidate = self.candidate
         if full:
-            raise candidate.error("signature_rate_abuse", step="9a", detail="the key's cap of live nonces is reached")
+            raise candidate.profile.error(
+                "signature_rate_abuse", step="9a", detail="the key's cap of live nonces is reached"
+            )
         try:
             target = received_target(candidate.request)
         except MalformedURL as malformed:
             # The rule alone: its message may quote the URL.
             detail = f"the target URI or an authority is refused by the rule {malformed.rule!r}"
-            raise candidate.error("target_uri_malformed", step=10, detail=detail) from None
+            raise candidate.profile.error("target_uri_malformed", step=10, detail=detail) from None
         components, text = candidate.coverage.components, candidate.text
         try:
             base = signature_base(ComponentValues(candidate.request, target), components, text)
         except UnresolvableComponent as unresolvable:
-            raise candidate.error("signature_invalid", step=10, detail=str(unresolvable)) from None
+            raise candidate.profile.error("signature_invalid", step=10, detail=str(unresolvable)) from None
         if self.key.verifies(candidate.signature, base.encode("ascii")):
             return AuthenticatedSignature(candidate, self.key, target, base)
         if target.query is None and candidate.covers_unseen_query:
@@ -159,7 +160,9 @@ class Identified(NamedTuple):
             other = signature_base(ComponentValues(candidate.request, target), components, text)
             if self.key.verifies(candidate.signature, other.encode("ascii")):
                 return AuthenticatedSignature(candidate, self.key, target, other)
-        raise candidate.error("signature_invalid", step=10, detail=_NOT_OVER_THIS_BASE, signature_base=base)
+        error = candidate.profile.error("signature_invalid", step=10, detail=_NOT_OVER_THIS_BASE)
+        error.signature_base = base
+        raise error
 
 
 class AuthenticatedSignature(NamedTuple):
@@ -201,16 +204,12 @@ class AuthenticatedSignature(NamedTuple):
         """
         candidate = self.candidate
         if now > candidate.until:
-            raise self.error("signature_window_invalid", step=5, detail="it ended while the content was read")
+            raise candidate.profile.error(
+                "signature_window_invalid", step=5, detail="it ended while the content was read"
+            )
         if candidate.digest is not None and (digest is None or not digest.matches()):
-            raise self.error("signature_digest_mismatch", step=11, detail="the content has another digest")
+            raise candidate.profile.error("signature_digest_mismatch", step=11, detail="the content has another digest")
         return Bound(self)
-
-    def error(self, reason: Reason, *, step: Step, detail: str, received: str | None = None) -> SignatureError:
-        """Return the error for `reason`, with the keyid and the base as evidence."""
-        return self.candidate.error(
-            reason, step=step, detail=detail, signature_base=self.signature_base, received=received
-        )
 
 
 class Bound(NamedTuple):
@@ -229,17 +228,18 @@ class Bound(NamedTuple):
             SignatureError: the nonce was seen, the cap is reached, or a JSON object repeats a key.
         """
         proven = self.proven
+        candidate = proven.candidate
+        profile = candidate.profile
         if claim == "seen":
-            raise proven.error("signature_replayed", step=12, detail="the keyid and nonce were seen before")
+            raise profile.error("signature_replayed", step=12, detail="the keyid and nonce were seen before")
         if claim == "full":
-            raise proven.error("signature_rate_abuse", step=13, detail="the key's cap of live nonces is reached")
+            raise profile.error("signature_rate_abuse", step=13, detail="the key's cap of live nonces is reached")
         if claim != "fresh":
-            raise proven.error(
+            raise profile.error(
                 "signature_store_unavailable",
                 step=13,
                 detail="the replay store answered something other than fresh, seen or full: mend the store",
             )
-        candidate = proven.candidate
         if candidate.is_json:
             self._check_json(content)
         return VerifiedSignature(
@@ -258,15 +258,16 @@ class Bound(NamedTuple):
         )
 
     def _check_json(self, content: Content) -> None:
+        candidate = self.proven.candidate
         try:
             content.json()
         except AmbiguousJSON as ambiguous:
             repeated = ", ".join(cut_name(name) for name in ambiguous.duplicates)
-            raise self.proven.error(
+            raise candidate.profile.error(
                 "body_malformed",
                 step=14,
                 detail=str(ambiguous),
-                received=f"nonce {self.proven.candidate.nonce}, {len(content)} bytes, repeated keys: {repeated}",
+                received=f"nonce {candidate.nonce}, {len(content)} bytes, repeated keys: {repeated}",
             ) from None
         except ValueError:
             # Content that is no JSON at all is the application's to refuse: there is nothing to read two ways.

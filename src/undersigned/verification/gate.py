@@ -1,87 +1,58 @@
-"""The gate: the one order in which a request is judged, asked of no server and of no store.
+"""The gate: the one order in which a request is verified and a policy is applied.
 
-`Gate.judge` is a generator. It yields questions, and a driver (the ASGI middleware awaits, the WSGI one blocks) sends
-back the answers, or throws the `SignatureError` that asking has raised. What only a driver knows stays there; what
-must not differ between the two stands here.
+`Gate.verify` is a coroutine that asks a `Server` for whatever needs IO. The ASGI middleware awaits it. The WSGI
+middleware runs it with `undersigned.verification.verifier.finish`, since none of its answers has to be awaited.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from dataclasses import replace
-from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
-from undersigned.errors import MalformedSignature, SignatureError
+from undersigned.errors import SignatureError
 from undersigned.message.content import Content
 from undersigned.policy.operation import UnresolvedOperation
+from undersigned.policy.policy import is_forgivable
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
     from undersigned.message.content_digest import RunningDigest
     from undersigned.message.request import Request
-    from undersigned.policy.operation import Operation
-    from undersigned.policy.policy import Policy
-    from undersigned.policy.settlement import Judgement, Settlement
+    from undersigned.policy.operation import Operation, OperationResolver
+    from undersigned.policy.policy import Policy, SignatureResult
     from undersigned.signature.profile import Profile
     from undersigned.verification.checklist import AuthenticatedSignature, VerifiedSignature
-    from undersigned.verification.verifier import AsyncVerifier, Verifier
 
 
-class Authenticate(NamedTuple):
-    """Asks a verifier to take the steps that need no content: a `AuthenticatedSignature`."""
+class Server(Protocol):
+    """A server with one request that the gate verifies. Every method may wait for IO."""
 
-    request: Request
+    async def authenticate(self, request: Request) -> AuthenticatedSignature:
+        """Take the steps that need no content, as `Verifier.authenticate`."""
+        ...
 
-    def ask(self, verifier: Verifier | AsyncVerifier) -> AuthenticatedSignature | Awaitable[AuthenticatedSignature]:
-        """Ask `verifier`; what an `AsyncVerifier` answers is to be awaited.
+    async def read_content(self, digest: RunningDigest | None) -> Content:
+        """Read the content of the request, and feed it to `digest` while reading."""
+        ...
 
-        Raises:
-            SignatureError: as `Verifier.authenticate`.
-        """
-        return verifier.authenticate(self.request)
+    async def complete(
+        self, authenticated: AuthenticatedSignature, content: Content, digest: RunningDigest | None
+    ) -> VerifiedSignature:
+        """Take the steps that need the content, as `Verifier.complete`."""
+        ...
 
-
-class ReadContent(NamedTuple):
-    """Asks for the content of the request, fed to `digest` while it is read: a `Content`."""
-
-    digest: RunningDigest | None
-
-
-class Complete(NamedTuple):
-    """Asks a verifier to take the steps that need the content: a `VerifiedSignature`."""
-
-    proven: AuthenticatedSignature
-    content: Content
-    digest: RunningDigest | None
-
-    def ask(self, verifier: Verifier | AsyncVerifier) -> VerifiedSignature | Awaitable[VerifiedSignature]:
-        """Ask `verifier`; what an `AsyncVerifier` answers is to be awaited.
-
-        Raises:
-            SignatureError: as `Verifier.complete`.
-        """
-        return verifier.complete(self.proven, self.content, digest=self.digest)
+    async def accepts_caller(self) -> bool:
+        """Return whether another authenticator of the application accepts the caller."""
+        ...
 
 
-class AskFallback:
-    """Asks whether another authenticator of the application accepts the caller: a `bool`."""
-
-    __slots__ = ()
-
-
-Question: TypeAlias = Authenticate | ReadContent | Complete | AskFallback
-
-
-class Judged(NamedTuple):
-    """A request that goes on.
+class Admitted(NamedTuple):
+    """A request that the application gets.
 
     Attributes:
-        signature: the verified signature, or None where another credential or none says who the caller is.
-        operation: what the request asks for, where a policy has found that out.
-        content: the content, or None where nothing had to read it.
-        warning: the failure of a signature that was forgiven, to be recorded.
+        signature: the verified signature, or None if another credential, or none, says who the caller is.
+        operation: the operation of the request, if a policy has resolved it.
+        content: the content, or None if nothing had to read it.
+        warning: the error of a signature that the policy forgave.
     """
 
     signature: VerifiedSignature | None
@@ -90,39 +61,12 @@ class Judged(NamedTuple):
     warning: SignatureError | None = None
 
 
-Judging: TypeAlias = Generator[Question, Any, Judged]
-"""A request under judgement. What is sent to it is what the question asks for."""
-
-
-def drive(judging: Judging, answer: Callable[[Question], object]) -> Judged:
-    """Answer every question of `judging`; a driver that has to await its answers does the same and awaits them.
-
-    Args:
-        judging: what `Gate.judge` returned.
-        answer: returns what a question asks for.
-
-    Raises:
-        SignatureError: the request is refused.
-    """
-    go_on: Callable[[], Question] = partial(next, judging)
-    while True:
-        # Around this step alone: what answering raises is no end of the judging.
-        try:
-            question = go_on()
-        except StopIteration as done:
-            return cast("Judged", done.value)
-        try:
-            go_on = partial(judging.send, answer(question))
-        except SignatureError as error:
-            go_on = partial(judging.throw, error)
-
-
 class Gate:
-    """Judges requests by a profile and, where there is one, a policy.
+    """A gate that verifies requests by a profile and, if there is one, applies a policy.
 
     Args:
-        profile: the verifier's.
-        policy: which operations must be signed, or None where every request that comes here is signed.
+        profile: the verifier's profile.
+        policy: which operations must be signed, or None if every request that comes here is signed.
         fallback: whether the application has another authenticator to ask.
     """
 
@@ -133,111 +77,111 @@ class Gate:
         self._policy = policy
         self._fallback = fallback
 
-    def judge(self, request: Request, *, signed: bool) -> Judging:
-        """Judge a request whose content is not read yet.
+    async def verify(self, request: Request, server: Server, *, signed: bool) -> Admitted:
+        """Verify a request whose content has not been read.
 
         Args:
             request: the request as it was on the wire.
-            signed: whether it carries any signature field.
+            server: the server that answers what needs IO.
+            signed: whether the request carries any signature field.
 
         Raises:
-            SignatureError: the request is refused.
+            SignatureError: the request is rejected.
         """
-        policy, held = self._policy, _Held(request)
+        policy, message = self._policy, _Message(request, server)
         if policy is None:
-            return Judged((yield from held.verified()), None, held.content)
+            return Admitted(await message.verified(), None, message.content)
         operation: Operation | UnresolvedOperation | None = None
         if policy.resolver.comes_first:
-            yield from held.read()
-            operation = held.resolved(policy)
+            operation = await message.read_operation(policy.resolver)
         signature: VerifiedSignature | None = None
-        judgement: Judgement = "unsigned"
+        result: SignatureResult = "unsigned"
         if signed and not isinstance(operation, UnresolvedOperation):
             try:
-                signature = yield from held.verified()
-                judgement = "verified"
+                signature, result = await message.verified(), "verified"
             except SignatureError as error:
-                self._refuse_beyond_forgiveness(error)
-                judgement = error
+                if not self._fallback or not is_forgivable(error):
+                    raise
+                result = error
         if operation is None:
-            operation = yield from self._operation(policy, held, judgement)
-        settlement = yield from self._settlement(policy, operation, judgement)
-        if settlement.outcome == "reject" or isinstance(operation, UnresolvedOperation):
-            raise cast("SignatureError", settlement.error)
+            operation = await self._operation(policy, message, result)
+        warning = await self._warning(policy, operation, result, server)
+        # The policy accepts no operation that could not be resolved.
+        resolved = cast("Operation", operation)
         if signature is not None:
-            signature = replace(signature, operation=operation)
-        return Judged(signature, operation, held.content, settlement.error)
+            signature = replace(signature, operation=resolved)
+        return Admitted(signature, resolved, message.content, warning)
 
-    def _refuse_beyond_forgiveness(self, error: SignatureError) -> None:
-        """Raise what no credential mends, or nobody could mend, before anything else is asked or read."""
-        if isinstance(error, MalformedSignature) or not self._fallback:
-            raise error
+    async def _operation(
+        self, policy: Policy, message: _Message, result: SignatureResult
+    ) -> Operation | UnresolvedOperation:
+        """Return the operation. Read the content only if the resolver or the webhook rule needs it."""
+        if policy.resolver.reads_body:
+            return await message.read_operation(policy.resolver)
+        operation = message.operation(policy.resolver)
+        if result == "verified" or not message.is_unread:
+            return operation
+        verdict = policy.decide(operation, result, fallback=self._fallback, prefix=self._prefix)
+        if verdict.outcome == "reject":
+            return operation
+        # Whatever its type says, an application may read the content as JSON and register a webhook with it.
+        return await message.read_operation(policy.resolver)
 
-    def _operation(
-        self, policy: Policy, held: _Held, judgement: Judgement
-    ) -> Generator[Question, Any, Operation | UnresolvedOperation]:
-        """Find out the operation, reading the content only where the resolver or the webhook rule needs it."""
-        if policy.resolver.reads_body or judgement == "verified":
-            if policy.resolver.reads_body:
-                yield from held.read()
-            return held.resolved(policy)
-        head = held.resolved(policy)
-        refused = policy.settle(head, judgement, fallback=True, prefix=self._prefix).outcome == "reject"
-        hopeless = not self._fallback and (
-            policy.settle(head, judgement, fallback=False, prefix=self._prefix).outcome == "reject"
-        )
-        if not refused and not hopeless:
-            # Whatever its type says, an application may read it as JSON, and register a webhook by it.
-            yield from held.read()
-            return held.resolved(policy)
-        return head
+    async def _warning(
+        self, policy: Policy, operation: Operation | UnresolvedOperation, result: SignatureResult, server: Server
+    ) -> SignatureError | None:
+        """Apply the policy, and return the error that it forgives.
 
-    def _settlement(
-        self, policy: Policy, operation: Operation | UnresolvedOperation, judgement: Judgement
-    ) -> Generator[Question, Any, Settlement]:
-        """Settle without another credential first, and ask for one only where that could change the outcome."""
-        settlement = policy.settle(operation, judgement, fallback=False, prefix=self._prefix)
-        if settlement.outcome != "reject" or not self._fallback:
-            return settlement
-        forgiven = policy.settle(operation, judgement, fallback=True, prefix=self._prefix)
-        if forgiven.outcome == "reject":
-            return settlement
-        return forgiven if (yield AskFallback()) is True else settlement
+        Raises:
+            SignatureError: the policy rejects the request.
+        """
+        verdict = policy.decide(operation, result, fallback=self._fallback, prefix=self._prefix)
+        if verdict.error is None:
+            return None
+        if verdict.outcome == "reject" or await server.accepts_caller() is not True:
+            raise verdict.error
+        return result if isinstance(result, SignatureError) else None
 
 
-class _Held:
-    """A request under judgement, and its content once it is read."""
+class _Message:
+    """A request that is being verified, with its content once it has been read."""
 
-    __slots__ = ("content", "request")
+    __slots__ = ("_server", "content", "request")
 
-    def __init__(self, request: Request) -> None:
+    def __init__(self, request: Request, server: Server) -> None:
         self.request = request
+        self._server = server
         self.content: Content | None = None
 
-    def read(self) -> Generator[Question, Any, None]:
-        """Read the content, once."""
-        if self.content is None and self.request.has_body:
-            self.content = yield ReadContent(None)
+    @property
+    def is_unread(self) -> bool:
+        """Whether the request has content that has not been read."""
+        return self.content is None and self.request.has_body
 
-    def resolved(self, policy: Policy) -> Operation | UnresolvedOperation:
-        """Return what the resolver makes of what is read so far, or what it raises."""
+    def operation(self, resolver: OperationResolver) -> Operation | UnresolvedOperation:
+        """Return what `resolver` finds in what has been read so far, or the error it raises."""
+        content = self.content
         try:
-            return policy.resolver.resolve(
-                self.request if self.content is None else self.request.with_content(self.content)
-            )
+            return resolver.resolve(self.request if content is None else self.request.with_content(content))
         except UnresolvedOperation as unresolved:
             return unresolved
 
-    def verified(self) -> Generator[Question, Any, VerifiedSignature]:
-        """Verify the signature, reading the content only after it holds and only where it is covered."""
-        proven: AuthenticatedSignature = yield Authenticate(self.request)
-        digest, covered = proven.running_digest(), self.content
+    async def read_operation(self, resolver: OperationResolver) -> Operation | UnresolvedOperation:
+        """Return what `resolver` finds in the whole request, after reading its content once."""
+        if self.is_unread:
+            self.content = await self._server.read_content(None)
+        return self.operation(resolver)
+
+    async def verified(self) -> VerifiedSignature:
+        """Verify the signature. Read the content only after the signature is authentic, and only if it is covered."""
+        server, covered = self._server, self.content
+        authenticated = await server.authenticate(self.request)
+        digest = authenticated.running_digest()
         if digest is None:
             covered = Content()
         elif covered is None:
-            covered = self.content = yield ReadContent(digest)
+            covered = self.content = await server.read_content(digest)
         else:
             for chunk in covered.chunks:
                 digest.update(chunk)
-        verified: VerifiedSignature = yield Complete(proven, covered, digest)
-        return verified
+        return await server.complete(authenticated, covered, digest)

@@ -100,6 +100,11 @@ def query_unknown(environ: dict[str, Any], target: RequestTarget) -> bool:
     return target.query is None and not (environ.get("REQUEST_URI") or environ.get("RAW_URI"))
 
 
+def http_version(environ: dict[str, Any]) -> str:
+    """Return the HTTP version, such as `1.1`, or what the server shows instead."""
+    return str(environ.get("SERVER_PROTOCOL", "")).removeprefix("HTTP/")
+
+
 def shown_names(environ: dict[str, Any]) -> list[str]:
     """Return the names of the fields as spelled, where an ASGI server under WSGI shows them, else none."""
     headers = environ.get("asgi.scope", {}).get("headers", ())

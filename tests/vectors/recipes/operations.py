@@ -130,6 +130,15 @@ def _credentials() -> Iterator[Recipe]:
     yield broken
     yield replace(
         broken,
+        name="parameter-missing-beside-another-credential",
+        rule="step 2: a signature that lacks a required parameter is forgiven by no list and no credential",
+        input="{}",
+        parameters={"nonce": None},
+        code="signature_params_incomplete",
+        step=2,
+    )
+    yield replace(
+        broken,
         name="expired-beside-another-credential",
         rule="step 5: outside of warn_for a failed signature is refused whatever else is valid",
         input="{}",

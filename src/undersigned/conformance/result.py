@@ -1,0 +1,104 @@
+"""Results: what the gate decides about a request whose body is at hand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from undersigned.errors import SignatureError
+from undersigned.message.request import Request
+from undersigned.verification.gate import Gate
+from undersigned.verification.screening import is_signed
+from undersigned.verification.verifier import finish
+
+if TYPE_CHECKING:
+    from undersigned.message.content import Content
+    from undersigned.message.content_digest import RunningDigest
+    from undersigned.policy.policy import Policy
+    from undersigned.verification.checklist import AuthenticatedSignature, VerifiedSignature
+    from undersigned.verification.gate import Admitted
+    from undersigned.verification.verifier import Verifier
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What happened to a request: the gate admitted it, or an error rejected it.
+
+    Attributes:
+        admitted: the admitted request, or None.
+        error: the error that rejected it, or None.
+        fallback: whether another credential was asked for and was valid.
+    """
+
+    admitted: Admitted | None
+    error: SignatureError | None
+    fallback: bool
+
+    @property
+    def signature(self) -> VerifiedSignature | None:
+        """The verified signature of an admitted request."""
+        return None if self.admitted is None else self.admitted.signature
+
+    @property
+    def source(self) -> str:
+        """What says who the caller is: `signature`, `fallback` or `none`."""
+        if self.signature is not None:
+            return "signature"
+        return "fallback" if self.admitted is not None and self.fallback else "none"
+
+
+def verify(verifier: Verifier, request: Request, *, policy: Policy | None, fallback: bool = False) -> Result:
+    """Verify a request as the middlewares do, by the same gate, which reads the body only when it needs it.
+
+    Args:
+        verifier: the verifier.
+        request: the request with its body.
+        policy: the endpoint's policy, or None if every request has to be signed.
+        fallback: whether another authenticator of the application accepts the caller.
+    """
+    server = _Server(verifier, request, accepts=fallback)
+    gate = Gate(verifier.profile, policy, fallback=fallback)
+    try:
+        admitted = finish(gate.verify(_head(request), server, signed=is_signed(request.fields)))
+    except SignatureError as error:
+        return Result(None, error, server.accepted)
+    return Result(admitted, None, server.accepted)
+
+
+class _Server:
+    """A server that has the whole request in memory.
+
+    Attributes:
+        accepted: whether another credential was asked for and was valid.
+    """
+
+    __slots__ = ("_accepts", "_request", "_verifier", "accepted")
+
+    def __init__(self, verifier: Verifier, request: Request, *, accepts: bool) -> None:
+        self._verifier = verifier
+        self._request = request
+        self._accepts = accepts
+        self.accepted = False
+
+    async def authenticate(self, request: Request) -> AuthenticatedSignature:
+        return self._verifier.authenticate(request)
+
+    async def read_content(self, digest: RunningDigest | None) -> Content:
+        if digest is not None:
+            digest.update(self._request.body)
+        return self._request.content
+
+    async def complete(
+        self, authenticated: AuthenticatedSignature, content: Content, digest: RunningDigest | None
+    ) -> VerifiedSignature:
+        return self._verifier.complete(authenticated, content, digest=digest)
+
+    async def accepts_caller(self) -> bool:
+        self.accepted = self._accepts
+        return self._accepts
+
+
+def _head(request: Request) -> Request:
+    return Request(
+        request.method, request.url, request.fields, has_body=request.has_body, query_unknown=request.query_unknown
+    )

@@ -1,0 +1,240 @@
+"""The guard: everything that both middlewares do with a request, once.
+
+A middleware makes an `Exchange` of each request. The guard asks it for what was received, verifies that, and returns
+what the exchange makes for the application.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
+
+from undersigned.errors import MalformedURL, SignatureError
+from undersigned.message.header_fields import HeaderFields
+from undersigned.message.request import Request
+from undersigned.middleware.answer import ErrorResponse, UnreadRequest
+from undersigned.middleware.authority import (
+    check_framing,
+    check_method,
+    check_names,
+    check_version,
+    is_http1,
+    matched_origin,
+    target_rejected,
+)
+from undersigned.middleware.decision import Recorder, log_unsigned
+from undersigned.middleware.options import checked_mode
+from undersigned.url import canonicalize
+from undersigned.verification.gate import Gate, Server
+from undersigned.verification.screening import is_signed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from undersigned.message.request_target import RequestTarget
+    from undersigned.middleware.decision import Decision
+    from undersigned.policy.policy import Policy
+    from undersigned.url import CanonicalURL, Origin, Origins
+    from undersigned.verification.gate import Admitted
+    from undersigned.verification.verifier import AsyncVerifier, Verifier
+
+Forwarded_co = TypeVar("Forwarded_co", covariant=True)
+"""What a middleware calls the application with."""
+
+
+class Received(NamedTuple):
+    """A request as the server hands it over, before anything of it has been checked.
+
+    Attributes:
+        method: the method.
+        version: the HTTP version, such as `1.1` or `2`.
+        fields: the header fields.
+        names: the field names as spelled, if the server shows that.
+        has_body: whether content comes with the request.
+    """
+
+    method: str
+    version: str
+    fields: HeaderFields
+    names: Collection[str]
+    has_body: bool
+
+
+class ReceivedTarget(NamedTuple):
+    """A request target as it was on the wire.
+
+    Attributes:
+        target: the path and the query.
+        query_unknown: whether a lone `?` at its end would be invisible.
+    """
+
+    target: RequestTarget
+    query_unknown: bool
+
+
+class Exchange(Server, Protocol[Forwarded_co]):
+    """A request in a server, behind one of the two interfaces."""
+
+    def mode(self) -> str:
+        """Return the mode for this request."""
+        ...
+
+    def received(self) -> Received:
+        """Return the request without its target.
+
+        Raises:
+            UnreadRequest: it has more header fields than are read.
+        """
+        ...
+
+    def server(self) -> str | None:
+        """Return the name of the server, if it can be recognised.
+
+        Raises:
+            VerificationUnavailable: the server, or something between it and the middleware, hides what was signed.
+        """
+        ...
+
+    def target(self, server: str | None) -> ReceivedTarget:
+        """Return the request target.
+
+        Raises:
+            MalformedURL: the request target is rejected.
+            VerificationUnavailable: the server shows no raw target.
+        """
+        ...
+
+    def shown_target(self) -> str:
+        """Return what the server shows of the request target, as evidence for the log."""
+        ...
+
+    def forward_unsigned(self) -> Forwarded_co:
+        """Return what the application gets of an unsigned request that no policy applies to."""
+        ...
+
+    def forward(self, admitted: Admitted, target: CanonicalURL, origin: Origin, *, has_body: bool) -> Forwarded_co:
+        """Return what the application gets: what was verified, and nothing else.
+
+        Raises:
+            MalformedURL: the canonical path is outside the origin's prefix or the mount that routed the request here.
+        """
+        ...
+
+
+class Rejected(Exception):
+    """Raised when the guard rejects a request.
+
+    Attributes:
+        response: what to answer.
+    """
+
+    def __init__(self, response: ErrorResponse) -> None:
+        super().__init__(response.code)
+        self.response = response
+
+
+class Guard(Generic[Forwarded_co]):
+    """A guard that verifies every request of a service before the application gets it.
+
+    Args:
+        verifier: the verifier.
+        origins: the public origins of the service.
+        policy: which operations must be signed, or None to let the mode decide.
+        fallback: whether the application has another authenticator.
+        http2_server: the HTTP/2 server that compares `:authority` with Host, or None.
+        on_decision: gets a `Decision` for every request, or None.
+    """
+
+    __slots__ = ("_gate", "_http2_server", "_origins", "_policy", "_profile", "_recorder")
+
+    def __init__(
+        self,
+        verifier: Verifier | AsyncVerifier,
+        origins: Origins,
+        *,
+        policy: Policy | None,
+        fallback: bool,
+        http2_server: str | None,
+        on_decision: Callable[[Decision], object] | None,
+    ) -> None:
+        self._profile = verifier.profile
+        self._origins = origins
+        self._policy = policy
+        self._http2_server = http2_server
+        self._gate = Gate(verifier.profile, policy, fallback=fallback)
+        self._recorder = Recorder(verifier.profile, verifier.clock, on_decision)
+
+    async def admit(self, exchange: Exchange[Forwarded_co]) -> Forwarded_co:
+        """Verify one request, and return what the application gets.
+
+        Raises:
+            Rejected: the application must not get the request.
+        """
+        visit = _Visit()
+        try:
+            return await self._admit(exchange, visit)
+        except SignatureError as error:
+            self._recorder.rejected(error, origin=visit.origin, begun=visit.begun)
+            raise Rejected(ErrorResponse.of(error)) from None
+        except UnreadRequest as unread:
+            self._recorder.unread(unread.response, origin=visit.origin, begun=visit.begun)
+            raise Rejected(unread.response) from None
+
+    async def _admit(self, exchange: Exchange[Forwarded_co], visit: _Visit) -> Forwarded_co:
+        received = exchange.received()
+        signed = is_signed(received.fields)
+        if not signed and self._policy is None:
+            self._check_mode(exchange.mode())
+            self._recorder.accepted(None, None, origin=None, begun=visit.begun)
+            return exchange.forward_unsigned()
+        server = exchange.server()
+        check_version(received.version, self._http2_server, server=server, profile=self._profile)
+        try:
+            origin, request = self._request(exchange, received, server)
+            visit.origin = origin
+            admitted = await self._gate.verify(request, exchange, signed=signed)
+            target = canonicalize(request.url) if admitted.signature is None else admitted.signature.target
+            forwarded = exchange.forward(admitted, target, origin, has_body=request.has_body)
+        except MalformedURL as malformed:
+            hosts, shown = received.fields.values("host"), exchange.shown_target()
+            raise target_rejected(self._profile, malformed, hosts=hosts, target=shown) from None
+        self._recorder.accepted(admitted.signature, admitted.warning, origin=origin, begun=visit.begun)
+        return forwarded
+
+    def _check_mode(self, mode: str) -> None:
+        checked = checked_mode(mode)
+        if checked == "required":
+            raise self._profile.error("signature_required", step=0, detail="the request is not signed")
+        if checked == "observe":
+            log_unsigned()
+
+    def _request(
+        self, exchange: Exchange[Forwarded_co], received: Received, server: str | None
+    ) -> tuple[Origin, Request]:
+        """Return the origin the request is for, and the request as it was on the wire.
+
+        Raises:
+            MalformedURL: the target, the authority or the method is rejected.
+            SignatureError: the fields can be read in two ways, or the server shows no raw target.
+        """
+        fields = received.fields
+        check_names(received.names, self._profile)
+        check_framing(fields, self._profile)
+        check_method(received.method)
+        hosts = fields.values("host")
+        origin, host = matched_origin(self._origins, hosts, several=not is_http1(received.version))
+        target, query_unknown = exchange.target(server)
+        if len(hosts) > 1:
+            fields = HeaderFields([*(field for field in fields if field[0] != "host"), ("host", host)])
+        url = target.url(origin)
+        return origin, Request(received.method, url, fields, has_body=received.has_body, query_unknown=query_unknown)
+
+
+class _Visit:
+    """One request in the guard: when its verification began, and the origin it is for once that is known."""
+
+    __slots__ = ("begun", "origin")
+
+    def __init__(self) -> None:
+        self.begun = time.perf_counter()
+        self.origin: Origin | None = None

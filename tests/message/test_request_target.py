@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.work import lines_run
 
 from undersigned import MalformedURL, canonicalize
 from undersigned.message.request_target import RequestTarget, application_path
@@ -152,9 +153,12 @@ def test_without_a_candidate_nothing_is_the_path():
     assert not RequestTarget.parse(b"/").is_path()
 
 
-def test_dot_segments_are_levelled_in_linear_time():
-    deep = 300_000
-    assert RequestTarget("/a" * deep + "/.." * deep + "/b", None).is_path(b"/b")
+def test_eight_times_the_dot_segments_are_at_most_nine_times_the_work():
+    def deep(count: int) -> RequestTarget:
+        return RequestTarget("/a" * count + "/.." * count + "/b", None)
+
+    assert deep(800).is_path(b"/b")
+    assert lines_run(lambda: deep(800).is_path(b"/b")) <= 9 * lines_run(lambda: deep(100).is_path(b"/b"))
 
 
 @pytest.mark.parametrize("path", [b"/" + b"a" * 65_535, b"/?" + b"a" * 65_534])
@@ -168,11 +172,6 @@ def test_a_path_of_more_escapes_than_are_read_is_refused_and_a_query_is_not():
     assert RequestTarget.parse(b"/" + b"%7e" * 1024 + b"?" + b"%7e" * 2000)
     with pytest.raises(MalformedURL, match="path has more than 1024 percent signs"):
         RequestTarget.parse(b"/" + b"%7e" * 1025)
-
-
-def test_a_long_target_is_refused_in_linear_time():
-    with pytest.raises(MalformedURL):
-        RequestTarget.parse(b"/" + b"%41a?" * 200_000 + b"#")
 
 
 @pytest.mark.parametrize(

@@ -27,9 +27,17 @@ def b64url(data: bytes) -> str:
     return base64.urlsafe_b64encode(data).rstrip(b"=").decode("ascii")
 
 
+def ed25519_key(seed: int = 1) -> ed25519.Ed25519PrivateKey:
+    return ed25519.Ed25519PrivateKey.from_private_bytes(bytes([seed]) * 32)
+
+
+def es256_key(seed: int = 1) -> ec.EllipticCurvePrivateKey:
+    return ec.derive_private_key(int.from_bytes(bytes([seed]) * 32, "big"), ec.SECP256R1())
+
+
 def ed25519_pair(kid: str = "buyer-ed25519", *, seed: int = 1) -> tuple[dict[str, object], dict[str, object]]:
     """A private and a public JWK."""
-    private = ed25519.Ed25519PrivateKey.from_private_bytes(bytes([seed]) * 32)
+    private = ed25519_key(seed)
     shared = {"kid": kid, "kty": "OKP", "crv": "Ed25519", "alg": "EdDSA", "use": "sig", "adcp_use": "request-signing"}
     shared["x"] = b64url(private.public_key().public_bytes_raw())
     return (
@@ -40,8 +48,8 @@ def ed25519_pair(kid: str = "buyer-ed25519", *, seed: int = 1) -> tuple[dict[str
 
 def es256_pair(kid: str = "buyer-es256", *, seed: int = 1) -> tuple[dict[str, object], dict[str, object]]:
     """A private and a public JWK."""
-    number = int.from_bytes(bytes([seed]) * 32, "big")
-    public = ec.derive_private_key(number, ec.SECP256R1()).public_key().public_numbers()
+    private = es256_key(seed)
+    public, number = private.public_key().public_numbers(), private.private_numbers().private_value
     shared = {"kid": kid, "kty": "EC", "crv": "P-256", "alg": "ES256", "use": "sig", "adcp_use": "request-signing"}
     shared |= {"x": b64url(public.x.to_bytes(32, "big")), "y": b64url(public.y.to_bytes(32, "big"))}
     return (

@@ -42,8 +42,12 @@ def jwk_pair(kid: str) -> tuple[dict[str, object], dict[str, object]]:
 class Party:
     """Both ends of one agreement."""
 
-    signer: Signer
+    key: SigningKey
     jwks: dict[str, object]
+
+    @property
+    def signer(self) -> Signer:
+        return Signer(self.key, profile=profiles.ADCP_3_2)
 
     def verifier(self, *, profile=profiles.ADCP_3_2, keys=None, replay=None, **options) -> Verifier:
         return Verifier(
@@ -82,4 +86,4 @@ def raw_request(method: str, target: str, fields, body: bytes = b"") -> bytes:
 
 def party() -> Party:
     private, public = jwk_pair("buyer-2026")
-    return Party(Signer(SigningKey.from_jwk(private), profile=profiles.ADCP_3_2), {"keys": [public]})
+    return Party(SigningKey.from_jwk(private), {"keys": [public]})

@@ -536,7 +536,7 @@ def test_chunks_are_replayed_as_they_came_and_then_the_server_speaks(party):
 
 def test_an_empty_body_whose_digest_is_covered_is_replayed_as_empty(party, echo):
     profile = replace(profiles.ADCP_3_2, required=("@method", "@target-uri", "@authority", "content-digest"))
-    signer = Signer(party.signer._key, profile=profile)
+    signer = Signer(party.key, profile=profile)
     scope = http_scope(party)
     signed = signer.sign(Request("GET", f"{ORIGIN}/p"))
     scope["headers"] = [(b"host", HOST.encode()), *[(n.lower().encode(), v.encode()) for n, v in signed]]
@@ -568,7 +568,7 @@ def test_a_websocket_handshake_is_verified_like_a_request(party, echo):
 
 def test_a_handshake_whose_signature_covers_a_digest_has_no_content_to_be_read(party, echo):
     profile = replace(profiles.ADCP_3_2, required=("@method", "@target-uri", "@authority", "content-digest"))
-    signed = Signer(party.signer._key, profile=profile).sign(Request("GET", f"{ORIGIN}/p"))
+    signed = Signer(party.key, profile=profile).sign(Request("GET", f"{ORIGIN}/p"))
     scope = handshake(party)
     scope["headers"] = [(b"host", HOST.encode()), *[(n.lower().encode(), v.encode()) for n, v in signed]]
     app = SignatureMiddleware(echo, verifier=party.verifier(profile=profile), origins=[ORIGIN])

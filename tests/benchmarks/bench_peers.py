@@ -12,7 +12,7 @@ from http_message_signatures import HTTPMessageSigner, HTTPMessageVerifier, HTTP
 from http_message_signatures.algorithms import ECDSA_P256_SHA256, ED25519
 from tests.benchmarks.row import Row, Side, interleaved
 from tests.benchmarks.traffic import BODY, FIELDS, received, unsigned
-from tests.keys import EC_KEY, FULL, KEY, URL, signer, verifier
+from tests.keys import EC_KEY, FULL, KEY, URL, ed25519_key, es256_key, signer, verifier
 
 if TYPE_CHECKING:
     from http_message_signatures.algorithms import HTTPSignatureAlgorithm
@@ -33,7 +33,7 @@ class _Message:
 
 class _Keys(HTTPSignatureKeyResolver):
     def __init__(self) -> None:
-        self._private = {key.keyid: key._signer.private_key for key in (KEY, EC_KEY)}
+        self._private = {KEY.keyid: ed25519_key(), EC_KEY.keyid: es256_key()}
         self._public = {keyid: key.public_key() for keyid, key in self._private.items()}
 
     def resolve_public_key(self, key_id: str):
@@ -104,6 +104,6 @@ def _signed(rounds: int) -> float:
         )
 
     peer_signed, signed = interleaved(
-        rounds, Side(sign, lambda _: _Message(FIELDS)), Side(signs.signed, lambda _: unsigned())
+        rounds, Side(sign, lambda _: _Message(FIELDS)), Side(signs.sign, lambda _: unsigned())
     )
     return signed / peer_signed

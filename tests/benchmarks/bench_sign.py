@@ -13,5 +13,5 @@ def rows(*, quick: bool) -> list[Row]:
     rounds = 20 if quick else 3000
     private, signs = Ed25519PrivateKey.generate(), signer()
     base = signs.sign(unsigned()).signature_base.encode()
-    floor, signed = interleaved(rounds, Side(lambda _: private.sign(base)), Side(signs.signed, lambda _: unsigned()))
+    floor, signed = interleaved(rounds, Side(lambda _: private.sign(base)), Side(signs.sign, lambda _: unsigned()))
     return [Row("sign, Ed25519", "Ed25519PrivateKey.sign", signed / floor, 1.40)]

@@ -22,7 +22,7 @@ from tests.benchmarks.bench_url import CANONICAL, MIXED
 from tests.benchmarks.bench_verify import refused_by
 from tests.benchmarks.row import Row, Side, interleaved
 from tests.benchmarks.traffic import BODY, FIELDS, received, unsigned
-from tests.keys import EC_KEY, EC_PUBLIC, KEY, PUBLIC, URL, signer, verifier
+from tests.keys import EC_KEY, EC_PUBLIC, KEY, PUBLIC, URL, ed25519_key, signer, verifier
 
 from undersigned import KeySet, canonicalize
 
@@ -98,7 +98,7 @@ def _refused_by(verifying: Callable[[dict[str, str]], object]) -> Callable[[dict
 
 
 def _signed(rounds: int) -> Row:
-    ours, private = signer(now=time.time()), KEY._signer.private_key
+    ours, private = signer(now=time.time()), ed25519_key()
 
     def sign(headers: dict[str, str]) -> object:
         return sign_request(
@@ -112,7 +112,7 @@ def _signed(rounds: int) -> Row:
             signing_profile_version="3.2",
         )
 
-    theirs, signed = interleaved(rounds, Side(sign, lambda _: dict(FIELDS)), Side(ours.signed, lambda _: unsigned()))
+    theirs, signed = interleaved(rounds, Side(sign, lambda _: dict(FIELDS)), Side(ours.sign, lambda _: unsigned()))
     return Row("sign, beside a peer", _PEER, signed / theirs, 1.0)
 
 

@@ -202,7 +202,8 @@ def test_the_servers_stop_with_the_trial_even_where_it_fails():
 
 
 def test_a_server_that_is_awake_when_it_is_told_to_stop_closes_nothing_too_early(monkeypatch):
-    pull = trigger._physical_pull
+    # Only from inside of waitress can its loop be woken at the wrong moment.
+    pull = trigger._physical_pull  # noqa: SLF001
 
     def pulled_twice(self) -> None:
         # The first wakes the loop, as an answer that was just sent does; the second comes when the loop has run.

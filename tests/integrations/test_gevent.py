@@ -13,7 +13,7 @@ from gevent.pywsgi import WSGIHandler, WSGIServer
 from tests.party import HOST, ORIGIN, Party, jwk_pair, raw_request
 from tests.serving import exchange
 
-from undersigned import Signer, SigningKey, profiles, wsgi
+from undersigned import SigningKey, wsgi
 from undersigned_gevent import RawTargetHandler
 
 JSON = [("Content-Type", "application/json")]
@@ -49,7 +49,7 @@ def gevent_server(app, handler):
 @pytest.fixture(scope="module")
 def party():
     private, public = jwk_pair("buyer-2026")
-    return Party(Signer(SigningKey.from_jwk(private), profile=profiles.ADCP_3_2), {"keys": [public]})
+    return Party(SigningKey.from_jwk(private), {"keys": [public]})
 
 
 def told(environ, start_response):

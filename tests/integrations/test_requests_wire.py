@@ -158,8 +158,8 @@ def test_sending_changes_nothing_of_any_target_that_was_signed(typed):
         request = requests.Request("GET", f"{origin}/{typed}", auth=auth).prepare()
     except (UndersignedError, requests.RequestException):
         return
-    # The last thing that happens to a target before it is written, in urllib3's urlopen.
-    written = urllib3.util.url._encode_target(request.path_url)
+    # What urllib3's urlopen does to a target before it writes it. In public that is only seen on the wire.
+    written = urllib3.util.url._encode_target(request.path_url)  # noqa: SLF001
     assert f"{origin}{written}" == request.url == canonicalize(request.url).target_uri
     received = Request("GET", request.url, [*request.headers.items(), ("Host", "seller.example.com")])
     assert make_verifier().verify(received).keyid == KEYID

@@ -313,7 +313,7 @@ def test_an_operation_over_a2a_is_resolved_before_the_signature_fields_are_judge
 
 def test_content_no_digest_covers_is_read_where_the_operation_stands_in_it(party):
     profile = profiles.ADCP_3_1
-    signer = Signer(party.signer._key, profile=profile)
+    signer = Signer(party.key, profile=profile)
     gate = OverASGI(party)
     gate.app = asgi.SignatureMiddleware(
         gate.application,
@@ -512,7 +512,7 @@ def test_a_refused_body_is_logged_by_its_size_and_a_few_cut_names_and_never_itse
 
 
 def test_a_covered_credential_is_withheld_from_the_log(party, caplog):
-    signer = Signer(party.signer._key, profile=profiles.ADCP_3_2, components=["authorization"])
+    signer = Signer(party.key, profile=profiles.ADCP_3_2, components=["authorization"])
     gate = OverASGI(party)
     fields = [("Authorization", "Bearer hidden-token")]
     signed = signer.sign(Request("GET", f"{ORIGIN}/p", fields))

@@ -6,7 +6,7 @@ from tests.work import lines_run
 from undersigned import MalformedURL, Request, canonicalize
 from undersigned.message.request_target import received_target
 from undersigned.message.structured_fields import parse_signature_input
-from undersigned.signature.components import ComponentValues, UnresolvableComponent
+from undersigned.signature.components import CanonicalResolver, ComponentValues, UnresolvableComponent
 
 URL = "https://www.example.com/path?q=1"
 
@@ -40,9 +40,10 @@ def test_derived_components_come_from_the_canonical_target(component, expected):
 
 
 def test_target_uri_and_authority_are_canonical_in_the_resolver_too():
-    canonical = values(url="https://[2001:DB8::1]:8443/%7e")
-    assert canonical._resolver().get_target_uri() == "https://[2001:db8::1]:8443/~"
-    assert canonical._resolver().get_authority() == "[2001:db8::1]:8443"
+    request = Request("GET", "https://[2001:DB8::1]:8443/%7e", [])
+    resolver = CanonicalResolver(request, canonicalize(request.url))
+    assert resolver.get_target_uri() == "https://[2001:db8::1]:8443/~"
+    assert resolver.get_authority() == "[2001:db8::1]:8443"
 
 
 def test_a_digest_about_to_be_added_stands_for_the_one_of_the_request():

@@ -409,7 +409,7 @@ def test_content_of_a_request_signed_without_any_never_reaches_the_application(p
 
 def test_content_no_digest_covers_is_passed_on_where_the_profile_allows_it(party, echo):
     profile = profiles.ADCP_3_1
-    signer = Signer(party.signer._key, profile=profile)
+    signer = Signer(party.key, profile=profile)
     signed = signer.sign(Request("POST", f"{ORIGIN}/p", JSON, BODY))
     environ = environ_of(party, method="POST", headers=JSON, body=BODY)
     del environ["HTTP_CONTENT_DIGEST"]
@@ -494,7 +494,7 @@ def test_an_async_verifier_is_named_as_the_mistake(party, echo):
 
 def test_an_empty_body_whose_digest_is_covered_is_verified(party, echo):
     profile = replace(profiles.ADCP_3_2, required=("@method", "@target-uri", "@authority", "content-digest"))
-    signed = Signer(party.signer._key, profile=profile).sign(Request("GET", f"{ORIGIN}/p"))
+    signed = Signer(party.key, profile=profile).sign(Request("GET", f"{ORIGIN}/p"))
     environ = environ_of(party)
     environ.update({f"HTTP_{name.upper().replace('-', '_')}": value for name, value in signed})
     app = SignatureMiddleware(echo, verifier=party.verifier(profile=profile), origins=[ORIGIN])

@@ -23,6 +23,8 @@ UNAVAILABLE = {
     "signature_revocation_stale",
     "signature_store_unavailable",
     "signature_server_unsupported",
+    "signature_capabilities_unreachable",
+    "signature_brand_json_unreachable",
 }
 MALFORMED = {"signature_header_malformed", "signature_params_incomplete", "target_uri_malformed", "body_malformed"}
 

@@ -1,15 +1,35 @@
-"""Fixtures for the tests of every room."""
+"""What every room shares: hypothesis profiles, the markers of the rooms that run on their own, fixtures."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
 from tests import party as parties
 from tests.serving import stop_idle_servers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+HERE = Path(__file__).parent
+ROOMS = {"servers": "servers", "proxies": "servers", "stores": "stores", "attack": "attack", "interop": "interop"}
+"""The marker of every test in a directory. `pytest` alone leaves these out; `.ci/run` runs each marker in a step."""
+
+# A busy machine fails no property: a slow example is no error, and how many are tried is the profile's.
+_SLOW_IS_FINE = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
+settings.register_profile("quick", max_examples=30, deadline=None, suppress_health_check=_SLOW_IS_FINE)
+settings.register_profile("thorough", max_examples=200, deadline=None, suppress_health_check=_SLOW_IS_FINE)
+settings.load_profile("quick")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        room = item.path.relative_to(HERE).parts[0] if item.path.is_relative_to(HERE) else ""
+        if room in ROOMS:
+            item.add_marker(ROOMS[room])
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -10,6 +10,7 @@ from tests.benchmarks.__main__ import NAMES, main
 from tests.benchmarks.row import Row, table
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_benchmark_runs_and_its_rows_are_well_formed(name, capsys):
     assert main([name, "--quick", "--json"]) == 0

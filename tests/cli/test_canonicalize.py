@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.cli.command import answers, invoke, lines, objects, run
 
@@ -79,7 +79,6 @@ def test_an_argument_that_is_not_text_is_refused_without_a_traceback():
     assert done.stderr.startswith(b"target_uri_malformed: ")
 
 
-@settings(deadline=None)
 @given(url=st.text() | st.text(alphabet="htps:/@[]%2F.-\u00fc\ud800\0\x1b\u202e").map("https://".__add__))
 def test_any_string_gives_its_canonical_form_or_a_refusal_without_control_characters(url):
     [answer] = answers("canonicalize", "-", stdin=lines(url))

@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.cli.command import answers, lines, not_blank, run
 
@@ -90,7 +90,6 @@ def test_a_command_that_reads_lines_only_wants_exactly_one_dash(command, args, k
     assert b"Usage: undersigned" in done.stderr
 
 
-@settings(deadline=None)
 @given(stdin=st.binary(max_size=200))
 def test_any_bytes_give_one_object_for_each_line_that_is_not_blank(stdin):
     assert len(answers("canonicalize", "-", stdin=stdin)) == not_blank(stdin)

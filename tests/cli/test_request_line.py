@@ -4,7 +4,7 @@ import base64
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from undersigned import Request
@@ -90,7 +90,6 @@ def test_bodies_that_cannot_be_read_one_way_are_a_malformed_line(members, messag
         described(**members)
 
 
-@settings(deadline=None)
 @given(body=st.binary())
 def test_every_body_can_be_described(body):
     assert described(body_b64=base64.b64encode(body).decode()).body == body
@@ -103,7 +102,6 @@ JSON = st.recursive(
 )
 
 
-@settings(deadline=None)
 @given(value=JSON | st.fixed_dictionaries({"method": JSON, "url": JSON}, optional={"headers": JSON, "body": JSON}))
 def test_any_json_value_is_a_request_or_a_malformed_line(value):
     try:

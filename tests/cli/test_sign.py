@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.cli.command import answers, invoke, lines, not_blank, objects, run
 from tests.cli.conftest import KEYID
@@ -94,7 +94,6 @@ def test_a_profile_nobody_knows_is_a_usage_error(keys):
     assert "adcp-3.2" in result.stderr
 
 
-@settings(deadline=None)
 @given(stdin=st.binary(max_size=200))
 def test_any_bytes_give_one_object_for_each_line_that_is_not_blank(stdin, keys):
     assert len(answers("sign", "--key", keys.private, "-", stdin=stdin)) == not_blank(stdin)
@@ -112,7 +111,6 @@ REQUESTS = st.fixed_dictionaries(
 )
 
 
-@settings(deadline=None)
 @given(request_=REQUESTS)
 def test_any_request_is_signed_or_refused(request_, keys):
     [answer] = answers("sign", "--key", keys.private, "-", stdin=lines(request_))
@@ -120,7 +118,6 @@ def test_any_request_is_signed_or_refused(request_, keys):
     assert str(answer.get("message", "")).isprintable()
 
 
-@settings(deadline=None)
 @given(nonce=TEXT, label=TEXT)
 def test_any_nonce_and_label_is_taken_or_refused(nonce, label, keys):
     options = [f"--nonce={nonce}", f"--label={label}"]

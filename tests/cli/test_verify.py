@@ -3,7 +3,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.cli.command import answers, invoke, lines, not_blank, objects, run
 from tests.cli.conftest import KEYID
@@ -101,7 +101,6 @@ def test_a_signed_body_that_repeats_a_key_is_refused_at_the_last_step(keys):
     assert refused == {"ok": False, "code": "request_body_malformed", "step": 14}
 
 
-@settings(deadline=None)
 @given(stdin=st.binary(max_size=200))
 def test_any_bytes_give_one_object_for_each_line_that_is_not_blank(stdin, keys):
     found = answers("verify", "--jwks", keys.public, "-", stdin=stdin)
@@ -109,14 +108,12 @@ def test_any_bytes_give_one_object_for_each_line_that_is_not_blank(stdin, keys):
     assert not any(answer["ok"] for answer in found)
 
 
-@settings(deadline=None)
 @given(request_=REQUESTS)
 def test_any_request_that_nobody_signed_is_refused(request_, keys):
     [answer] = verify(keys, request_)
     assert (answer.keys(), answer["ok"]) == ({"ok", "code", "step"}, False)
 
 
-@settings(deadline=None)
 @given(request_=REQUESTS)
 def test_what_sign_signs_verify_accepts(request_, keys):
     [made] = answers("sign", "--key", keys.private, "--created", str(NOW), "-", stdin=lines(request_))

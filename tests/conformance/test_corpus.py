@@ -179,7 +179,7 @@ JSON = st.recursive(
 MEMBERS = [*sorted(own(SIGNED)), "jwks_override", "test_harness_state"]
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(member=st.sampled_from(MEMBERS), value=JSON)
 def test_whatever_stands_in_a_vector_a_grade_comes_out(member, value, tmp_path):
     lay_files(lay(tmp_path), {SIGNED: {**own(SIGNED), member: value}})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from flask import Blueprint, Flask
 from flask.views import View
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.integrations.agreement import HOST, KEYID, ORIGIN, ORIGINS, Agreement
 from werkzeug.middleware.proxy_fix import ProxyFix
@@ -240,7 +240,6 @@ def test_a_request_context_of_the_applications_own_tests_has_not_been_judged(opt
 @given(accept=st.text(st.characters(max_codepoint=255, exclude_characters="\r\n\0"), max_size=60))
 @example(accept="text/html;q=x")
 @example(accept="text/html, text/html;q=-1, */*;q=nan")
-@settings(deadline=None)
 def test_whatever_accept_says_the_answer_is_the_code_and_the_view_does_not_run(accept):
     app = make(verifier=Agreement.make().verifier(), origins=ORIGINS, mode="optional")
     Undersigned(app)

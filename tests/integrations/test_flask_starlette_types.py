@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-api = pytest.importorskip("mypy.api", reason="the type checker comes with the lint extra")
-
 PROGRAM = """
 from typing import Annotated, assert_type
 
@@ -69,7 +67,10 @@ Undersigned(mode="strict")  # type: ignore[arg-type]
 """
 
 
+@pytest.mark.slow
 def test_an_application_is_typed_and_a_wrong_argument_is_seen(tmp_path):
+    from mypy import api  # noqa: PLC0415 - it comes with the lint extra
+
     program = tmp_path / "application.py"
     program.write_text(PROGRAM)
     said, failed, status = api.run(["--strict", "--cache-dir", str(tmp_path), "--config-file", "", str(program)])

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 from hypothesis import given
-from tests.url.spellings import identifiers, outcome, quick, respelled
+from tests.url.spellings import identifiers, outcome, respelled
 
 from undersigned.normalization import IRI_LADDER, RFC3986_LADDER, Difference, Equivalence, Rung, compare
 from undersigned.url import ADCP, MalformedURL, canonicalize, explain
@@ -128,14 +128,12 @@ def rung_of(a, b):
     return found.rule if isinstance(found, MalformedURL) else found.rung
 
 
-@quick
 @given(identifiers, identifiers)
 def test_comparison_is_symmetric_and_an_identifier_is_itself(a, b):
     assert rung_of(a, b) == rung_of(b, a) or {rung_of(a, b), rung_of(b, a)} <= {"absolute", "iri-to-uri"}
     assert rung_of(a, a) in {"string", "absolute"}
 
 
-@quick
 @given(identifiers)
 def test_what_a_rung_makes_of_an_identifier_meets_it_there_or_below(text):
     for at, rung in enumerate(IRI_LADDER[1:3], start=1):
@@ -143,7 +141,6 @@ def test_what_a_rung_makes_of_an_identifier_meets_it_there_or_below(text):
             assert compare(text, form).rung in RUNGS[: at + 1]
 
 
-@quick
 @given(respelled())
 def test_rules_it_took_are_enough_and_each_is_needed(pair):
     ladder = (Rung("string", ()), Rung("adcp", ADCP))

@@ -6,7 +6,7 @@ from urllib.parse import quote
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.url.spellings import identifiers, outcome, quick
+from tests.url.spellings import identifiers, outcome
 
 from undersigned.normalization.encoding import (
     decode,
@@ -31,7 +31,6 @@ def after(rule, text):
     return str(rule.apply(URL.parse(text)))
 
 
-@quick
 @given(st.text(st.characters(exclude_categories=["Cs"])))
 def test_what_is_encoded_decodes_again(text):
     assert decode(encode(text)) == text
@@ -96,7 +95,6 @@ def test_escape_encodes_what_no_uri_can_hold_and_nothing_else(text, expected):
     assert after(escape, text) == expected
 
 
-@quick
 @given(identifiers)
 def test_escaped_text_is_what_the_standard_library_would_quote(text):
     url = URL.parse(text)
@@ -131,7 +129,6 @@ def test_nfc_leaves_a_heap_of_marks_as_it_is():
     assert nfc.apply(url) is url
 
 
-@quick
 @given(st.text(st.characters(min_codepoint=0xA0, exclude_categories=["Cs"]), max_size=6))
 def test_nfc_of_a_word_is_that_of_unicode_encoded_or_not(word):
     composed = unicodedata.normalize("NFC", word)

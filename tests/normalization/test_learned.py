@@ -7,7 +7,6 @@ from itertools import combinations
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from tests.url.spellings import thorough
 
 from undersigned.normalization import LearnedRule, learn_rules
 from undersigned.normalization.learned import LONGEST_SUBSTRING, LONGEST_URL, MOST_ALTERNATIVES
@@ -129,7 +128,6 @@ def supported(urls):
 _URLS = st.lists(st.sampled_from(["a", "b", "cd", "/", "?", "="]), max_size=10).map("".join)
 
 
-@thorough
 @given(st.lists(_URLS, max_size=MOST_ALTERNATIVES))
 @example(urls=["/", "//"])
 def test_evidence_is_that_of_each_url_compared_with_each(urls):
@@ -137,7 +135,6 @@ def test_evidence_is_that_of_each_url_compared_with_each(urls):
     assert found == supported(urls)
 
 
-@thorough
 @given(st.lists(_URLS, max_size=MOST_ALTERNATIVES))
 def test_rule_makes_its_only_pair_one(urls):
     for rule in learn_rules(urls, min_support=1):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from tests.url.spellings import identifiers, outcome, quick, respelled
+from tests.url.spellings import identifiers, outcome, respelled
 
 from undersigned.normalization import ATOM, IRI, IRI_SYNTAX, POWDER, RFC3986_SCHEME, RFC3986_SYNTAX, RULE_SETS
 from undersigned.url import ADCP, URL, MalformedURL, explain
@@ -21,7 +21,6 @@ def test_policies_are_named_as_the_command_line_names_them():
     assert list(RULE_SETS) == ["adcp", "adcp-received", "rfc3986-syntax", "rfc3986-scheme", "iri", "powder", "atom"]
 
 
-@quick
 @given(identifiers)
 def test_any_text_has_a_form_or_is_malformed_and_says_so_in_printable_ascii(text):
     for policy in RULE_SETS.values():
@@ -32,7 +31,6 @@ def test_any_text_has_a_form_or_is_malformed_and_says_so_in_printable_ascii(text
             assert message.isprintable()
 
 
-@quick
 @given(identifiers)
 @example("0://::")
 @example("http://a:b:80/")
@@ -42,7 +40,6 @@ def test_form_is_a_fixed_point_of_its_policy(text):
             assert (name, form(once, policy)) == (name, once)
 
 
-@quick
 @given(identifiers)
 @example("0://::")
 @example("http://a:b:80/")
@@ -107,7 +104,6 @@ def test_rfc_3986_is_for_any_scheme(text, syntax, scheme):
     assert (form(text, RFC3986_SYNTAX), form(text, RFC3986_SCHEME)) == (syntax, scheme)
 
 
-@quick
 @given(identifiers)
 def test_iri_policy_is_that_of_uris_where_nothing_is_internationalized(text):
     if text.isascii():
@@ -119,7 +115,6 @@ def test_iri_policy_is_that_of_uris_where_nothing_is_internationalized(text):
 _ACCEPTED = st.one_of(respelled().map(lambda pair: pair[1]), identifiers)
 
 
-@quick
 @given(_ACCEPTED)
 def test_adcp_keeps_all_that_rfc_3986_tells_apart_but_user_info_and_fragment(text):
     url, canonical = URL.parse(text), form(text, ADCP)
@@ -133,7 +128,6 @@ def test_adcp_keeps_all_that_rfc_3986_tells_apart_but_user_info_and_fragment(tex
     assert form(kept, RFC3986_SCHEME) == form(canonical, RFC3986_SCHEME)
 
 
-@quick
 @given(_ACCEPTED)
 def test_what_rfc_3986_makes_one_adcp_makes_one_but_for_the_query(text):
     canonical = form(text, ADCP)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from undersigned import Request
@@ -374,7 +374,6 @@ envelopes = objects(
 bodies = (envelopes | st.lists(envelopes, max_size=2).map(lambda drawn: "[" + ",".join(drawn) + "]")).map(str.encode)
 
 
-@settings(max_examples=500, deadline=None)
 @given(body=bodies)
 def test_whoever_reads_an_accepted_message_and_however_runs_the_operation_that_was_judged(body):
     try:
@@ -396,7 +395,6 @@ def test_the_readers_of_the_property_do_disagree():
         assert {skill_read_by(get, pick, body % attack) for get, pick in READERS} == {"a", "b"}
 
 
-@settings(deadline=None)
 @given(
     body=st.binary() | bodies | bodies.map(lambda body: body[: len(body) // 2]),
     path=st.sampled_from(["", "message:send", "tasks/1:cancel", "tasks/1/pushNotificationConfigs"]) | st.text(),

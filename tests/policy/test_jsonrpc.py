@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from undersigned import Request
@@ -163,7 +163,6 @@ envelopes = st.fixed_dictionaries(
 )
 
 
-@settings(deadline=None)
 @given(st.one_of(st.binary(), values.map(json.dumps), envelopes.map(json.dumps)), st.sampled_from(["POST", "GET"]))
 def test_nothing_but_an_unresolved_operation_is_raised(body, method):
     try:

@@ -4,7 +4,7 @@ import dataclasses
 import string
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from undersigned import Request, UndersignedError
@@ -179,7 +179,6 @@ def test_what_is_no_object_has_no_members(value):
 targets = st.text(alphabet=string.ascii_letters + "/.%25fF2eE?#\\;\u00e9\x00", max_size=40)
 
 
-@settings(deadline=None)
 @given(url=st.one_of(st.text(), targets.map((ORIGIN + "/").__add__)), body=st.binary(), types=st.lists(st.text()))
 def test_nothing_but_an_unresolved_operation_is_raised(url, body, types):
     request = Request("POST", url, [("Content-Type", value) for value in [*types, "application/json"]], body)
@@ -193,7 +192,6 @@ def test_nothing_but_an_unresolved_operation_is_raised(url, body, types):
     assert message.isprintable()
 
 
-@settings(deadline=None)
 @given(target=targets)
 def test_a_router_of_decoded_paths_that_forgives_slashes_finds_the_same_name(target):
     try:
@@ -205,7 +203,6 @@ def test_a_router_of_decoded_paths_that_forgives_slashes_finds_the_same_name(tar
     assert not segments or segments[-1]
 
 
-@settings(deadline=None)
 @given(st.sampled_from(["create_media_buy", "get_products"]), st.sampled_from(["", "/", "//", "%2F", "%2f/"]))
 def test_the_name_does_not_depend_on_whether_the_body_was_read(name, slashes):
     head = resolved(f"/adcp/{name}{slashes}")

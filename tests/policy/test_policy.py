@@ -3,7 +3,7 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from undersigned import ConfigurationError
@@ -175,7 +175,6 @@ operations = st.builds(
 )
 
 
-@settings(deadline=None)
 @given(made=policies, operation=operations)
 def test_the_strictest_list_of_either_name_space_counts(made, operation):
     found = [
@@ -186,7 +185,6 @@ def test_the_strictest_list_of_either_name_space_counts(made, operation):
     assert made.demand(operation) == (found or ["none"])[0]
 
 
-@settings(deadline=None)
 @given(made=policies, operation=operations, option=st.sampled_from(OPERATIONS), name=operation_names)
 def test_listing_one_more_name_never_weakens_a_demand_but_by_a_weaker_list(made, operation, option, name):
     order = ("required", "warn", "supported", "none")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import get_args
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from undersigned import (
@@ -108,7 +108,6 @@ def test_unavailable_source_accepts_nobody_on_their_signature(demand, reason):
     assert decided(demand, error, fallback=True) == Verdict("ask" if demand == "warn" else "reject", error)
 
 
-@settings(deadline=None)
 @given(demand=demands, signature=results, must=st.booleans())
 def test_another_credential_only_ever_helps(demand, signature, must):
     without = decided(demand, signature, must_be_signed=must)
@@ -119,7 +118,6 @@ def test_another_credential_only_ever_helps(demand, signature, must):
     assert (with_it.error is None) == (with_it.outcome == "accept")
 
 
-@settings(deadline=None)
 @given(demand=demands, signature=results, fallback=st.booleans())
 def test_request_that_must_be_signed_is_accepted_only_with_a_signature(demand, signature, fallback):
     verdict = decided(demand, signature, must_be_signed=True, fallback=fallback)

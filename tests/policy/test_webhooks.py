@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from undersigned import Request
@@ -262,7 +262,6 @@ values = st.recursive(
 )
 
 
-@settings(deadline=None)
 @given(around=values, data=st.data())
 def test_nothing_around_a_registration_hides_it(around, data):
     key = data.draw(st.sampled_from(["push_notification_config", "pushNotificationConfig", "notification_configs"]))

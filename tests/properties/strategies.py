@@ -6,10 +6,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import http_sf
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-
-thorough = settings(deadline=None, max_examples=120, suppress_health_check=list(HealthCheck))
 
 TOKEN = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz"
 PRINTABLE = "".join(map(chr, range(0x20, 0x7F)))

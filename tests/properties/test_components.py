@@ -10,7 +10,6 @@ from tests.properties.strategies import (
     component_names,
     methods,
     parameter_sets,
-    thorough,
     urls,
 )
 
@@ -25,7 +24,6 @@ field_lists = st.lists(
 )
 
 
-@thorough
 @given(methods, urls(), field_lists, component_names | tokens | st.sampled_from(["a", "b", "set-cookie", "@scheme"]))
 def test_the_short_way_gives_what_the_resolver_gives(method, url, fields, name):
     request, target = Request(method, url, fields), canonicalize(url)
@@ -37,7 +35,6 @@ def test_the_short_way_gives_what_the_resolver_gives(method, url, fields, name):
     assert value == CanonicalResolver(request, target).resolve(component.item())
 
 
-@thorough
 @given(
     methods | any_text,
     urls(),
@@ -60,7 +57,6 @@ def test_a_line_is_the_identifier_and_the_value(method, url, fields, names, dige
     assert outcome(lambda: values.lines(components)) == expected
 
 
-@thorough
 @given(methods, urls(), field_lists)
 def test_every_derived_value_comes_from_the_canonical_target(method, url, fields):
     target = canonicalize(url)
@@ -71,7 +67,6 @@ def test_every_derived_value_comes_from_the_canonical_target(method, url, fields
         assert values.value(component) == canonical.value(component)
 
 
-@thorough
 @given(any_text, urls(), st.lists(st.tuples(any_text, any_text)), component_names, parameter_sets)
 def test_a_value_is_printable_ascii_or_refused(method, url, fields, name, parameters):
     import http_sf  # noqa: PLC0415 - only the text of one component
@@ -85,7 +80,6 @@ def test_a_value_is_printable_ascii_or_refused(method, url, fields, name, parame
     assert value.replace("\t", " ").isprintable()
 
 
-@thorough
 @given(urls(), st.lists(st.tuples(st.sampled_from(["host", ":authority", "x"]), any_text), max_size=3))
 def test_an_authority_agrees_or_is_refused(url, fields):
     try:
@@ -96,7 +90,6 @@ def test_an_authority_agrees_or_is_refused(url, fields):
     assert sum(name == "host" for name, _ in fields) <= 1
 
 
-@thorough
 @given(urls(), st.sampled_from(["host", ":authority"]))
 def test_the_authority_of_the_url_itself_agrees(url, name):
     target = canonicalize(url)
@@ -106,7 +99,6 @@ def test_the_authority_of_the_url_itself_agrees(url, name):
     assert received_target(Request("GET", url, [(name, f"{target.authority.upper()}:{port}")])) == target
 
 
-@thorough
 @given(urls(), bare_items)
 def test_a_query_parameter_stands_in_the_base_once_however_it_could_be_named(url, name):
     import http_sf  # noqa: PLC0415 - only the text of one component

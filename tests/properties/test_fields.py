@@ -6,7 +6,7 @@ import http_sf
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.properties.strategies import any_text, bare_items, inner_lists, keys, parameter_sets, thorough
+from tests.properties.strategies import any_text, bare_items, inner_lists, keys, parameter_sets
 
 from undersigned.message.plain_fields import plain_byte_sequence, plain_signature_input
 from undersigned.message.structured_fields import (
@@ -22,7 +22,6 @@ dictionaries = st.dictionaries(keys, inner_lists, min_size=1, max_size=3)
 sequences = st.dictionaries(keys, st.binary(max_size=40), min_size=1, max_size=3)
 
 
-@thorough
 @given(dictionaries)
 def test_the_text_of_the_parameters_is_http_sfs_own_serialization(dictionary):
     read = parse_signature_input(http_sf.ser(dictionary))
@@ -33,7 +32,6 @@ def test_the_text_of_the_parameters_is_http_sfs_own_serialization(dictionary):
         assert read[label].parameters == parameters
 
 
-@thorough
 @given(inner_lists)
 def test_reading_what_was_written_gives_the_same_text(inner_list):
     items, parameters = inner_list
@@ -41,7 +39,6 @@ def test_reading_what_was_written_gives_the_same_text(inner_list):
     assert parse_signature_input(f"s={text}")["s"].text == text
 
 
-@thorough
 @given(sequences, encodings)
 def test_bytes_read_back_as_written(members, encoding):
     value = ", ".join(f"{key}={serialize_byte_sequence(data, encoding)}" for key, data in members.items())
@@ -49,14 +46,12 @@ def test_bytes_read_back_as_written(members, encoding):
     assert parse_byte_sequences(value, "base64url", "base64") == members
 
 
-@thorough
 @given(sequences, parameter_sets)
 def test_parameters_of_a_member_hide_and_change_nothing(members, parameters):
     dictionary = {key: (data, parameters) for key, data in members.items()}
     assert parse_byte_sequences(http_sf.ser(dictionary), "base64") == members
 
 
-@thorough
 @given(sequences, parameter_sets, keys, st.sampled_from(["AA", "AA=", "A", "-_-_", "AB==", "AAB="]))
 def test_no_member_before_it_hides_a_wrong_spelling(members, parameters, key, text):
     dictionary = {name: (data, parameters) for name, data in members.items() if name != key}
@@ -66,7 +61,6 @@ def test_no_member_before_it_hides_a_wrong_spelling(members, parameters, key, te
         parse_byte_sequences(with_fault, "base64")
 
 
-@thorough
 @given(any_text | st.binary(max_size=60).map(lambda data: data.decode("latin-1")), encodings)
 def test_any_text_is_read_or_refused(value, encoding):
     for read in (parse_signature_input, lambda text: parse_byte_sequences(text, encoding)):
@@ -88,7 +82,6 @@ texts = st.one_of(
 )
 
 
-@thorough
 @given(texts)
 def test_what_is_plain_reads_as_what_is_not(value):
     plain = plain_signature_input(value)
@@ -99,7 +92,6 @@ def test_what_is_plain_reads_as_what_is_not(value):
         assert kinds == [type(parameter) for parameter in read[label].parameters.values()]
 
 
-@thorough
 @given(
     texts
     | st.builds("s=:{}:{}".format, st.text("AQgw+/-_=bE", max_size=9), st.sampled_from(["", ";a", " ", ",", ", t=::"])),
@@ -111,7 +103,6 @@ def test_plain_bytes_read_as_bytes_that_are_not(value, accepted):
         assert dict([plain]) == parse_byte_sequences(value, *accepted)
 
 
-@thorough
 @given(keys, st.text("AQgw+/-_=bE", max_size=9), encodings)
 def test_a_spelling_is_accepted_where_it_is_the_only_one(key, text, encoding):
     try:
@@ -121,7 +112,6 @@ def test_a_spelling_is_accepted_where_it_is_the_only_one(key, text, encoding):
     assert serialize_byte_sequence(data, encoding) == f":{text}:"
 
 
-@thorough
 @given(bare_items)
 def test_a_parameter_keeps_its_type(value):
     read = parse_signature_input(f"s={http_sf.ser([([], {'p': value})])}")["s"]

@@ -103,7 +103,7 @@ class SqliteStore(Store):
         shutil.rmtree(self.folder)
 
 
-MemoryStore.TestCase.settings = settings(deadline=None, max_examples=150, stateful_step_count=50)
-SqliteStore.TestCase.settings = settings(deadline=None, max_examples=40, stateful_step_count=40)
+MemoryStore.TestCase.settings = settings(stateful_step_count=50)
+SqliteStore.TestCase.settings = settings(stateful_step_count=40)
 TestMemoryStore = MemoryStore.TestCase
 TestSqliteStore = SqliteStore.TestCase

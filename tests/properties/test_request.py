@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.properties.strategies import any_text, names, thorough, values
+from tests.properties.strategies import any_text, names, values
 
 from undersigned.message.header_fields import HeaderFields
 
@@ -20,7 +20,6 @@ def is_valid(name: str, value: str) -> bool:
     return bool(token) and set(token) <= TOKEN and not set(value) & {"\r", "\n", "\0"}
 
 
-@thorough
 @given(lines)
 def test_fields_read_at_once_are_the_fields_read_one_by_one(given_lines):
     one_by_one = [(in_lower_case(name), value.strip(" \t")) for name, value in given_lines]

@@ -5,7 +5,7 @@ from urllib.parse import unquote_to_bytes
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.properties.strategies import any_text, thorough, urls
+from tests.properties.strategies import any_text, urls
 
 from undersigned import ConfigurationError, MalformedURL, canonicalize
 from undersigned.message.request_target import RequestTarget, application_path
@@ -15,7 +15,6 @@ PREFIXED = Origin("https", "h", "/api")
 raw_targets = st.binary(max_size=40) | st.text("/a.%2eEfF?&=;#~ \\", max_size=30).map(lambda text: f"/{text}".encode())
 
 
-@thorough
 @given(raw_targets, st.sampled_from([Origin("https", "h"), PREFIXED]))
 def test_any_octets_are_a_target_in_origin_form_or_refused(raw, origin):
     try:
@@ -66,7 +65,6 @@ def test_every_octet_is_read_as_the_grammar_reads_it():
                 assert (target.path, target.query) == by_the_grammar(raw), raw
 
 
-@thorough
 @given(raw_targets | st.text("/?%aF0", max_size=12).map(lambda text: f"/{text}".encode()))
 def test_the_pattern_reads_what_the_grammar_reads(raw):
     try:
@@ -77,7 +75,6 @@ def test_the_pattern_reads_what_the_grammar_reads(raw):
         assert (target.path, target.query) == by_the_grammar(raw)
 
 
-@thorough
 @given(any_text, any_text, any_text)
 def test_any_decoded_parts_are_rebuilt_or_refused(script, path, query):
     try:
@@ -88,7 +85,6 @@ def test_any_decoded_parts_are_rebuilt_or_refused(script, path, query):
     assert target.query == (query or None)
 
 
-@thorough
 @given(any_text)
 def test_any_authority_finds_an_origin_or_none_or_is_refused(authority):
     try:
@@ -98,7 +94,6 @@ def test_any_authority_finds_an_origin_or_none_or_is_refused(authority):
     assert found is None or found.authority in {"h", "other:8080"}
 
 
-@thorough
 @given(urls() | any_text)
 def test_any_text_is_an_origin_or_refused(text):
     try:

@@ -33,7 +33,6 @@ from tests.properties.strategies import (
     methods,
     nonces,
     parameter_sets,
-    thorough,
     urls,
 )
 
@@ -62,7 +61,6 @@ def signed_requests(draw, profile=all_profiles):
     return Request(unsigned.method, unsigned.url, [*given_fields, *added], unsigned.body), chosen
 
 
-@thorough
 @given(signed_requests())
 def test_what_is_signed_verifies(drawn):
     request, profile = drawn
@@ -80,7 +78,6 @@ def replaced(text: str, position: int, char: str) -> str:
     return text[:position] + char + text[position + 1 :]
 
 
-@thorough
 @given(signed_requests(), st.data())
 def test_no_byte_of_what_is_covered_can_be_changed(drawn, data):
     request, profile = drawn
@@ -114,7 +111,6 @@ def test_no_byte_of_what_is_covered_can_be_changed(drawn, data):
     raise AssertionError((part, verified))
 
 
-@thorough
 @given(signed_requests(), st.data())
 def test_no_line_of_what_is_covered_can_be_added_or_removed(drawn, data):
     request, profile = drawn
@@ -157,13 +153,11 @@ hostile_fields = st.lists(
 )
 
 
-@thorough
 @given(any_text, any_text, hostile_fields, bodies, all_profiles)
 def test_any_request_is_judged_and_none_accepted(method, url, headers, body, profile):
     assert isinstance(outcome(Request(method, url, headers, body), profile), SignatureError)
 
 
-@thorough
 @given(signed_requests(), st.data())
 def test_a_signed_request_with_hostile_text_in_it_is_refused_or_is_what_was_signed(drawn, data):
     request, profile = drawn
@@ -182,7 +176,6 @@ def test_a_signed_request_with_hostile_text_in_it_is_refused_or_is_what_was_sign
         assert result.nonce == before.nonce
 
 
-@thorough
 @given(
     st.lists(st.tuples(component_names, parameter_sets), max_size=4),
     parameter_sets,
@@ -206,7 +199,6 @@ def test_whatever_a_key_holder_signs_is_judged_without_another_error(components,
         assert result.components[:5] == tuple(f'"{name}"' for name in FULL)
 
 
-@thorough
 @given(inner_lists, all_profiles)
 def test_any_signature_input_that_can_be_written_is_judged(inner_list, profile):
     import http_sf  # noqa: PLC0415 - only to write what a client could write
@@ -216,7 +208,6 @@ def test_any_signature_input_that_can_be_written_is_judged(inner_list, profile):
     assert isinstance(outcome(request, profile), SignatureError)
 
 
-@thorough
 @given(st.binary(max_size=100))
 def test_any_bytes_are_no_signature(signature):
     import base64  # noqa: PLC0415 - the spelling of one field

@@ -4,7 +4,6 @@ import json
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.properties.strategies import thorough
 
 from undersigned.message.strict_json import AmbiguousJSON, loads
 
@@ -42,7 +41,6 @@ def repeats(tree) -> bool:
     return isinstance(tree, list) and any(map(repeats, tree))
 
 
-@thorough
 @given(documents, st.booleans())
 def test_unambiguous_json_reads_as_the_standard_library_reads_it(document, ascii_only):
     text = json.dumps(document, ensure_ascii=ascii_only)
@@ -54,7 +52,6 @@ def test_unambiguous_json_reads_as_the_standard_library_reads_it(document, ascii
     assert loads(encoded) == document
 
 
-@thorough
 @given(trees, st.booleans(), st.sampled_from(["utf-8", "utf-16", "utf-32-be"]))
 def test_a_repeated_key_is_found_at_any_depth_and_nothing_else_is(tree, ascii_only, encoding):
     text = written(tree, ascii_only=ascii_only)
@@ -71,7 +68,6 @@ def test_a_repeated_key_is_found_at_any_depth_and_nothing_else_is(tree, ascii_on
         assert value == json.loads(text)
 
 
-@thorough
 @given(st.binary(max_size=60) | st.text('{}[]:,"\\aeE0123456789.- \ufeff', max_size=40).map(str.encode))
 def test_any_bytes_are_read_as_the_standard_library_reads_them_or_refused(body):
     try:

@@ -5,9 +5,6 @@ from __future__ import annotations
 import json
 
 import pytest
-
-pytest.importorskip("h2", reason="pip install 'undersigned[servers]'")
-
 from tests.servers.http2 import exchange
 from tests.servers.requests_http1 import ORIGIN
 from tests.servers.requests_http2 import ATTACKS, HONEST, to

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from hypothesis import settings
 from hypothesis import strategies as st
 
 from undersigned.url import MalformedURL
@@ -13,12 +12,6 @@ from undersigned.url.host import ends_in_a_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-thorough = settings(max_examples=150, deadline=None)
-"""For the properties that the signing path stands on."""
-
-quick = settings(max_examples=50, deadline=None)
-"""For the others: the whole directory is to take seconds."""
 
 UNRESERVED = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
 _PRINTABLE = "".join(chr(code) for code in range(0x21, 0x7F) if chr(code) not in "\\#")

@@ -4,7 +4,7 @@ import idna
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.url.spellings import outcome, quick, thorough
+from tests.url.spellings import outcome
 
 from undersigned.url import URL, MalformedURL, canonicalize
 from undersigned.url.host import (
@@ -126,7 +126,6 @@ def puny(label):
     return label.encode("punycode").decode("ascii")
 
 
-@thorough
 @given(st.lists(_LABELS, min_size=1, max_size=3), st.sampled_from(".\u3002\uff0e\uff61"))
 def test_name_with_a_u_label_is_what_the_idna_package_makes_of_it(labels, stop):
     host = stop.join(labels)
@@ -146,7 +145,6 @@ def test_name_with_a_u_label_is_what_the_idna_package_makes_of_it(labels, stop):
         assert bidi or (actual.rule == root_dot.name and ends_in_a_number(expected))
 
 
-@quick
 @given(st.lists(_LABELS, min_size=1, max_size=3).map(".".join).filter(str.isascii))
 def test_a_label_is_valid_where_the_idna_package_reads_it(host):
     try:

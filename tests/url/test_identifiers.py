@@ -6,7 +6,7 @@ import pickle
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.url.spellings import hostile, outcome, quick, respelled
+from tests.url.spellings import hostile, outcome, respelled
 
 from undersigned.errors import UndersignedError
 from undersigned.url import (
@@ -90,7 +90,6 @@ def test_set_is_a_frozen_value_that_names_no_identifier(agents):
     assert "pub.test" not in repr(agents)
 
 
-@quick
 @given(st.lists(respelled(), max_size=3))
 def test_every_spelling_finds_what_any_other_registered(pairs):
     found = IdentifierSet((spelled for _, spelled in pairs if spelled.isascii()), code=CODE)
@@ -100,7 +99,6 @@ def test_every_spelling_finds_what_any_other_registered(pairs):
             assert found.find(canonical).canonical.target_uri == canonical
 
 
-@quick
 @given(st.lists(hostile, max_size=3), hostile)
 def test_identifier_is_in_the_set_where_it_is_the_same_url_as_one_of_it(urls, url):
     found = IdentifierSet(urls, code=CODE)

@@ -5,7 +5,7 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.url.spellings import UNRESERVED, quick, thorough
+from tests.url.spellings import UNRESERVED
 
 from undersigned.url import URL, MalformedURL
 from undersigned.url.path import (
@@ -49,7 +49,6 @@ def as_rfc_3986_says(path):
     return output
 
 
-@thorough
 @given(st.lists(st.sampled_from([".", "..", "", "a", "b", "...", ".a", "a."]), max_size=10).map("/".join))
 def test_dot_segments_are_removed_as_rfc_3986_says(path):
     assert remove_dot_segments(f"/{path}") == as_rfc_3986_says(f"/{path}")
@@ -77,7 +76,6 @@ def test_nothing_is_decoded_into_a_triplet_that_was_none(path):
     assert path[:2] == once[:2]
 
 
-@quick
 @given(st.lists(st.from_regex(r"%[0-9a-fA-F]{2}|[^%]", fullmatch=True), max_size=8).map("".join))
 def test_only_triplets_change(path):
     after = upper_triplets(decode_unreserved(path))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from tests.url.spellings import canonical_urls, hostile, outcome, quick, respelled, thorough
+from tests.url.spellings import canonical_urls, hostile, outcome, respelled
 
 from undersigned.url import MalformedURL, canonicalize, canonicalize_authority, same_url
 
@@ -21,7 +21,6 @@ def attempt(url, *, received=False):
     return None
 
 
-@thorough
 @given(hostile, st.booleans())
 @example(url="https://a/\ud800", received=False)
 @example(url="https://\ud800/", received=True)
@@ -30,7 +29,6 @@ def test_any_text_has_a_canonical_form_or_is_malformed(url, received):
     attempt(url, received=received)
 
 
-@thorough
 @given(hostile)
 def test_result_is_a_fixed_point_ascii_without_white_space_around_its_authority(url):
     canonical = attempt(url)
@@ -46,7 +44,6 @@ def test_result_is_a_fixed_point_ascii_without_white_space_around_its_authority(
     assert canonicalize_authority(canonical.authority, canonical.scheme) == canonical.authority
 
 
-@thorough
 @given(hostile)
 def test_receiving_refuses_more_and_never_changes_an_answer(url):
     canonical, received = attempt(url), attempt(url, received=True)
@@ -55,7 +52,6 @@ def test_receiving_refuses_more_and_never_changes_an_answer(url):
         assert received == canonical
 
 
-@thorough
 @given(respelled())
 def test_spellings_that_differ_by_what_the_rules_put_right_have_one_form(pair):
     canonical, other = pair
@@ -63,13 +59,11 @@ def test_spellings_that_differ_by_what_the_rules_put_right_have_one_form(pair):
     assert same_url(canonical, other)
 
 
-@quick
 @given(canonical_urls)
 def test_canonical_url_is_returned_as_it_is(url):
     assert canonicalize(url).target_uri == url
 
 
-@quick
 @given(hostile, hostile, st.sampled_from(["https", "http", "HTTPS", "ftp", "", "https://a/"]), st.booleans())
 def test_any_text_as_an_authority_has_a_canonical_form_or_is_malformed(a, b, scheme, received):
     for authority in (a, b.removeprefix("https://")):

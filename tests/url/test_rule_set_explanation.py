@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given
-from tests.url.spellings import hostile, outcome, quick
+from tests.url.spellings import hostile, outcome
 
 from undersigned.url import ADCP_RECEIVED, Change, MalformedURL, canonicalize, explain
 from undersigned.url.path import hex_case
@@ -34,7 +34,6 @@ def test_any_policy_can_be_explained():
     assert explain("x:y#z", ()).result == "x:y#z"
 
 
-@quick
 @given(hostile)
 def test_explanation_ends_where_canonicalize_does(url):
     for received, explanation in ((False, explain(url)), (True, explain(url, ADCP_RECEIVED))):

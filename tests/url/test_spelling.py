@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.url.spellings import canonical_parts, hostile, quick, respelled, thorough
+from tests.url.spellings import canonical_parts, hostile, respelled
 
 from undersigned.url import ADCP, ADCP_RECEIVED, explain, spelling
 from undersigned.url.value import URL
@@ -25,7 +25,6 @@ def usual(host, port):
     return host[0] != "[" and not port.startswith("0") and (not port or int(port) < 60000)
 
 
-@thorough
 @given(hostile | st.text(st.sampled_from(_WORTH_A_THOUGHT), max_size=12).map("https://a".__add__))
 def test_what_a_fast_path_knows_is_what_the_rules_give(url):
     if (known := spelling.canonical(url)) is not None:
@@ -36,14 +35,12 @@ def test_what_a_fast_path_knows_is_what_the_rules_give(url):
         assert known == by_rules(url, ADCP_RECEIVED)
 
 
-@quick
 @given(canonical_parts)
 def test_canonical_url_with_a_plain_name_is_recognised(parts):
     if usual(parts.host, parts.port[1:]) and "xn--" not in parts.host:
         assert spelling.canonical(parts.text) == (parts.text, parts.host + parts.port)
 
 
-@quick
 @given(respelled())
 def test_usual_spelling_is_recognised(pair):
     canonical, url = pair

@@ -3,12 +3,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.url.spellings import hostile, quick
+from tests.url.spellings import hostile
 
 from undersigned.url import URL
 
 
-@quick
 @given(hostile | st.text(st.sampled_from("a:/@[]?#\n"), max_size=12))
 def test_parts_join_to_the_text_they_came_from(text):
     assert str(URL.parse(text)) == text

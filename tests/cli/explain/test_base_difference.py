@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from undersigned.cli.explain.base_difference import BaseDifference, compare_bases
@@ -37,7 +37,6 @@ def test_difference_is_the_first_byte_that_differs_with_its_line_and_cause():
     )
 
 
-@settings(deadline=None)
 @given(st.integers(0, len(BASE) - 1), st.sampled_from("\x00\xe9~"))
 def test_offset_is_that_of_the_first_byte_that_differs(at, other):
     signers = (BASE[:at] + other + BASE[at + 1 :]).encode("latin-1")
@@ -82,7 +81,6 @@ def test_difference_of_the_lines_themselves_has_its_cause(signers, cause):
     assert cause in compare_bases(BASE, signers.encode()).cause
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=80), st.binary(max_size=10))
 def test_any_bytes_have_a_difference_with_a_cause(signers, body):
     assert compare_bases(BASE, signers, body=body).cause

@@ -5,7 +5,7 @@ import hashlib
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from undersigned.cli.explain.causes import UNKNOWN, of_component
@@ -93,7 +93,6 @@ def test_digest_of_something_else_has_been_rewritten():
     assert found == "content-digest was rewritten"
 
 
-@settings(deadline=None)
 @given(
     st.sampled_from(["@target-uri", "@path", "@query", "@authority", "@method", "@scheme", "@signature-params", "x"]),
     st.text(st.sampled_from('a/?&=%2F.:;"+ \x00\xe9')),

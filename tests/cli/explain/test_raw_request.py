@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from undersigned import Request
@@ -144,7 +144,6 @@ def test_text_that_is_no_request_says_so_in_our_words(raw, message):
         parse_raw_request(raw)
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=60) | st.binary(max_size=40).map(lambda tail: b"> GET / HTTP/1.1\n> Host: a\n" + tail))
 def test_any_bytes_are_a_request_or_malformed(raw):
     message = ""

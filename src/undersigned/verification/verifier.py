@@ -7,6 +7,7 @@ from inspect import isawaitable, iscoroutinefunction
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from undersigned.errors import ConfigurationError, SignatureError
+from undersigned.signature.keys import VerificationKey
 from undersigned.signature.profile import Profile
 from undersigned.verification.checklist import identify
 from undersigned.verification.revocation import RevocationList
@@ -20,10 +21,12 @@ if TYPE_CHECKING:
     from undersigned.message.content_digest import RunningDigest
     from undersigned.message.request import Request
     from undersigned.replay.store import AsyncReplayStore, Claim, ReplayStore
-    from undersigned.signature.keys import AsyncKeySource, KeySource, VerificationKey
+    from undersigned.signature.keys import AsyncKeySource, KeySource
     from undersigned.verification.checklist import AuthenticatedSignature, VerifiedSignature
 
 Answer = TypeVar("Answer")
+
+_WAITS = "the answer has to be awaited: use AsyncVerifier"
 
 
 class AsyncVerifier:
@@ -108,7 +111,8 @@ class AsyncVerifier:
 
     async def _key(self, keyid: str) -> VerificationKey | None:
         try:
-            return await _answer(self._keys.find(keyid))
+            answer = self._keys.find(keyid)
+            return answer if isinstance(answer, VerificationKey) else await _awaited(answer)
         except Exception as failure:
             raise self.profile.error(
                 "signature_jwks_unavailable",
@@ -118,13 +122,15 @@ class AsyncVerifier:
 
     async def _is_full(self, keyid: str, now: float) -> bool:
         try:
-            return await _answer(self._replay.full(keyid, now=now, caps=self.profile.caps))
+            answer = self._replay.full(keyid, now=now, caps=self.profile.caps)
+            return answer if isinstance(answer, bool) else await _awaited(answer)
         except Exception as failure:
             raise self._store_unavailable(step="9a") from failure
 
     async def _claim(self, keyid: str, nonce: str, *, now: float, until: float) -> Claim:
         try:
-            return await _answer(self._replay.claim(keyid, nonce, now=now, until=until, caps=self.profile.caps))
+            answer = self._replay.claim(keyid, nonce, now=now, until=until, caps=self.profile.caps)
+            return answer if isinstance(answer, str) else await _awaited(answer)
         except Exception as failure:
             raise self._store_unavailable(step=12) from failure
 
@@ -194,17 +200,16 @@ def finish(coroutine: Coroutine[Any, Any, Answer]) -> Answer:
 
     What waits all the same gets a RuntimeError, which the verifiers report as an unavailable source.
     """
-    waits = RuntimeError("the answer has to be awaited: use AsyncVerifier")
     try:
         coroutine.send(None)
-        coroutine.throw(waits)
+        coroutine.throw(RuntimeError(_WAITS))
     except StopIteration as done:
         return cast("Answer", done.value)
     coroutine.close()
-    raise waits
+    raise RuntimeError(_WAITS)
 
 
-async def _answer(answer: Answer | Awaitable[Answer]) -> Answer:
+async def _awaited(answer: Answer | Awaitable[Answer]) -> Answer:
     return await cast("Awaitable[Answer]", answer) if isawaitable(answer) else answer
 
 

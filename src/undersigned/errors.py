@@ -1,8 +1,8 @@
-"""What can go wrong, sorted by who must act.
+"""What can go wrong, by who must act.
 
-Every error of this package derives from `UndersignedError`. A received message can raise only `SignatureError`
-(through one of its three children) and a URL only `MalformedURL`; a wrong configuration raises
-`ConfigurationError` where it is made, never at request time.
+Every error of this package is an `UndersignedError`. A received message raises only a `SignatureError`, of one of its
+three subclasses. A URL raises only a `MalformedURL`. A wrong configuration raises a `ConfigurationError` when it is
+made, never during a request.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ class UndersignedError(Exception):
 
 
 class ConfigurationError(UndersignedError, ValueError):
-    """The operator must act: an option is wrong. The message names the option and the fix."""
+    """Raised when an option is wrong. The operator must act: the message names the option and the fix."""
 
 
 class SigningError(UndersignedError, ValueError):
-    """The caller must act: this request cannot be signed as it stands. The message says what to change."""
+    """Raised when a request cannot be signed as it is. The caller must act: the message says what to change."""
 
 
 class KeySourceError(UndersignedError):
@@ -75,17 +75,17 @@ class KeySourceError(UndersignedError):
 
 
 class MalformedURL(UndersignedError, ValueError):
-    """A URL that has no canonical form.
+    """Raised when a URL has no canonical form.
 
     Attributes:
         code: always `target_uri_malformed`; a profile puts its prefix before it.
-        rule: the name of the rule that refused: one that `undersigned.url` lists, or of what a request must be besides.
+        rule: the name of the URL rule or request check that rejected it.
     """
 
     code: Literal["target_uri_malformed"] = "target_uri_malformed"
 
     def __init__(self, message: str, *, rule: str) -> None:
-        """Take a `message` free of control characters, and the `rule` that refused."""
+        """Take a `message` without control characters, and the `rule` that rejected the URL."""
         super().__init__(message)
         self.rule = rule
 
@@ -102,16 +102,16 @@ Step = Literal[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, "9a", 10, 11, 12, 13, 14]
 
 
 class SignatureError(UndersignedError):
-    """A message whose signature is not accepted. `str()` is the code and nothing else.
+    """Raised when a message is rejected. `str()` is the code and nothing else.
 
     Attributes:
         code: the profile's wire string, such as `request_signature_invalid`; safe to send.
-        step: the step of the checklist that refused.
-        detail: one sentence for the operator's log; made of our words only.
+        step: the step of the checklist that failed.
+        detail: one sentence for the operator's log, in our words only.
+        received: other evidence, such as the Host and the request target; text from the sender.
         keyid: the key id the message named, once it is known; text from the sender.
+        created: the `created` parameter, once it was checked.
         signature_base: the base as rebuilt from the message, once it is known; text from the sender.
-        received: what else arrived and is refused, such as the Host and the request target; text from the sender.
-        created: the `created` parameter, once it was judged.
     """
 
     def __init__(self, code: str, *, step: Step = 0, detail: str = "", received: str | None = None) -> None:
@@ -132,7 +132,7 @@ class SignatureError(UndersignedError):
             self.signature_base = signature_base
 
     def explain(self) -> str:
-        """Return text for the operator's log: code, step, detail, then the evidence, escaped line by line."""
+        """Return text for the operator's log: code, step and detail, then the evidence, escaped line by line."""
         lines = [f"{self.code} at step {self.step}: {self.detail}"]
         if self.received is not None:
             lines.append(f"received: {printable(self.received)}")
@@ -145,15 +145,15 @@ class SignatureError(UndersignedError):
 
 
 class MalformedSignature(SignatureError):
-    """The sender must act: the message cannot be read as the profile says. Answer 401."""
+    """Raised when a message cannot be read as the profile says. The sender must act: answer 401."""
 
 
 class SignatureRejected(SignatureError):
-    """The sender must act: the message was read, and its signature is not acceptable. Answer 401."""
+    """Raised when the signature of a message is not acceptable. The sender must act: answer 401."""
 
 
 class VerificationUnavailable(SignatureError):
-    """We must act: a key source, a store or a revocation list cannot be asked. Answer 503."""
+    """Raised when keys, replay store or revocation list are unavailable. The operator must act: answer 503."""
 
 
 _MALFORMED: frozenset[Reason] = frozenset(
@@ -187,23 +187,23 @@ def signature_error(
 
 
 def printable(text: str, *, limit: int = 1024) -> str:
-    """Return `text` with all but printable ASCII escaped, cut to `limit` characters: fit for a log line."""
+    """Return `text` for a log line: everything but printable ASCII escaped, and cut to `limit` characters."""
     cut = text[:limit]
     clean = cut if cut.isascii() and cut.isprintable() else cut.encode("unicode_escape").decode("ascii")
     return clean if len(text) <= limit else f"{clean}... ({len(text)} characters)"
 
 
 def cut_name(name: str, *, limit: int = 32) -> str:
-    """Return a member name as a log may hold it: up to its first character that is not printable, and `limit` bytes.
+    """Return a member name for a log: up to its first unprintable character, and at most `limit` bytes.
 
-    The cut is on a character's boundary (AdCP, logging of body failures).
+    The cut is between two characters (AdCP, logging of body failures).
     """
     shown = "".join(takewhile(str.isprintable, name))
     return shown.encode("utf-8", "surrogatepass")[:limit].decode("utf-8", "ignore")
 
 
 def _withheld(line: str) -> str:
-    """Return a line of a base as a log may hold it: the value of a credential is left out."""
+    """Return a line of a base for a log, without the value of a credential."""
     name, colon, _ = line.partition(": ")
     if colon and any(secret in name for secret in _CREDENTIALS):
         return f"{printable(name)}: (withheld)"

@@ -163,7 +163,7 @@ def test_a_proxy_fix_outside_is_refused_at_once(party, caplog):
     with waitress_server(app) as port:
         response = exchange(port, proxied(party))
     assert response.startswith(b"HTTP/1.1 503")
-    assert "ProxyFix stands outside" in caplog.text
+    assert "put SignatureMiddleware outside ProxyFix" in caplog.text
 
 
 def test_a_proxy_fix_inside_changes_nothing_that_was_verified(party):

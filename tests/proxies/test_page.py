@@ -56,7 +56,7 @@ def test_the_page_shows_how_the_log_line_of_a_foreign_base_begins(page):
     with pytest.raises(SignatureError) as refused:
         verifier.verify(Request("GET", arrived.url, arrived.fields))
     explained = refused.value.explain()
-    start, _, _ = explained.partition("line by line:")
-    assert f"request rejected: {start}line by line: ..." in page
+    start, _, _ = explained.partition("line by line.")
+    assert f"request rejected: {start}line by line. ..." in page
     assert '  "@target-uri": https://seller.example.com/a/b/c\n' in explained
     assert '  "@target-uri": https://seller.example.com/a/b/c\n' in page

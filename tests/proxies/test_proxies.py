@@ -127,7 +127,7 @@ def test_a_rewritten_host_is_refused_and_the_log_shows_it(visit, proxy, front, b
     visited = visit(proxy, front, backend)
     with visited.logged() as log:
         assert visited.get("/p?x=1") == (401, {"error": "request_target_uri_malformed"})
-    assert "the authority is none of the configured origins" in log[0]
+    assert "the authority is not one of the configured origins" in log[0]
     assert "if a proxy rewrites Host, have it pass Host on as it came" in log[0]
     assert f"received: Host {arrives.format(backend=backend)}, request target /p?x=1\n" in log[0]
 

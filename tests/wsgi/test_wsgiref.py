@@ -14,8 +14,7 @@ from tests.serving import exchange
 from tests.wsgi.test_middleware import BODY, JSON, Echo
 
 from undersigned import wsgi
-from undersigned.wsgi.message_fields import shown
-from undersigned.wsgi.wsgiref import RawTargetHandler
+from undersigned.wsgi.wsgiref import RawTargetHandler, wire_variables
 
 
 @contextlib.contextmanager
@@ -90,13 +89,17 @@ def test_without_the_handler_the_server_is_refused_with_the_fix(party, echo, cap
     ],
 )
 def test_the_target_is_all_between_the_first_and_the_last_space(line, target):
-    assert shown(line, Parser().parsestr(""))["RAW_URI"] == target
+    assert wire_variables(line, Parser().parsestr(""))["RAW_URI"] == target
 
 
 def test_repeated_fields_of_one_value_stay_a_list_and_absent_ones_empty():
     fields = Parser().parsestr("Content-Type: a/b\nContent-Type: c/d\n\n")
-    assert shown("GET / HTTP/1.1", fields) == {"RAW_URI": "/", "CONTENT_TYPE": "a/b, c/d", "CONTENT_LENGTH": ""}
+    assert wire_variables("GET / HTTP/1.1", fields) == {
+        "RAW_URI": "/",
+        "CONTENT_TYPE": "a/b, c/d",
+        "CONTENT_LENGTH": "",
+    }
 
 
 def test_a_line_that_is_no_field_is_a_field_without_a_name():
-    assert shown("GET / HTTP/1.1", Parser().parsestr("Host: a\nnothing\n\n"))["HTTP_"] == ""
+    assert wire_variables("GET / HTTP/1.1", Parser().parsestr("Host: a\nnothing\n\n"))["HTTP_"] == ""

@@ -1,4 +1,4 @@
-"""Request bodies over ASGI: read once, up to a cap and in time, and replayed as the chunks they came in."""
+"""Request bodies over ASGI: read once, within a size and a time, and replayed in the same chunks."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ _DIGITS = 18
 
 
 class Disconnected(Exception):
-    """The client went away before its body was whole; there is nobody to answer."""
+    """Raised when the client disconnects before its body is complete. There is nobody to answer."""
 
 
 async def read_content(
     fields: HeaderFields, receive: Receive, digest: RunningDigest | None, *, cap: int, seconds: float
 ) -> Content:
-    """Read the content, feeding `digest` while it comes.
+    """Read the content, and feed it to `digest` while reading.
 
     Raises:
-        UnreadRequest: it is larger than `cap` bytes, by its Content-Length or in fact, or takes longer than `seconds`.
-        Disconnected: the client went away.
+        UnreadRequest: the content, or its Content-Length, is above `cap` bytes, or reading takes longer than `seconds`.
+        Disconnected: the client disconnected.
     """
     declared = fields.combined("content-length") or "0"
     if declared.isdecimal() and (len(declared) > _DIGITS or int(declared) > cap):
@@ -42,11 +42,11 @@ async def read_content(
     try:
         waits_for = reading.send(None)
     except StopIteration as done:
-        # All of it was there, as with nearly every small request: there was nothing to wait for. A timeout would
-        # cost such a request a tenth of its signature check.
+        # Nearly every small request is there completely, so there is nothing to wait for. A timeout would add a tenth
+        # of a signature check to it.
         content: Content = done.value
         return content
-    import asyncio  # noqa: PLC0415 - its import costs more than all of this package, and WSGI never needs it
+    import asyncio  # noqa: PLC0415 - it takes longer to import than this whole package, and WSGI never needs it
 
     try:
         async with asyncio.timeout(seconds):
@@ -77,11 +77,11 @@ async def _read(receive: Receive, digest: RunningDigest | None, cap: int) -> Con
 
 @coroutine
 def _resumed(reading: Coroutine[Any, Any, Content], waits_for: object) -> Generator[Any, Any, Content]:
-    """Go on with a coroutine that has taken its first step and `waits_for` something (PEP 492, PEP 380)."""
+    """Continue a coroutine that has taken its first step and `waits_for` something (PEP 492, PEP 380)."""
     while True:
         try:
             sent = yield waits_for
-        except BaseException as thrown:  # noqa: BLE001 - cancellation among them: it is for the one that waits
+        except BaseException as thrown:  # noqa: BLE001 - the coroutine gets everything, including cancellation
             step = partial(reading.throw, thrown)
         else:
             step = partial(reading.send, sent)
@@ -93,9 +93,9 @@ def _resumed(reading: Coroutine[Any, Any, Content], waits_for: object) -> Genera
 
 
 def replayed(content: Content, receive: Receive) -> Receive:
-    """Return a receive that yields the chunks as they came, then whatever the server says next."""
+    """Return a `receive` that yields the chunks as received, then what the server sends next."""
     last = len(content.chunks) - 1
-    # One at a time: a message for each of many small chunks would be many times as large as they are.
+    # A list of messages would take many times the memory of many small chunks, so make one at a time.
     messages = iter(
         {"type": "http.request", "body": chunk, "more_body": at < last}
         for at, chunk in enumerate(content.chunks or (b"",))
@@ -109,7 +109,7 @@ def replayed(content: Content, receive: Receive) -> Receive:
 
 
 def bodiless(receive: Receive) -> Receive:
-    """Return a receive for a request judged to have no content: content that comes all the same ends the request."""
+    """Return a `receive` for a request verified without content. If content comes anyway, the request ends."""
 
     async def guarded() -> Message:
         message = await receive()

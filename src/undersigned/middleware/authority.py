@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from undersigned.url.origin import Origin, Origins
 
 MOST_FIELDS = 128
-"""The most header fields that are read, so that refusing costs less than verifying; gunicorn and Apache stop at 100."""
+"""Upper bound on header fields, so that rejecting costs less than verifying. gunicorn and Apache stop at 100."""
 
 HTTP2_SERVERS = frozenset({"hypercorn", "gunicorn", "daphne", "uvicorn"})
-"""Servers that refuse an HTTP/2 request whose `:authority` and Host differ, so that the one shown stands for both."""
+"""Servers that reject an HTTP/2 request whose `:authority` and Host differ, so the value they show is both values."""
 
 KNOWN_SERVERS = HTTP2_SERVERS | {"granian"}
-"""Servers whose own callables are recognised."""
+"""Servers that are recognised by their own callables."""
 
 _METHOD = re.compile(r"[!#$%&'*+.^_`|~0-9A-Z-]+")
 
@@ -36,15 +36,15 @@ def matched_origin(origins: Origins, hosts: Sequence[str], *, several: bool) -> 
     """Return the origin a request is for, and its authority as received.
 
     Args:
-        origins: the service's own.
-        hosts: the Host values, `:authority` among them where the server shows it so.
-        several: whether equal values may stand side by side, as HTTP/2 servers show `:authority` and Host.
+        origins: the origins of the service.
+        hosts: the Host values, including `:authority` if the server shows it as one.
+        several: whether equal values may be repeated, as HTTP/2 servers repeat `:authority` as Host.
 
     Raises:
-        MalformedURL: not one authority, no authority at all, or one that is not the service's.
+        MalformedURL: there is not exactly one authority, it is malformed, or no origin has it.
     """
     if not hosts or (len(hosts) > 1 and not several):
-        raise MalformedURL(f"the request has {len(hosts)} Host values; HTTP wants one", rule="one authority")
+        raise MalformedURL(f"the request has {len(hosts)} Host values: expected one", rule="one authority")
     if any(host != hosts[0] for host in hosts):
         raise MalformedURL(":authority and Host differ", rule="one authority")
     if len(hosts[0]) > LONGEST_AUTHORITY:
@@ -52,47 +52,47 @@ def matched_origin(origins: Origins, hosts: Sequence[str], *, several: bool) -> 
     origin = origins.match(hosts[0])
     if origin is None:
         raise MalformedURL(
-            "the authority is none of the configured origins; if it is this service's own, add it to origins=, and if "
-            "a proxy rewrites Host, have it pass Host on as it came",
+            "the authority is not one of the configured origins: if it is this service's, add it to origins=; if a "
+            "proxy rewrites Host, configure the proxy to forward Host unchanged",
             rule="own origin",
         )
     return origin, hosts[0]
 
 
 def check_method(method: str) -> None:
-    """Hold the method to an upper-case token: a server that changes its case would change what was signed.
+    """Check that the method is an upper-case token: a server that changes its case would change what was signed.
 
     Raises:
-        MalformedURL: it is not, or it is CONNECT, which has no path.
+        MalformedURL: it is not an upper-case token, or it is CONNECT, which has no path.
     """
     if _METHOD.fullmatch(method) is None or method == "CONNECT":
         raise MalformedURL("the method is not an upper-case token, or is CONNECT", rule="method")
 
 
 def check_framing(fields: HeaderFields, profile: Profile) -> None:
-    """Hold the message to one framing of its content (RFC 9112 section 6.3).
+    """Check that the content has one framing (RFC 9112 section 6.3).
 
     Raises:
-        MalformedSignature: Content-Length stands beside Transfer-Encoding, where two readers see two contents.
+        MalformedSignature: the request has Content-Length and Transfer-Encoding, so two readers see two contents.
     """
     if fields.has("content-length") and fields.has("transfer-encoding"):
         raise profile.error(
-            "signature_header_malformed", step=1, detail="Content-Length and Transfer-Encoding come together"
+            "signature_header_malformed", step=1, detail="the request has Content-Length and Transfer-Encoding"
         )
 
 
 def check_names(names: Collection[str], profile: Profile) -> None:
-    """Hold field names to one reading: whoever maps them to CGI variables takes `Content_Type` for `Content-Type`.
+    """Check that field names have one reading: as CGI variables, `Content_Type` and `Content-Type` are the same.
 
     Raises:
-        MalformedSignature: two names differ by underscores and hyphens only.
+        MalformedSignature: two names differ only in underscores and hyphens.
     """
     if "_" not in "".join(names):
         return
     spelled = {name.lower() for name in names}
     if len({name.replace("_", "-") for name in spelled}) < len(spelled):
         raise profile.error(
-            "signature_header_malformed", step=1, detail="a field name stands there with hyphens and with underscores"
+            "signature_header_malformed", step=1, detail="a field name appears with hyphens and with underscores"
         )
 
 
@@ -124,17 +124,17 @@ def check_version(version: str, http2_server: str | None, *, server: str | None,
 
 
 def unsupported(profile: Profile, detail: str) -> SignatureError:
-    """Return the error for a server or stack that cannot show what was signed; `detail` names the fix."""
+    """Return the error for a server or stack that hides what was signed. `detail` names the fix."""
     return profile.error("signature_server_unsupported", step=10, detail=detail)
 
 
 def target_rejected(profile: Profile, malformed: MalformedURL, *, hosts: Sequence[str], target: str) -> SignatureError:
-    """Return the checklist's error for a target or an authority that is refused (step 10).
+    """Return the error for a rejected target or authority (AdCP step 10).
 
     Args:
-        profile: the profile in force.
-        malformed: what refused.
-        hosts: the Host values as they arrived, for the operator's log.
+        profile: the verifier's profile.
+        malformed: the error that rejected it.
+        hosts: the Host values as received, for the operator's log.
         target: the request target as the server shows it, for the operator's log.
     """
     return profile.error(

@@ -9,7 +9,7 @@ from undersigned.middleware.authority import HTTP2_SERVERS
 from undersigned.policy.policy import Policy
 
 Mode = Literal["required", "optional", "observe"]
-"""What becomes of an unsigned request: refused, passed on, or passed on and logged. A bad one is always refused."""
+"""What happens to an unsigned request: reject, accept, or accept and log. A bad signature is always rejected."""
 
 MODES: frozenset[str] = frozenset(get_args(Mode))
 
@@ -17,10 +17,10 @@ DEFAULT_MAX_BODY = 1024 * 1024
 
 
 def check_options(mode: object, max_body: object, http2_server: object) -> None:
-    """Hold the options both middlewares share to what they may be.
+    """Check the options that both middlewares take.
 
     Raises:
-        ConfigurationError: one of them is something else.
+        ConfigurationError: an option has a wrong value.
     """
     if not callable(mode) and mode not in MODES:
         raise ConfigurationError('mode: use "required", "optional" or "observe", or a function that returns one')
@@ -28,32 +28,34 @@ def check_options(mode: object, max_body: object, http2_server: object) -> None:
         raise ConfigurationError("max_body: give a number of bytes, such as 1048576")
     if http2_server is not None and http2_server not in HTTP2_SERVERS:
         raise ConfigurationError(
-            f"http2_server: only {', '.join(sorted(HTTP2_SERVERS))} compare :authority with Host; serve HTTP/1.1 with "
-            "any other server"
+            f"http2_server: expected one of {', '.join(sorted(HTTP2_SERVERS))}, which compare :authority with Host: "
+            "serve HTTP/1.1 with any other server"
         )
 
 
 def check_policy(policy: object, *, fallback: object, on_decision: object, mode: object) -> None:
-    """Hold the options that say what a policy is and who is asked and told to what they may be.
+    """Check the policy, and the options for who is asked and called.
 
     Raises:
-        ConfigurationError: one of them is something else, or contradicts another.
+        ConfigurationError: an option has a wrong value or contradicts another.
     """
     if policy is not None and not isinstance(policy, Policy):
         raise ConfigurationError("policy: pass a Policy, such as Policy(required_for=['create_media_buy'])")
     if policy is not None and mode != "required":
-        raise ConfigurationError("mode: a policy says what must be signed; leave mode out")
+        raise ConfigurationError("mode: the policy decides what must be signed: leave mode out")
     if fallback is not None and (policy is None or not callable(fallback)):
-        raise ConfigurationError("fallback: pass a function that says whether the caller is known, beside a policy")
+        raise ConfigurationError(
+            "fallback: pass a function that tells whether the caller is known, together with policy="
+        )
     if on_decision is not None and not callable(on_decision):
         raise ConfigurationError("on_decision: pass a function that takes a Decision")
 
 
 def checked_mode(mode: str) -> Mode:
-    """Return what a mode function returned.
+    """Check what a mode function returned, and return it.
 
     Raises:
-        ConfigurationError: it is no mode.
+        ConfigurationError: it is not a mode.
     """
     if mode in MODES:
         return cast("Mode", mode)

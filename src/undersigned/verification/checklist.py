@@ -3,8 +3,8 @@
     screen(request) -> ParsedSignature -> identify(key) -> Identified -> prove(full) -> AuthenticatedSignature
         -> bind(digest) -> Bound -> accept(claim, content) -> VerifiedSignature
 
-Each stage is made by the one before it, so a check out of order does not type-check. Nothing here asks anybody
-anything: keys, cap, digest and claim come in as arguments, and a driver in `undersigned.verify` fetches them.
+Each stage is made by the stage before it, so a check out of order does not type-check. Nothing here does IO: key, cap,
+digest and claim are arguments, which `undersigned.verification.verifier` fetches.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ if TYPE_CHECKING:
     from undersigned.verification.revocation import RevocationList
 
 _NOT_OVER_THIS_BASE = (
-    "the signature is not the key's over this base; compare it with the sender's line by line: a @target-uri of "
-    "another scheme or prefix is for origins= to say, one of another path or query, or another @authority, is made by "
-    "a proxy that rewrites the target or Host, and equal bases mean another key or a changed signature"
+    "the key did not sign this base: compare it with the sender's base line by line. Another scheme or prefix in "
+    "@target-uri: correct origins=. Another path, query or @authority: a proxy rewrites the target or Host. Equal "
+    "bases: another key, or a changed signature"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class VerifiedSignature:
-    """A signature that passed every step, and what it covers.
+    """A signature that passed every step, with what it covers.
 
     Attributes:
         keyid: the key that signed.
@@ -48,12 +48,12 @@ class VerifiedSignature:
         created: seconds since the epoch.
         expires: seconds since the epoch.
         nonce: the nonce, now spent.
-        components: the covered component identifiers, as they stand in the base.
+        components: the covered component identifiers, as they appear in the base.
         method: the method that was signed.
         target: the canonical target that was signed.
-        signature_base: the base; it may hold header values, so it is not in the repr.
-        content: the content that was verified, empty where nothing covers it; not in the repr either.
-        operation: what the request asks for, where a policy has found that out.
+        signature_base: the signature base. It may contain header values, so it is not in the repr.
+        content: the content that was verified, empty if nothing covers it. It is not in the repr.
+        operation: the operation of the request, if a policy has resolved it.
     """
 
     keyid: str
@@ -81,10 +81,10 @@ class VerifiedSignature:
         return self.target.authority
 
     def json(self) -> JSONValue:
-        """Return the verified content as JSON, read strictly and once: the value that was judged.
+        """Return the verified content as JSON, parsed strictly and once.
 
         Raises:
-            AmbiguousJSON: two parsers could read it differently, and its type did not say that it is JSON.
+            AmbiguousJSON: two parsers could read it differently, and its Content-Type is not JSON.
             ValueError: it is not JSON.
         """
         return self.content.json()
@@ -96,10 +96,10 @@ def identify(
     *,
     revocations: RevocationList | None,
 ) -> Identified:
-    """Judge the key that was found for the candidate's keyid (steps 7 to 9).
+    """Check the key that was found for the keyid (AdCP steps 7 to 9).
 
     Raises:
-        SignatureError: the key is unknown, not for this purpose, revoked, or the revocation list is stale.
+        SignatureError: the key is unknown, has another purpose or is revoked, or the revocation list is stale.
     """
     if key is None:
         raise candidate.profile.error("signature_key_unknown", step=7, detail="no key source knows the keyid")
@@ -107,7 +107,7 @@ def identify(
         raise candidate.profile.error(
             "signature_jwks_unavailable",
             step=7,
-            detail="the key source answered something other than a key or None: mend the source",
+            detail="the key source returned something other than a key or None: fix the source",
         )
     misuse = key.misuse(candidate.algorithm, candidate.profile.purposes)
     if misuse:
@@ -117,13 +117,13 @@ def identify(
             raise candidate.profile.error("signature_key_revoked", step=9, detail="the revocation list names the key")
         if revocations.is_stale(candidate.now):
             raise candidate.profile.error(
-                "signature_revocation_stale", step=9, detail="the revocation list is beyond its grace: fetch a new one"
+                "signature_revocation_stale", step=9, detail="the revocation list is too old: fetch a new one"
             )
     return Identified(candidate, key)
 
 
 class Identified(NamedTuple):
-    """Steps 0 to 9 hold: a key was found that may verify this signature."""
+    """A signature that passed steps 0 to 9: a key was found that may verify it."""
 
     candidate: ParsedSignature
     key: VerificationKey
@@ -135,7 +135,7 @@ class Identified(NamedTuple):
             full: whether the replay store's cap for the keyid is reached.
 
         Raises:
-            SignatureError: one of them does not hold.
+            SignatureError: a check failed.
         """
         candidate = self.candidate
         if full:
@@ -145,8 +145,8 @@ class Identified(NamedTuple):
         try:
             target = received_target(candidate.request)
         except MalformedURL as malformed:
-            # The rule alone: its message may quote the URL.
-            detail = f"the target URI or an authority is refused by the rule {malformed.rule!r}"
+            # Only the name of the rule: the message may quote the URL.
+            detail = f"the rule {malformed.rule!r} rejects the target URI or an authority"
             raise candidate.profile.error("target_uri_malformed", step=10, detail=detail) from None
         components, text = candidate.coverage.components, candidate.text
         try:
@@ -166,7 +166,7 @@ class Identified(NamedTuple):
 
 
 class AuthenticatedSignature(NamedTuple):
-    """Steps 0 to 10 hold: the key's owner signed the covered components, `content-digest` being one or not.
+    """A signature that passed steps 0 to 10: the key's owner signed the covered components.
 
     Attributes:
         target: the canonical target that was signed.
@@ -179,50 +179,52 @@ class AuthenticatedSignature(NamedTuple):
     signature_base: str
 
     def __repr__(self) -> str:
-        """Return who signed; target and base may hold secrets."""
+        """Return who signed. Target and base may contain secrets."""
         return f"<AuthenticatedSignature: keyid {self.candidate.keyid!r}>"
 
     def running_digest(self, begun: bytes = b"") -> RunningDigest | None:
-        """Return the digest to feed the content to while it is read, or None where nothing covers the content.
+        """Return the digest to feed with the content, or None if nothing covers the content.
 
         Args:
-            begun: what of the content is at hand already, and is fed at once.
+            begun: content that is at hand already, and is fed at once.
         """
         declared = self.candidate.digest
         return None if declared is None else declared.running(begun)
 
     def bind(self, digest: RunningDigest | None, *, now: float) -> Bound:
-        """Bind the content that `digest`, made by `running_digest`, was fed (step 11).
+        """Check the digest of the content (AdCP step 11).
 
         Args:
-            digest: the digest, fed.
-            now: the verifier's clock when the content had been read. A signature that ended meanwhile is over: its
-                nonce may be forgotten, and who holds a body back must not replay it.
+            digest: what `running_digest` returned, fed with the content.
+            now: the verifier's clock after the content was read. If the signature expired meanwhile, its nonce may be
+                forgotten. A sender who holds back a body must not be able to replay it.
 
         Raises:
-            SignatureError: the signature has ended, or the content is not the one whose digest was signed.
+            SignatureError: the signature has expired, or the content has another digest than the signed one.
         """
         candidate = self.candidate
         if now > candidate.until:
             raise candidate.profile.error(
-                "signature_window_invalid", step=5, detail="it ended while the content was read"
+                "signature_window_invalid", step=5, detail="the signature expired while the body was read"
             )
         if candidate.digest is not None and (digest is None or not digest.matches()):
-            raise candidate.profile.error("signature_digest_mismatch", step=11, detail="the content has another digest")
+            raise candidate.profile.error(
+                "signature_digest_mismatch", step=11, detail="the body does not match the signed Content-Digest"
+            )
         return Bound(self)
 
 
 class Bound(NamedTuple):
-    """Steps 0 to 11 hold: the content is the one that was signed, where it is covered at all."""
+    """A signature that passed steps 0 to 11: its content, if covered, is what was signed."""
 
     proven: AuthenticatedSignature
 
     def accept(self, claim: Claim, content: Content) -> VerifiedSignature:
-        """Judge the replay store's answer, then the content (steps 12 to 14).
+        """Check the replay store's answer, then the content (AdCP steps 12 to 14).
 
         Args:
-            claim: what the store answered for the candidate's keyid and nonce.
-            content: the content as it was read; parsed only where it is JSON.
+            claim: what the store answered for keyid and nonce.
+            content: the content as it was read. It is parsed only if it is JSON.
 
         Raises:
             SignatureError: the nonce was seen, the cap is reached, or a JSON object repeats a key.
@@ -238,7 +240,7 @@ class Bound(NamedTuple):
             raise profile.error(
                 "signature_store_unavailable",
                 step=13,
-                detail="the replay store answered something other than fresh, seen or full: mend the store",
+                detail="the replay store returned something other than fresh, seen or full: fix the store",
             )
         if candidate.is_json:
             self._check_json(content)
@@ -270,5 +272,5 @@ class Bound(NamedTuple):
                 received=f"nonce {candidate.nonce}, {len(content)} bytes, repeated keys: {repeated}",
             ) from None
         except ValueError:
-            # Content that is no JSON at all is the application's to refuse: there is nothing to read two ways.
+            # Content that is not JSON at all is for the application to reject: nobody can read it in two ways.
             return

@@ -1,4 +1,4 @@
-"""Revocation lists: keys whose signatures count no longer (AdCP step 9)."""
+"""Revocation lists: keys whose signatures are no longer accepted (AdCP step 9)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _GRACE = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RevocationList:
-    """A revocation list as it was last read.
+    """A revocation list, as it was last read.
 
     Args:
         revoked: the key ids revoked.

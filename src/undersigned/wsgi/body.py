@@ -1,4 +1,4 @@
-"""Request bodies over WSGI: read once, up to a cap, and put back for the application."""
+"""Request bodies over WSGI: read once, within a size, and put back for the application."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ _CHUNK = 64 * 1024
 def read_content(
     environ: dict[str, Any], framing: BodyFraming, digest: RunningDigest | None, *, cap: int, profile: Profile
 ) -> Content:
-    """Read the content, feeding `digest` while it comes.
+    """Read the content, and feed it to `digest` while reading.
 
     Raises:
-        UnreadRequest: it is larger than `cap` bytes.
-        SignatureError: its framing cannot be read on this server, the server raised, or it is shorter than declared.
+        UnreadRequest: the content is larger than `cap` bytes.
+        SignatureError: this server cannot read the framing, reading failed, or the content is shorter than declared.
     """
     if framing.length is not None and framing.length > cap:
         raise UnreadRequest(CONTENT_TOO_LARGE)
     if not framing.is_readable:
         raise profile.error(
-            "signature_header_malformed", step=1, detail="the body's framing cannot be read on this server"
+            "signature_header_malformed", step=1, detail="this server cannot read the framing of the body"
         )
     whole = _read(environ, framing.length or 0, profile)
     if digest is not None:
         digest.update(whole)
     if len(whole) == framing.length:
-        # As nearly every server hands it over: nothing is copied.
+        # Nearly every server returns it at once, so nothing is copied.
         return Content((whole,) if whole else ())
     return _gathered(environ, whole, framing.length, digest, cap=cap, profile=profile)
 
@@ -49,11 +49,11 @@ def _gathered(
     cap: int,
     profile: Profile,
 ) -> Content:
-    """Read on, from a server that hands the content over in parts."""
-    # One buffer and not a list of chunks: the application reads it, so joining them would hold the content twice.
+    """Read the rest from a server that returns the content in parts."""
+    # One buffer, not a list of chunks: joining a list would keep the content in memory twice.
     read = BytesIO()
     if length:
-        # Room for all of it at once: a buffer that grows is copied many times over.
+        # Reserve the whole size at once: a growing buffer is copied many times.
         read.seek(length - 1)
         read.write(b"\0")
         read.seek(0)
@@ -76,24 +76,26 @@ def _read(environ: dict[str, Any], size: int, profile: Profile) -> bytes:
     """Return at most `size` bytes of the stream.
 
     Raises:
-        SignatureError: the server raised, or gave something other than at most as many bytes.
+        SignatureError: reading failed, or returned something other than at most `size` bytes.
     """
     try:
         read = environ["wsgi.input"].read(size) if size else b""
         octets = read if isinstance(read, bytes) else bytes(memoryview(read or b""))
     except Exception as failure:
         raise profile.error(
-            "signature_digest_mismatch", step=11, detail="the server raised while the body was read, or gave no bytes"
+            "signature_digest_mismatch",
+            step=11,
+            detail="reading the body raised an exception, or returned something other than bytes",
         ) from failure
     if len(octets) > size:
         raise profile.error(
-            "signature_digest_mismatch", step=11, detail="the server gave more of the body than was asked for"
+            "signature_digest_mismatch", step=11, detail="the server returned more of the body than was asked for"
         )
     return octets
 
 
 def put_back(environ: dict[str, Any], content: Content) -> None:
-    """Make the content what the application reads, its length known and its framing plain."""
+    """Make the application read `content`, with its length declared."""
     stream = BytesIO(bytes(content))
     environ.update({"wsgi.input": stream, "wsgi.input_terminated": True, "CONTENT_LENGTH": str(len(content))})
     environ.pop("HTTP_TRANSFER_ENCODING", None)

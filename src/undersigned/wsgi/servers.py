@@ -1,7 +1,6 @@
-"""The WSGI server, by the traces it leaves: which ones are refused, and what to do about it.
+"""The WSGI servers that are recognised: which ones are rejected, and what to do instead.
 
-A server is recognised in order to refuse more, never to believe more: one that leaves no trace is judged by its
-environ alone.
+Recognising a server only ever rejects more. A server that is not recognised has to show everything in its environ.
 """
 
 from __future__ import annotations
@@ -23,17 +22,17 @@ _REFUSED: Mapping[str | None, str] = {
     "cheroot": f"cheroot keeps the last of several Host fields, and of any other, without a trace: {_INSTEAD}",
     "granian": "granian's WSGI interface gives no raw target and lets a field spelled with an underscore replace the "
     f"real one: serve an ASGI application with granian --interface asgi, or {_INSTEAD}",
-    "hypercorn": "hypercorn's WSGI interface gives no raw target and passes on truncated content: serve an ASGI "
+    "hypercorn": "hypercorn's WSGI interface gives no raw target and forwards truncated content: serve an ASGI "
     f"application with hypercorn, or {_INSTEAD}",
     "gunicorn uwsgi": "gunicorn --protocol uwsgi rebuilds the target from the decoded path: serve HTTP by gunicorn "
     "and use the proxy's proxy_pass",
 }
 
 NOTICES: Mapping[str | None, str] = {
-    "werkzeug": "Werkzeug's own server is for development: it merges slashes at the start of a target, so that a "
-    f"signature over //path is refused; {_INSTEAD}",
+    "werkzeug": "Werkzeug's own server is for development: it merges slashes at the start of a target, so a "
+    f"signature over //path is rejected; {_INSTEAD}",
 }
-"""What the operator of a server hears once that serves, though not well enough for production."""
+"""What is logged once about a server that works, but not well enough for production."""
 
 _RAW_TARGET: Mapping[str, str] = {
     "gevent": "gevent's pywsgi gives no raw target: pass handler_class=undersigned_gevent.RawTargetHandler to its "
@@ -54,7 +53,7 @@ _PRODUCTS: Mapping[str, str] = {
 
 
 def detected_server(environ: Mapping[str, Any], start_response: object) -> str | None:
-    """Return the name of a server whose traces are known, or None."""
+    """Return the name of the server if it is recognised, or None."""
     if getattr(start_response, "__module__", None) == "hypercorn.app_wrappers":
         return "hypercorn"
     received = getattr(getattr(start_response, "__self__", None), "req", None)
@@ -67,15 +66,17 @@ def detected_server(environ: Mapping[str, Any], start_response: object) -> str |
 
 
 def check_server(server: str | None, environ: Mapping[str, Any], profile: Profile) -> None:
-    """Refuse a server or a stack that cannot show what was signed.
+    """Check that neither the server nor what is in front of the middleware hides what was signed.
 
     Raises:
-        VerificationUnavailable: it is one of them; the detail names it and the fix.
+        VerificationUnavailable: one of them does. The detail names it and the fix.
     """
     if server in _REFUSED:
         raise authority.unsupported(profile, _REFUSED[server])
     if "werkzeug.proxy_fix.orig" in environ:
-        raise authority.unsupported(profile, "ProxyFix stands outside of this middleware: wrap it, do not be wrapped")
+        raise authority.unsupported(
+            profile, "ProxyFix runs before this middleware: put SignatureMiddleware outside ProxyFix"
+        )
     # Whatever the field says: of several, gunicorn takes the last one for SCRIPT_NAME and joins all of them here.
     if environ.get("SCRIPT_NAME") and "HTTP_SCRIPT_NAME" in environ:
         raise authority.unsupported(
@@ -86,7 +87,7 @@ def check_server(server: str | None, environ: Mapping[str, Any], profile: Profil
 
 
 def raw_target_missing(server: str | None, profile: Profile) -> SignatureError:
-    """Return the error for a server that gives no raw target; the detail says how to get one."""
+    """Return the error for a server that shows no raw target. The detail says how to get one."""
     return authority.unsupported(
         profile,
         _RAW_TARGET.get(

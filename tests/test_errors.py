@@ -20,8 +20,6 @@ from undersigned.errors import Reason, printable, signature_error
 
 UNAVAILABLE = {
     "signature_jwks_unavailable",
-    "signature_capabilities_unreachable",
-    "signature_brand_json_unreachable",
     "signature_revocation_stale",
     "signature_store_unavailable",
     "signature_server_unsupported",

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from tests.conformance.laid import ECDSA, KEYS, MCP, PLAIN, RING, SIGNED, own
 
@@ -9,7 +11,6 @@ from undersigned.conformance.document import Document
 from undersigned.conformance.resigning import signed_again
 from undersigned.conformance.vector import Endpoint, KeyRing, Vector
 from undersigned.policy.operation import PathResolver
-from undersigned.signature.signer import SignedFields
 
 FOLDER = "request-signing/profile-3.2/positive"
 LEGACY = Endpoint(profiles.ADCP_3_1, PathResolver())
@@ -82,7 +83,7 @@ class Tampered(Signer):
         right = super().sign(request, **options)
         fields = tuple((name, f"{value}x" if name == self.wrong else value) for name, value in right.fields)
         base = right.signature_base + ("x" if self.wrong == "base" else "")
-        return SignedFields(fields, right.target_uri, base)
+        return replace(right, fields=fields, signature_base=base)
 
 
 @pytest.mark.parametrize(

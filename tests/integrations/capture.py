@@ -9,6 +9,7 @@ import socket
 import ssl
 import threading
 from dataclasses import dataclass, field
+from itertools import chain, repeat
 from typing import TYPE_CHECKING
 
 from cryptography import x509
@@ -19,9 +20,11 @@ from cryptography.x509.oid import NameOID
 from undersigned import Request
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
+BUSY = b"HTTP/1.1 503 Busy\r\nRetry-After: 0\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+DROPPED = b""
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
 
@@ -69,12 +72,14 @@ class Capture:
 
 
 @contextlib.contextmanager
-def capturing(*, host: str = "127.0.0.1", tls: ssl.SSLContext | None = None, answer: bytes = OK) -> Iterator[Capture]:
-    """Capture requests, one a connection, and give each the same answer."""
+def capturing(
+    *, host: str = "127.0.0.1", tls: ssl.SSLContext | None = None, answer: bytes = OK, first: Iterable[bytes] = ()
+) -> Iterator[Capture]:
+    """Capture requests, one a connection, and answer each; the `first` ones otherwise, with nothing for `b""`."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listening = socket.create_server((host, 0), family=family)
     capture = Capture(listening.getsockname()[1])
-    thread = threading.Thread(target=_serve, args=(listening, tls, capture, answer), daemon=True)
+    thread = threading.Thread(target=_serve, args=(listening, tls, capture, chain(first, repeat(answer))), daemon=True)
     thread.start()
     try:
         yield capture
@@ -85,7 +90,7 @@ def capturing(*, host: str = "127.0.0.1", tls: ssl.SSLContext | None = None, ans
         listening.close()
 
 
-def _serve(listening: socket.socket, tls: ssl.SSLContext | None, capture: Capture, answer: bytes) -> None:
+def _serve(listening: socket.socket, tls: ssl.SSLContext | None, capture: Capture, answers: Iterator[bytes]) -> None:
     while True:
         try:
             connection, _ = listening.accept()
@@ -95,27 +100,65 @@ def _serve(listening: socket.socket, tls: ssl.SSLContext | None, capture: Captur
         with contextlib.suppress(OSError), connection:
             if tls is None:
                 capture.sent.append(_read(connection))
-                connection.sendall(answer)
+                connection.sendall(next(answers))
             else:
                 with tls.wrap_socket(connection, server_side=True) as secured:
                     capture.sent.append(_read(secured))
-                    secured.sendall(answer)
+                    secured.sendall(next(answers))
+
+
+@contextlib.contextmanager
+def tunnelling(to: int) -> Iterator[int]:
+    """A proxy that answers one CONNECT and passes what follows to port `to` on loopback; its port."""
+    listening = socket.create_server(("127.0.0.1", 0))
+    thread = threading.Thread(target=_tunnel, args=(listening, to), daemon=True)
+    thread.start()
+    try:
+        yield listening.getsockname()[1]
+    finally:
+        thread.join(10)
+        listening.close()
+
+
+def _tunnel(listening: socket.socket, to: int) -> None:
+    connection, _ = listening.accept()
+    with connection, socket.create_connection(("127.0.0.1", to)) as onward:
+        _read(connection)
+        connection.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
+        back = threading.Thread(target=_pass, args=(onward, connection), daemon=True)
+        back.start()
+        _pass(connection, onward)
+        back.join(10)
+
+
+def _pass(source: socket.socket, to: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        while received := source.recv(65536):
+            to.sendall(received)
+        to.shutdown(socket.SHUT_WR)
 
 
 def _read(connection: socket.socket) -> Sent:
     received = b""
     while b"\r\n\r\n" not in received:
-        received += connection.recv(65536)
+        received += _more(connection)
     head, _, rest = received.partition(b"\r\n\r\n")
     sent = Sent(head, b"")
     if sent.lines("transfer-encoding"):
         while not rest.endswith(b"0\r\n\r\n"):
-            rest += connection.recv(65536)
+            rest += _more(connection)
         return Sent(head, _unchunked(rest))
     length = int((sent.lines("content-length") or ["0"])[0])
     while len(rest) < length:
-        rest += connection.recv(65536)
+        rest += _more(connection)
     return Sent(head, rest)
+
+
+def _more(connection: socket.socket) -> bytes:
+    received = connection.recv(65536)
+    if not received:
+        raise ConnectionError("closed before the request was complete")
+    return received
 
 
 def _unchunked(chunks: bytes) -> bytes:

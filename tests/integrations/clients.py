@@ -34,23 +34,39 @@ class Means:
         kind = "async" if self.asynchronous else "sync"
         return f"{self.library}-{kind}-{'transport' if self.transport else 'auth'}"
 
-    def send(self, method: str, url: str, *, signer: Signer, origins: list[str], times: int = 1, options=None, **parts):
-        """Send one request, `times` times over, and return the last response."""
+    def send(
+        self,
+        method: str,
+        url: str,
+        *,
+        signer: Signer,
+        origins: list[str],
+        times: int = 1,
+        options=None,
+        signing=None,
+        sending=lambda transport: transport,
+        **parts,
+    ):
+        """Send one request, `times` times over, and return the last response.
+
+        `options` are the client's, `signing` the auth's or transport's, and `sending` wraps the transport that sends.
+        """
         plain, signed = LIBRARIES[self.library]
+        signing = {"origins": origins, **(signing or {})}
         options = {"timeout": 10, "verify": TRUST, **(options or {})}
         inner = {name: options.pop(name) for name in ("verify", "http1", "http2", "proxy") if name in options}
         if self.asynchronous:
-            sending = plain.AsyncHTTPTransport(**inner)
+            transport = sending(plain.AsyncHTTPTransport(**inner))
             if self.transport:
-                options["transport"] = signed.AsyncSignatureTransport(sending, signer, origins=origins)
+                options["transport"] = signed.AsyncSignatureTransport(transport, signer, **signing)
             else:
-                options |= {"transport": sending, "auth": signed.SignatureAuth(signer, origins=origins)}
+                options |= {"transport": transport, "auth": signed.SignatureAuth(signer, **signing)}
             return asyncio.run(self._awaited(plain.AsyncClient(**options), method, url, times, parts))
-        sending = plain.HTTPTransport(**inner)
+        transport = sending(plain.HTTPTransport(**inner))
         if self.transport:
-            options["transport"] = signed.SignatureTransport(sending, signer, origins=origins)
+            options["transport"] = signed.SignatureTransport(transport, signer, **signing)
         else:
-            options |= {"transport": sending, "auth": signed.SignatureAuth(signer, origins=origins)}
+            options |= {"transport": transport, "auth": signed.SignatureAuth(signer, **signing)}
         with plain.Client(**options) as client:
             request = client.build_request(method, url, **parts)
             for _ in range(times - 1):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import io
 import json
-import pathlib
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
@@ -281,22 +280,17 @@ def test_the_request_shows_its_signature(seller, library):
 
 
 @both_libraries
-def test_a_hook_can_replace_and_remove_what_was_signed(seller, library):
+def test_signed_header_fields_can_be_replaced_and_removed(library):
     plain, signed = LIBRARIES[library]
-
-    def tamper(request):
-        request.headers["X-Added"] = "1"
-        request.headers["Signature"] = "sig1=:AAAA:"
-        del request.headers["Content-Digest"]
-        with pytest.raises(KeyError):
-            del request.headers["X-Absent"]
-
-    auth = signed.SignatureAuth(make_signer(), origins=[seller.origin])
-    with plain.Client(auth=auth, event_hooks={"request": [tamper]}) as client:
-        assert client.post(f"{seller.origin}/", json={"a": 1}).status_code == 401
-    arrived = seller.arrivals[-1].fields
-    assert (arrived["x-added"], arrived["signature"]) == ("1", "sig1=:AAAA:")
-    assert "content-digest" not in arrived
+    request = plain.Request("POST", f"{ORIGIN}/", json={"a": 1})
+    next(signed.SignatureAuth(make_signer(), origins=[ORIGIN]).auth_flow(request))
+    request.headers["X-Added"] = "1"
+    request.headers["Signature"] = "sig1=:AAAA:"
+    del request.headers["Content-Digest"]
+    with pytest.raises(KeyError):
+        del request.headers["X-Absent"]
+    assert (request.headers["x-added"], request.headers["signature"]) == ("1", "sig1=:AAAA:")
+    assert "content-digest" not in request.headers
 
 
 def test_the_package_signs_for_httpx():
@@ -316,11 +310,6 @@ def test_the_package_needs_only_one_of_the_libraries(monkeypatch):
     assert issubclass(SignatureAuth, httpx2.Auth)
     with pytest.raises(ImportError, match=r"install 'undersigned\[httpx\]', or import SignatureAuth from"):
         from undersigned_httpx import SignatureAuth  # noqa: PLC0415 - the same
-
-
-def test_both_libraries_are_served_by_the_same_text():
-    texts = [pathlib.Path(signed.__file__).read_text() for _, signed in LIBRARIES.values()]
-    assert texts[0].replace("httpx", "httpx2") == texts[1]
 
 
 def test_the_digest_is_that_of_the_bytes_on_the_wire():

@@ -9,7 +9,7 @@ from tests.integrations.capture import capturing
 from tests.integrations.clients import BY_AUTH, BY_TRANSPORT, LIBRARIES, MEANS
 from tests.integrations.seller import KEYID, make_signer, selling
 
-from undersigned import SigningError
+from undersigned import MalformedURL, SigningError
 
 STATUSES = [301, 302, 303, 307, 308]
 FOLLOWING = {"follow_redirects": True}
@@ -37,15 +37,16 @@ def empty(seller, other):
     other.arrivals.clear()
 
 
-def follow(means, method, url, seller, *, origins=None, signer=None, **parts):
-    origins = origins or [seller.origin]
-    return means.send(method, url, signer=signer or make_signer(), origins=origins, options=FOLLOWING, **parts)
+def follow(means, method, url, seller, *, origins=None, signer=None, unsigned=False, **parts):
+    origins, signing = origins or [seller.origin], {"follow_unsigned": unsigned}
+    options = {"signer": signer or make_signer(), "origins": origins, "options": FOLLOWING, "signing": signing}
+    return means.send(method, url, **options, **parts)
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
 @pytest.mark.parametrize("status", STATUSES)
 @by_transport
-def test_a_redirect_within_the_origin_is_signed_afresh_by_the_transport(seller, means, status, method):
+def test_redirect_within_the_origin_is_signed_by_the_transport(seller, means, status, method):
     parts = {"json": {"a": 1}} if method == "POST" else {}
     answer = follow(means, method, seller.go(status, "/next"), seller, **parts)
     first, second = seller.arrivals
@@ -59,41 +60,57 @@ def test_a_redirect_within_the_origin_is_signed_afresh_by_the_transport(seller, 
 @pytest.mark.parametrize("method", ["GET", "POST"])
 @pytest.mark.parametrize("status", STATUSES)
 @by_auth
-def test_a_redirect_within_the_origin_carries_nothing_of_the_auths_signature(seller, means, status, method):
+def test_redirect_is_not_followed_by_the_auth_unless_unsigned(seller, means, status, method):
     parts = {"json": {"a": 1}} if method == "POST" else {}
-    answer = follow(means, method, seller.go(status, "/next"), seller, **parts)
-    first, second = seller.arrivals
-    assert (first.keyid, answer.json()) == (KEYID, {"keyid": None})
-    assert second.bare
+    url = seller.go(status, "/next")
+    with pytest.raises(SigningError, match="a redirect is followed, which SignatureAuth cannot sign"):
+        follow(means, method, url, seller, **parts)
+    assert [arrival.keyid for arrival in seller.arrivals] == [KEYID]
+    answer = follow(means, method, url, seller, unsigned=True, **parts)
+    assert [arrival.keyid for arrival in seller.arrivals] == [KEYID, KEYID, None]
+    assert answer.json() == {"keyid": None}
+    assert seller.arrivals[-1].bare
 
 
 @pytest.mark.parametrize("status", [302, 307])
 @pytest.mark.parametrize("listed", [False, True])
 @every_means
-def test_a_redirect_to_another_origin_carries_nothing_of_a_signature(seller, other, means, status, listed):
+def test_redirect_to_another_origin_is_not_followed_unless_unsigned(seller, other, means, status, listed):
     origins = [seller.origin, other.origin] if listed else [seller.origin]
     url = seller.go(status, f"{other.origin}/next")
-    answer = follow(means, "POST", url, seller, origins=origins, json={"a": 1})
+    with pytest.raises(SigningError, match=r"redirect.*pass follow_unsigned=True to follow"):
+        follow(means, "POST", url, seller, origins=origins, json={"a": 1})
+    assert other.arrivals == []
+    answer = follow(means, "POST", url, seller, origins=origins, json={"a": 1}, unsigned=True)
     (arrival,) = other.arrivals
     assert arrival.bare
     assert answer.json() == {"keyid": None}
 
 
 @every_means
-def test_an_origin_that_was_not_signed_for_chooses_nothing_that_is_signed(seller, other, means):
+def test_origin_that_was_not_signed_for_chooses_nothing_that_is_signed(seller, other, means):
     url = seller.go(307, f"{other.origin}/go/307?to={seller.origin}/order")
-    follow(means, "POST", url, seller, json={"a": 1})
+    follow(means, "POST", url, seller, json={"a": 1}, unsigned=True)
     assert other.arrivals[0].bare
     assert seller.arrivals[1].target == "/order"
     assert seller.arrivals[1].bare
 
 
 @every_means
-def test_an_origin_leads_into_no_signature_of_another_by_its_own_redirects(seller, other, means):
+def test_origin_gets_no_signature_for_another_by_redirects_of_its_own(seller, other, means):
     url = seller.go(307, other.go(307, "/order"))
-    follow(means, "POST", url, seller, origins=[seller.origin, other.origin], json={"a": 1})
+    follow(means, "POST", url, seller, origins=[seller.origin, other.origin], json={"a": 1}, unsigned=True)
     assert [arrival.target for arrival in other.arrivals] == ["/go/307?to=/order", "/order"]
     assert all(arrival.bare for arrival in other.arrivals)
+
+
+@by_transport
+def test_unsigned_redirect_carries_no_field_that_a_signer_writes(seller, other, means):
+    given = {"Content-Digest": "sha-256=:AAAA:", "Signature": "a=:AAAA:", "X-Kept": "1"}
+    follow(means, "GET", seller.go(302, f"{other.origin}/next"), seller, headers=given, unsigned=True)
+    (arrival,) = other.arrivals
+    assert arrival.bare
+    assert arrival.fields["x-kept"] == "1"
 
 
 @by_transport
@@ -115,25 +132,30 @@ def test_every_hop_of_a_chain_is_signed_by_the_transport(seller, means):
     ],
 )
 @by_transport
-def test_a_location_is_sent_as_it_is_signed(seller, means, location, target):
+def test_location_is_sent_as_it_is_signed(seller, means, location, target):
     follow(means, "GET", seller.go(302, location.format(port=seller.port)), seller)
     assert (seller.arrivals[1].target, seller.arrivals[1].keyid) == (target, KEYID)
 
 
+@pytest.mark.parametrize("unsigned", [False, True])
 @by_transport
-def test_a_location_without_canonical_form_is_followed_without_a_signature(seller, means):
-    follow(means, "GET", seller.go(302, "/%252e%252e/next"), seller)
-    assert seller.arrivals[1].bare
-
-
-@by_transport
-def test_a_redirect_out_of_the_listed_path_carries_no_signature(seller, means):
-    follow(means, "GET", seller.go(302, "/elsewhere"), seller, origins=[f"{seller.origin}/go"])
-    assert [arrival.bare for arrival in seller.arrivals] == [False, True]
+def test_location_without_canonical_form_is_not_followed(seller, means, unsigned):
+    with pytest.raises(MalformedURL):
+        follow(means, "GET", seller.go(302, "/%252e%252e/next"), seller, unsigned=unsigned)
+    assert len(seller.arrivals) == 1
 
 
 @by_transport
-def test_a_redirect_that_cannot_be_signed_is_the_signers_error(means):
+def test_redirect_out_of_the_listed_path_is_not_followed_unless_unsigned(seller, means):
+    origins = [f"{seller.origin}/go"]
+    with pytest.raises(SigningError, match="redirect: "):
+        follow(means, "GET", seller.go(302, "/elsewhere"), seller, origins=origins)
+    follow(means, "GET", seller.go(302, "/elsewhere"), seller, origins=origins, unsigned=True)
+    assert [arrival.bare for arrival in seller.arrivals] == [False, False, True]
+
+
+@by_transport
+def test_redirect_that_cannot_be_signed_is_the_signers_error(means):
     with capturing(
         answer=b"HTTP/1.1 302 Found\r\nLocation: /n\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
     ) as to:
@@ -145,7 +167,7 @@ def test_a_redirect_that_cannot_be_signed_is_the_signers_error(means):
 
 
 @both_libraries
-def test_a_redirect_that_is_not_followed_is_signed_anew_when_it_is_sent(seller, library):
+def test_redirect_that_is_not_followed_is_signed_when_it_is_sent(seller, library):
     plain, signed = LIBRARIES[library]
     with plain.Client(auth=signed.SignatureAuth(make_signer(), origins=[seller.origin])) as client:
         answer = client.post(seller.go(307, "/next"), json={"a": 1})
@@ -154,7 +176,7 @@ def test_a_redirect_that_is_not_followed_is_signed_anew_when_it_is_sent(seller, 
 
 
 @both_libraries
-def test_a_redirect_from_a_mounted_transport_leaves_without_a_signature(seller, other, library):
+def test_redirect_from_a_mounted_transport_leaves_without_a_signature(seller, other, library):
     plain, signed = LIBRARIES[library]
 
     async def redirected():
@@ -169,7 +191,7 @@ def test_a_redirect_from_a_mounted_transport_leaves_without_a_signature(seller, 
 
 
 @both_libraries
-def test_a_redirect_from_the_auth_to_the_transport_is_signed_by_the_transport(seller, library):
+def test_redirect_is_signed_by_the_transport_when_there_is_an_auth_too(seller, library):
     plain, signed = LIBRARIES[library]
     transport = signed.SignatureTransport(plain.HTTPTransport(), make_signer(), origins=[seller.origin])
     auth = signed.SignatureAuth(make_signer(), origins=[seller.origin])

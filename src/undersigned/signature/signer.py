@@ -43,11 +43,13 @@ class SignedFields:
 
     Attributes:
         fields: the header fields to add, as (name, value) pairs.
+        components: the names of the covered components, such as `@method` and `content-type`.
         target_uri: the canonical target URI that was signed. Send the request to it.
         signature_base: the base that was signed. It may contain header values, so the repr leaves it out.
     """
 
     fields: tuple[tuple[str, str], ...]
+    components: tuple[str, ...]
     target_uri: str = field(repr=False)
     signature_base: str = field(repr=False)
 
@@ -147,7 +149,7 @@ class Signer:
         added = () if digest is None else (("Content-Digest", digest),)
         signature = serialize_byte_sequence(self._key.sign(base.encode("ascii")), self.profile.encoding)
         fields = (*added, ("Signature-Input", f"{label}={parameters}"), ("Signature", f"{label}={signature}"))
-        return SignedFields(fields, target.target_uri, base)
+        return SignedFields(fields, covered.names, target.target_uri, base)
 
     def _check_signatures(self, request: Request, label: str) -> None:
         """Check that signatures the request already has can be read, and that none has this label.

@@ -1,0 +1,160 @@
+"""Client signers: what every HTTP client integration shares to sign an outgoing request.
+
+An integration passes the parts of a request to `ClientSigner.sign` and sends the `SignedRequest` that it returns.
+Nothing here imports a client library or does IO.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from undersigned.errors import ConfigurationError, SigningError
+from undersigned.message.request import Request
+from undersigned.signature.signer import Signer
+from undersigned.url import canonicalize, canonicalize_authority
+from undersigned.url.origin import Origins
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from undersigned.url import CanonicalURL
+
+SIGNATURE_FIELDS = frozenset({"signature-input", "signature", "content-digest"})
+"""The names of the fields that the signer writes, in lower case. The ones that a request already has are replaced."""
+
+_URLS_KEPT = 128
+
+
+@dataclass(frozen=True, slots=True)
+class SignedRequest:
+    """A signed request: send exactly these parts, and the bytes sent are the bytes signed.
+
+    Attributes:
+        method: the method.
+        url: the canonical URL.
+        origin: the scheme and authority of the URL.
+        authority: the value of `Host` or `:authority`.
+        fields: the given header fields without signature fields; a `Host` among them is in canonical form.
+        signature: the header fields to add: Signature-Input, Signature and, for content, Content-Digest.
+        covered: the names of the covered header fields, in lower case.
+    """
+
+    method: str
+    url: str = field(repr=False)
+    origin: str
+    authority: str
+    fields: tuple[tuple[str, str], ...] = field(repr=False)
+    signature: tuple[tuple[str, str], ...]
+    covered: frozenset[str]
+
+
+class ClientSigner:
+    """A signer of outgoing requests, for listed origins only. Safe to share between threads.
+
+    Args:
+        signer: makes the signatures.
+        origins: the origins to sign for, such as `https://seller.example.com`. An origin with a path, such as
+            `https://seller.example.com/api`, allows only what is below that path.
+        follow_unsigned: whether to follow a redirect that leaves the origin, without a signature. By default such a
+            redirect raises `SigningError`.
+
+    Attributes:
+        follow_unsigned: as given.
+
+    Raises:
+        ConfigurationError: an argument has the wrong type or value.
+    """
+
+    __slots__ = ("_canonical", "_origins", "_signer", "follow_unsigned")
+
+    def __init__(self, signer: Signer, origins: Iterable[str], *, follow_unsigned: bool = False) -> None:
+        if not isinstance(signer, Signer):
+            raise ConfigurationError("signer: pass a Signer, such as Signer(key, profile=profiles.ADCP_3_2)")
+        if not isinstance(follow_unsigned, bool):
+            raise ConfigurationError("follow_unsigned: pass True or False")
+        self._signer = signer
+        self._origins = Origins(origins)
+        self.follow_unsigned = follow_unsigned
+        # A client sends to a few URLs again and again.
+        self._canonical: Callable[[str], CanonicalURL] = lru_cache(_URLS_KEPT)(canonicalize)
+
+    def sign(
+        self,
+        method: str,
+        url: str,
+        fields: Iterable[tuple[str, str]],
+        content: bytes,
+        *,
+        has_body: bool | None = None,
+    ) -> SignedRequest:
+        """Sign a request.
+
+        Args:
+            method: the method as it is sent.
+            url: the absolute URL as the client spells it.
+            fields: the header fields as they are sent. Text is bytes decoded as Latin-1.
+            content: the whole content as it is sent.
+            has_body: whether the request is sent as one with content; by default, whether `content` is not empty.
+
+        Raises:
+            MalformedURL: the URL or `Host` has no canonical form.
+            SigningError: the origin is not listed, or the request lacks what the signature covers.
+        """
+        target = self._canonical(url)
+        origin = _origin(target)
+        if not self._origins.lists(target):
+            raise SigningError(
+                f"origins: {origin} is not listed for this path; add it to origins=, or send the request by a client "
+                "that does not sign"
+            )
+        kept = tuple(
+            [
+                (name, _canonical_host(value, target) if name.lower() == "host" else value)
+                for name, value in fields
+                if name.lower() not in SIGNATURE_FIELDS
+            ]
+        )
+        signed = self._signer.sign(Request(method, target.target_uri, kept, content, has_body=has_body))
+        covered = frozenset([name for name in signed.components if name[0] != "@"])
+        return SignedRequest(method, target.target_uri, origin, target.authority, kept, signed.fields, covered)
+
+    def signs_redirect(self, before: str | None, url: str) -> bool:
+        """Return whether to sign the request that a redirect leads to.
+
+        A redirect is signed only within the origin that sent it: one origin must not choose what is signed for another.
+
+        Args:
+            before: the origin that the redirected request was signed for, or None if it was sent without a signature.
+            url: the URL that the redirect leads to.
+
+        Returns:
+            True to sign the request, False to send it without any signature field.
+
+        Raises:
+            MalformedURL: the URL has no canonical form.
+            SigningError: the redirect leaves the origin or its listed path, and `follow_unsigned` is False.
+        """
+        if before is None and self.follow_unsigned:
+            return False
+        target = self._canonical(url)
+        origin = _origin(target)
+        if origin == before and self._origins.lists(target):
+            return True
+        if not self.follow_unsigned:
+            raise SigningError(
+                f"redirect: it leads to {origin}, out of the origin or path that was signed for; request that URL "
+                "itself, do not follow redirects, or pass follow_unsigned=True to follow it without a signature"
+            )
+        return False
+
+
+def _origin(target: CanonicalURL) -> str:
+    return f"{target.scheme}://{target.authority}"
+
+
+def _canonical_host(value: str, target: CanonicalURL) -> str:
+    """Return the target's authority if `value` spells it, else `value`, which the signer rejects."""
+    own = target.authority
+    return own if value == own or canonicalize_authority(value.strip(" \t"), target.scheme) == own else value

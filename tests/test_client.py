@@ -1,0 +1,136 @@
+"""What every client integration shares: which requests are signed, and what is sent then."""
+
+from __future__ import annotations
+
+import pytest
+from tests.keys import BODY, JSON_FIELD, signer, verifier
+
+from undersigned import ConfigurationError, MalformedURL, Request, SigningError
+from undersigned.client import ClientSigner
+
+ORIGIN = "https://seller.example.com"
+OTHER = "https://other.example.com"
+
+
+def client(*origins: str, follow_unsigned: bool = False, **options) -> ClientSigner:
+    return ClientSigner(signer(**options), origins or [ORIGIN], follow_unsigned=follow_unsigned)
+
+
+def received(signed, body: bytes = b"") -> Request:
+    fields = {"host": signed.authority, **{name.lower(): value for name, value in (*signed.fields, *signed.signature)}}
+    return Request(signed.method, signed.url, fields, body)
+
+
+@pytest.mark.parametrize(("fields", "body"), [([], b""), ([JSON_FIELD, ("X-A", "1")], BODY)])
+def test_signed_request_verifies_as_it_is_sent(fields, body):
+    signed = client().sign("POST", "HTTPS://Seller.example.com:443/./p?q#f", fields, body)
+    assert (signed.url, signed.origin, signed.authority) == (f"{ORIGIN}/p?q", ORIGIN, "seller.example.com")
+    assert signed.fields == tuple(fields)
+    assert verifier().verify(received(signed, body)).target_uri == f"{ORIGIN}/p?q"
+
+
+def test_content_of_unknown_length_is_signed_as_content():
+    signed = client().sign("POST", f"{ORIGIN}/", [JSON_FIELD], b"", has_body=True)
+    assert signed.covered == {"content-type", "content-digest"}
+
+
+def test_signature_fields_that_a_request_has_are_replaced():
+    old = [("Signature", "x"), ("SIGNATURE-INPUT", ""), ("content-digest", "sha-256=:AAAA:"), ("X-Kept", "1")]
+    signed = client().sign("GET", f"{ORIGIN}/", old, b"")
+    assert signed.fields == (("X-Kept", "1"),)
+    assert [name for name, _ in signed.signature] == ["Signature-Input", "Signature"]
+
+
+@pytest.mark.parametrize("host", ["Seller.Example.com:443", " seller.example.com.", "seller.example.com"])
+def test_host_is_signed_and_sent_in_canonical_form(host):
+    signed = client(components=["host"]).sign("GET", f"{ORIGIN}/", [("HOST", host)], b"")
+    assert signed.fields == (("HOST", "seller.example.com"),)
+    assert signed.covered == {"host"}
+    assert verifier().verify(received(signed))
+
+
+def test_host_of_another_authority_is_rejected():
+    with pytest.raises(SigningError, match="Host is not the URL's authority"):
+        client().sign("GET", f"{ORIGIN}/", [("Host", "other.example.com")], b"")
+
+
+@pytest.mark.parametrize(
+    "url", [f"{OTHER}/", "http://seller.example.com/", f"{ORIGIN}:8443/", "https://seller.example.com@x.example/"]
+)
+def test_origin_that_is_not_listed_is_rejected_with_the_fix(url):
+    with pytest.raises(SigningError, match=r"origins: https?://\S+ is not listed for this path; add it to origins="):
+        client().sign("GET", url, [], b"")
+
+
+def test_path_of_an_origin_limits_what_is_signed():
+    below = client(f"{ORIGIN}/api/")
+    assert below.sign("GET", f"{ORIGIN}/api/x", [], b"").url == f"{ORIGIN}/api/x"
+    for path in ("/", "/api", "/apis/x", "/api/../x"):
+        with pytest.raises(SigningError, match="not listed for this path"):
+            below.sign("GET", f"{ORIGIN}{path}", [], b"")
+
+
+def test_url_without_canonical_form_is_rejected():
+    with pytest.raises(MalformedURL):
+        client().sign("GET", "https://seller..example.com/", [], b"")
+
+
+def test_repr_shows_neither_target_nor_fields():
+    shown = repr(client().sign("GET", f"{ORIGIN}/?token=s3cret", [("Authorization", "s3cret")], b""))
+    assert "s3cret" not in shown
+
+
+@pytest.mark.parametrize("url", [f"{ORIGIN}/p", "HTTPS://SELLER.example.com:443/p"])
+@pytest.mark.parametrize("follow_unsigned", [False, True])
+def test_redirect_within_the_origin_is_signed(url, follow_unsigned):
+    assert client(follow_unsigned=follow_unsigned).signs_redirect(ORIGIN, url)
+
+
+@pytest.mark.parametrize(
+    ("before", "url"),
+    [
+        (ORIGIN, f"{OTHER}/"),
+        (ORIGIN, "http://seller.example.com/"),
+        (ORIGIN, f"{ORIGIN}:8443/"),
+        (ORIGIN, "https://third.example.com/"),
+        (None, f"{ORIGIN}/"),
+    ],
+)
+def test_redirect_out_of_the_origin_is_rejected_unless_followed_unsigned(before, url):
+    with pytest.raises(SigningError, match=r"redirect: it leads to https?://\S+, out of .*; request that URL itself"):
+        client(ORIGIN, OTHER).signs_redirect(before, url)
+    assert not client(ORIGIN, OTHER, follow_unsigned=True).signs_redirect(before, url)
+
+
+def test_redirect_out_of_the_listed_path_is_rejected_unless_followed_unsigned():
+    with pytest.raises(SigningError, match="redirect: "):
+        client(f"{ORIGIN}/api").signs_redirect(ORIGIN, f"{ORIGIN}/p")
+    assert not client(f"{ORIGIN}/api", follow_unsigned=True).signs_redirect(ORIGIN, f"{ORIGIN}/p")
+
+
+@pytest.mark.parametrize("follow_unsigned", [False, True])
+def test_redirect_to_a_url_without_canonical_form_is_rejected(follow_unsigned):
+    with pytest.raises(MalformedURL):
+        client(follow_unsigned=follow_unsigned).signs_redirect(ORIGIN, f"{ORIGIN}/%2e%2e/p")
+    with pytest.raises(MalformedURL):
+        client(follow_unsigned=follow_unsigned).signs_redirect(ORIGIN, "https://seller..example.com/")
+
+
+def test_redirect_of_an_unsigned_request_is_followed_wherever_it_leads():
+    assert not client(follow_unsigned=True).signs_redirect(None, "https://seller..example.com/")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "option"),
+    [
+        (("a signer", [ORIGIN]), "signer"),
+        ((signer(), ORIGIN), "origins"),
+        ((signer(), []), "origins"),
+        ((signer(), ["seller.example.com"]), "origins"),
+    ],
+)
+def test_wrong_option_is_rejected_at_construction(arguments, option):
+    with pytest.raises(ConfigurationError, match=f"^{option}: "):
+        ClientSigner(*arguments)
+    with pytest.raises(ConfigurationError, match=r"^follow_unsigned: pass True or False"):
+        ClientSigner(signer(), [ORIGIN], follow_unsigned="no")

@@ -62,9 +62,9 @@ def test_a_wrong_base_is_marked_under_its_first_differing_byte(right):
 
 
 def test_json_is_one_object_and_nothing_else(right):
-    done = run("conformance", "--json", str(right))
-    told = json.loads(done.stdout)
-    assert (done.returncode, done.stdout.count(b"\n")) == (0, 1)
+    result = invoke("conformance", "--json", str(right))
+    told = json.loads(result.stdout)
+    assert (result.exit_code, result.stdout.count("\n")) == (0, 1)
     assert (told["passed"], told["failed"], told["failures"], told["not_run"]) == (2, 0, [], [])
     assert told["sets"] == [{"name": NAME, "passed": 2, "failed": 0, "total": 2}]
 
@@ -103,10 +103,10 @@ def test_a_directory_that_cannot_be_listed_is_exit_2_and_no_traceback(right, mon
 
 def test_a_foreign_file_fails_alone_and_without_a_traceback(right):
     lay_files(right, {f"{NAME}/negative/{name}.json": data for name, data in FOREIGN.items()})
-    done = run("conformance", str(right))
-    assert done.returncode == 1
-    assert done.stdout.endswith(b"\n2 passed, %d failed\n" % len(FOREIGN))
-    assert b"Traceback" not in done.stdout + done.stderr
+    result = invoke("conformance", str(right))
+    assert result.exit_code == 1
+    assert result.stdout.endswith(f"\n2 passed, {len(FOREIGN)} failed\n")
+    assert "Traceback" not in result.output
 
 
 FOREIGN = {

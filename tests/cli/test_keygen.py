@@ -5,7 +5,7 @@ import os
 import stat
 
 import pytest
-from tests.cli.command import answers, invoke, lines, run
+from tests.cli.command import answers, invoke, lines
 
 from undersigned.cli import keygen
 
@@ -22,10 +22,10 @@ def read(directory, name: str) -> dict:
 )
 def test_two_files_are_written_and_named_and_what_one_signs_the_other_verifies(algorithm, own, tmp_path):
     directory = tmp_path / "made" / "here"
-    done = run("keygen", "--alg", algorithm, "--kid", "buyer", "--out", str(directory))
+    result = invoke("keygen", "--alg", algorithm, "--kid", "buyer", "--out", str(directory))
     private, public = read(directory, "private.jwk.json"), read(directory, "public.jwks.json")
-    said = done.stdout.decode()
-    assert (done.returncode, done.stderr) == (0, b"")
+    said = result.stdout
+    assert (result.exit_code, result.stderr) == (0, "")
     assert all(str(directory / name) in said for name in ("private.jwk.json", "public.jwks.json"))
     assert private["d"] not in said
     [key] = public["keys"]

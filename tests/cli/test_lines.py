@@ -7,7 +7,7 @@ import sys
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.cli.command import answers, lines, not_blank, run
+from tests.cli.command import answers, invoke, lines, not_blank
 
 GOOD = b'"https://a.example"\n'
 MALFORMED = {
@@ -85,9 +85,9 @@ def test_standard_input_that_cannot_be_read_is_said_in_one_line(redirection, mes
 @pytest.mark.parametrize("args", [[], ["https://a.example"], ["-", "-"]])
 def test_a_command_that_reads_lines_only_wants_exactly_one_dash(command, args, keys):
     given_keys = {"sign": ["--key", keys.private], "verify": ["--jwks", keys.public]}[command]
-    done = run(command, *given_keys, *args)
-    assert (done.returncode, done.stdout) == (2, b"")
-    assert b"Usage: undersigned" in done.stderr
+    result = invoke(command, *given_keys, *args)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "Usage: undersigned" in result.stderr
 
 
 @given(stdin=st.binary(max_size=200))

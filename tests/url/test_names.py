@@ -16,6 +16,7 @@ FOR_SIGNING = {
     "MalformedURL",
     "Origin",
     "Origins",
+    "URL",
     "canonicalize",
     "canonicalize_authority",
     "same_url",

@@ -15,7 +15,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from undersigned import KeySet, MemoryReplayStore, Verifier, profiles
-from undersigned_starlette import Signature, SignatureMiddleware
+from undersigned_fastapi import Signature, SignatureMiddleware
 
 app = FastAPI()
 

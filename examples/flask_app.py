@@ -14,7 +14,7 @@ from pathlib import Path
 from flask import Flask
 from waitress import serve
 
-from undersigned_flask import Undersigned, current_signature, required
+from undersigned_flask import Undersigned, current_signature, signature_required
 
 app = Flask(__name__)
 undersigned = Undersigned(mode="optional")
@@ -26,7 +26,7 @@ def welcome() -> dict[str, str]:
 
 
 @app.post("/plans/<plan>")
-@required
+@signature_required
 def buy(plan: str) -> dict[str, str]:
     return {"plan": plan, "caller": current_signature.keyid, "signed": current_signature.target_uri}
 

@@ -19,14 +19,14 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from undersigned import KeySet, MemoryReplayStore, VerifiedSignature, Verifier, profiles
-from undersigned_starlette import SignatureMiddleware, require_signature
+from undersigned_starlette import SignatureMiddleware, signature_required
 
 
 async def welcome(_request: Request) -> JSONResponse:
     return JSONResponse({"service": "plans"})
 
 
-@require_signature
+@signature_required
 async def buy(request: Request) -> JSONResponse:
     signature: VerifiedSignature = request.state.signature
     plan = request.path_params["plan"]

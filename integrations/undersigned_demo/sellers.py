@@ -10,8 +10,8 @@ from fastapi import Depends, FastAPI
 from flask import Flask
 
 from undersigned import VerifiedSignature, Verifier
-from undersigned_flask import Undersigned, current_signature, required
-from undersigned_starlette import SignatureMiddleware, require_signature
+from undersigned_fastapi import SignatureMiddleware, require_signature
+from undersigned_flask import Undersigned, current_signature, signature_required
 
 METHODS = ["GET", "POST", "PUT"]
 
@@ -33,7 +33,7 @@ def flask_seller(verifier: Verifier, origin: str) -> Flask:
     app = Flask(__name__)
 
     @app.route("/<path:path>", methods=METHODS)
-    @required
+    @signature_required
     def endpoint(path: str) -> dict[str, str]:  # noqa: ARG001 - Flask passes what the rule names
         return _told(current_signature, origin)
 

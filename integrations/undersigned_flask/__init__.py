@@ -1,10 +1,10 @@
 """HTTP message signatures for Flask.
 
-`Undersigned(app)` verifies, `required` lets a view or a blueprint run only for a signed request, and
+`Undersigned(app)` verifies, `signature_required` lets a view or a blueprint run only for a signed request, and
 `current_signature` is the signature of the request.
 """
 
 from .extension import Undersigned
-from .requirement import current_signature, required
+from .requirement import current_signature, signature_required
 
-__all__ = ["Undersigned", "current_signature", "required"]
+__all__ = ["Undersigned", "current_signature", "signature_required"]

@@ -1,49 +1,55 @@
-"""The Flask extension: puts the WSGI middleware around applications, configured by each one's `app.config`."""
+"""The Flask extension: it puts the WSGI middleware around applications, each configured by its `app.config`."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from undersigned import ConfigurationError
 from undersigned.middleware import DEFAULT_MAX_BODY
-from undersigned.wsgi import SignatureMiddleware
 
-from .answer import HTMLRefusals
+from .answer import BrowserMiddleware
 from .requirement import EXTENSION
 from .settings import Settings, strings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from flask import Flask
 
-    from undersigned import Verifier
-    from undersigned.wsgi import WSGIApp
+    from undersigned import Decision, Policy, Verifier
+    from undersigned.wsgi import Fallback
 
     from .settings import ModeSetting
 
 
 class Undersigned:
-    """Verifies the requests of Flask applications; `current_signature` is what it found.
+    """An extension that verifies the requests of Flask applications. `current_signature` is the signature.
 
-    One object may serve several applications. `app.config` goes before the arguments: `UNDERSIGNED_VERIFIER`,
-    `UNDERSIGNED_ORIGINS`, `UNDERSIGNED_MODE` and `UNDERSIGNED_MAX_BODY`. Instead of a verifier, `UNDERSIGNED_JWKS` (a
-    JWK set) and `UNDERSIGNED_PROFILE` (a profile or its name) make one. That one remembers nonces in its process:
-    several worker processes need a verifier with a store they share.
+    One object may serve several applications. Each argument is also a key of `app.config`, which comes first:
+    `UNDERSIGNED_ORIGINS` for `origins`, and so on. Instead of a verifier, `UNDERSIGNED_JWKS` (a JWK set) and
+    `UNDERSIGNED_PROFILE` (a profile or its name) make one. Such a verifier keeps nonces in its process: several worker
+    processes need a verifier with a store that they share.
 
-    An unsigned request is answered 401 with the code and nothing more, in JSON or, where Accept prefers it, in HTML.
-    A broken signature is always answered in JSON: a program has made it.
+    An unsigned request gets 401 with the code and nothing more, in JSON or, if Accept prefers it, in HTML. A broken
+    signature is always answered in JSON, because a program made it.
 
     Args:
         app: an application to set up at once, as `init_app` does.
-        verifier: verifies the requests.
-        origins: the public origins the service answers to, such as `https://seller.example.com`, with the path prefix
+        verifier: the verifier.
+        origins: the public origins of the service, such as `https://seller.example.com`, each with the path prefix
             that a proxy strips.
-        mode: what becomes of an unsigned request, or a function of the environ that says so.
-        max_body: the largest body that is read to be digested, in bytes; a larger one is answered 413.
+        mode: what happens to an unsigned request, or a function of the environ that returns it.
+        max_body: the largest body that is read, in bytes. A larger one gets 413.
+        reconstruct: whether to rebuild the request target from the decoded path if the server shows no raw target.
+        http2_server: the name of the server if it serves HTTP/2 and compares `:authority` with Host.
+        policy: which operations must be signed. It replaces `mode`. The operation it resolves is in
+            `request.environ["undersigned.operation"]` and in the signature.
+        fallback: tells whether another authenticator accepts the caller; a function of the environ. It is asked only
+            if the policy would reject the request and another credential could change that.
+        on_decision: gets a `Decision` for every request.
 
     Raises:
-        ConfigurationError: as `init_app`, where `app` is given.
+        ConfigurationError: as `init_app`, if `app` is given.
     """
 
     __slots__ = ("_settings",)
@@ -56,8 +62,23 @@ class Undersigned:
         origins: Iterable[str] = (),
         mode: ModeSetting = "required",
         max_body: int = DEFAULT_MAX_BODY,
+        reconstruct: bool = False,
+        http2_server: str | None = None,
+        policy: Policy | None = None,
+        fallback: Fallback | None = None,
+        on_decision: Callable[[Decision], object] | None = None,
     ) -> None:
-        self._settings = Settings(verifier=verifier, origins=strings(origins), mode=mode, max_body=max_body)
+        self._settings = Settings(
+            verifier=verifier,
+            origins=strings(origins),
+            mode=mode,
+            max_body=max_body,
+            reconstruct=reconstruct,
+            http2_server=http2_server,
+            policy=policy,
+            fallback=fallback,
+            on_decision=on_decision,
+        )
         if app is not None:
             self.init_app(app)
 
@@ -65,27 +86,16 @@ class Undersigned:
         """Put the middleware around `app`, outside of what has been put there before.
 
         Raises:
-            ConfigurationError: a setting is absent, not what it must be or contradicts another, or `app` has been set
-                up before. `app` is then left as it was.
+            ConfigurationError: a setting is missing, has a wrong value or contradicts another, or `app` has been set up
+                before. `app` is then left as it was.
         """
         if EXTENSION in app.extensions:
             raise ConfigurationError("init_app: the application has been set up before; call init_app once for each")
-        settings = self._settings.configured(app.config)
-        app.wsgi_app = _around(app.wsgi_app, settings)  # type: ignore[method-assign]  # as Flask documents it
-        app.extensions[EXTENSION] = settings
-
-
-def _around(app: WSGIApp, settings: Settings) -> HTMLRefusals:
-    verifier = cast("Verifier", settings.verifier)
-    try:
-        middleware = SignatureMiddleware(
-            app,
-            verifier=verifier,
-            origins=settings.origins,
-            mode=settings.mode,
-            max_body=settings.max_body,
-        )
-    except ConfigurationError as error:
-        option, _, fix = str(error).partition(": ")
-        raise ConfigurationError(f"UNDERSIGNED_{option.upper()} (or {option}= of Undersigned): {fix}") from None
-    return HTMLRefusals(middleware, profile=verifier.profile, mode=settings.mode)
+        options = self._settings.options(app.config)
+        try:
+            middleware = BrowserMiddleware(app.wsgi_app, **options)
+        except ConfigurationError as error:
+            option, _, fix = str(error).partition(": ")
+            raise ConfigurationError(f"UNDERSIGNED_{option.upper()} (or {option}= of Undersigned): {fix}") from None
+        app.wsgi_app = middleware  # type: ignore[method-assign]  # as Flask documents it
+        app.extensions[EXTENSION] = self

@@ -1,21 +1,11 @@
-"""HTTP message signatures for Starlette and FastAPI.
+"""HTTP message signatures for Starlette.
 
-`SignatureMiddleware` verifies, `require_signature` lets an endpoint run only for a signed request: as a FastAPI
-dependency, with its security scheme in the OpenAPI document, or as a decorator. `Signature`, there with FastAPI only,
-is `Annotated[VerifiedSignature, Depends(require_signature)]`.
+`SignatureMiddleware` verifies. The decorator `signature_required` lets an endpoint run only for a signed request, and
+`verified_signature` returns the signature of a request. FastAPI has a package of its own, `undersigned_fastapi`.
 """
 
 from undersigned.asgi import SignatureMiddleware
 
-from .requirement import RequireSignature, SignatureRequired
+from .requirement import SignatureRequired, signature_required, verified_signature
 
-__all__ = ["RequireSignature", "SignatureMiddleware", "SignatureRequired", "require_signature"]
-
-try:
-    from .openapi import Signature, require_signature
-except ModuleNotFoundError as missing:
-    if missing.name != "fastapi":
-        raise
-    require_signature = RequireSignature()
-else:
-    __all__ += ["Signature"]
+__all__ = ["SignatureMiddleware", "SignatureRequired", "signature_required", "verified_signature"]

@@ -1,8 +1,8 @@
 """HTTP message signatures for Python web applications (RFC 9421).
 
 What was signed is what is verified is what the application sees. This package imports no framework; the middlewares
-are `undersigned.asgi` and `undersigned.wsgi`, the integrations `undersigned_starlette`, `undersigned_flask`,
-`undersigned_requests`, `undersigned_httpx` and `undersigned_gevent`.
+are `undersigned.asgi` and `undersigned.wsgi`. Each framework and client has a package of its own, such as
+`undersigned_fastapi` and `undersigned_requests`.
 """
 
 from undersigned import asgi, profiles, wsgi

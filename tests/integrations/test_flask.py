@@ -23,7 +23,7 @@ from tests.integrations.agreement import (
 from tests.serving import waitress_server
 from werkzeug.middleware.dispatcher import DispatcherMiddleware
 
-from undersigned_flask import Undersigned, current_signature, required
+from undersigned_flask import Undersigned, current_signature, signature_required
 
 UNSIGNED = "request_signature_required"
 BROWSER = [("Accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8")]
@@ -48,19 +48,19 @@ def flask_app(calls: list) -> Flask:
         return {"keyid": current_signature.keyid, "target_uri": current_signature.target_uri, "path": request.path}
 
     @app.route("/view/<path:rest>", methods=methods)
-    @required
+    @signature_required
     def view(rest: str) -> dict[str, str]:
         assert request.path == f"/view/{rest}"
         return note()
 
     @app.route("/async/<path:rest>", methods=methods)
-    @required
+    @signature_required
     async def asynchronous(rest: str) -> dict[str, str]:
         assert request.path == f"/async/{rest}"
         return note()
 
     class ViewClass(MethodView):
-        decorators = (required,)
+        decorators = (signature_required,)
 
         def post(self, rest: str) -> dict[str, str]:
             assert request.path == f"/class/{rest}"
@@ -69,7 +69,7 @@ def flask_app(calls: list) -> Flask:
         put = post
 
     app.add_url_rule("/class/<path:rest>", view_func=ViewClass.as_view("class"))
-    blueprint = required(Blueprint("blueprint", __name__))
+    blueprint = signature_required(Blueprint("blueprint", __name__))
     nested = Blueprint("nested", __name__)
     for guarded, path in ((blueprint, "/blueprint"), (nested, "/nested")):
         guarded.add_url_rule(f"{path}/<path:rest>", "view", lambda rest: note() | {"rest": rest}, methods=methods)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from inspect import signature
+
 import pytest
 from flask import Blueprint, Flask
 from flask.views import View
@@ -14,13 +16,14 @@ from undersigned import (
     ConfigurationError,
     KeySet,
     MemoryReplayStore,
+    Policy,
     Request,
     VerifiedSignature,
     Verifier,
     profiles,
     wsgi,
 )
-from undersigned_flask import Undersigned, current_signature, required
+from undersigned_flask import Undersigned, current_signature, signature_required
 
 UNSIGNED = "request_signature_required"
 
@@ -35,7 +38,7 @@ def make(**config) -> Flask:
     app.config.update({f"UNDERSIGNED_{name.upper()}": value for name, value in config.items()})
 
     @app.get("/")
-    @required
+    @signature_required
     def view() -> str:
         return current_signature.keyid
 
@@ -110,13 +113,52 @@ def test_the_code_has_the_prefix_of_the_profile(agreement):
     assert code(get(app, "/")) == "webhook_signature_required"
 
 
-def test_behind_the_plain_wsgi_middleware_the_code_is_that_of_a_request(agreement):
+def test_a_guarded_view_answers_in_the_codes_of_the_plain_wsgi_middleware(agreement):
     app = make()
     app.wsgi_app = wsgi.SignatureMiddleware(
-        app.wsgi_app, verifier=agreement.verifier(), origins=ORIGINS, mode="optional"
+        app.wsgi_app, verifier=agreement.verifier(profiles.ADCP_WEBHOOK), origins=ORIGINS, mode="optional"
     )
-    assert code(get(app, "/")) == UNSIGNED
-    assert get(app, "/", agreement).text == KEYID
+    assert code(get(app, "/")) == "webhook_signature_required"
+
+
+POLICY = Policy(required_for=["open"])
+
+
+def test_a_policy_and_its_fallback_may_come_from_the_configuration_or_the_arguments(agreement):
+    decisions = []
+    known = {"fallback": lambda environ: environ.get("HTTP_X_KEY") == "known", "on_decision": decisions.append}
+    configured, given = make(verifier=agreement.verifier(), origins=ORIGINS, policy=POLICY, **known), make()
+    Undersigned(configured)
+    Undersigned(given, verifier=agreement.verifier(), origins=ORIGINS, policy=POLICY, **known)
+    for app in (configured, given):
+        assert code(get(app, "/open")) == UNSIGNED
+        assert app.test_client().get("/open", headers=[("Host", HOST), ("X-Key", "known")]).text == "unsigned"
+        assert get(app, "/open", agreement).text == KEYID
+    assert [decision.outcome for decision in decisions] == ["rejected", "unsigned", "verified"] * 2
+
+
+def test_the_target_is_reconstructed_only_if_that_is_asked_for(agreement):
+    plain, rebuilding = make(reconstruct=False), make(reconstruct=True)
+    for app in (plain, rebuilding):
+        Undersigned(app, verifier=agreement.verifier(), origins=ORIGINS)
+    hidden = {"RAW_URI": "", "REQUEST_URI": ""}
+    for app, status in ((plain, 503), (rebuilding, 200)):
+        fields = [("Host", HOST), *agreement.fields("GET", "/")]
+        assert app.test_client().get("/", headers=fields, environ_overrides=hidden).status_code == status
+
+
+def test_http2_is_accepted_of_a_server_that_is_named(agreement):
+    for config, status in (({}, 503), ({"http2_server": "gunicorn"}, 200)):
+        app = make(**config)
+        Undersigned(app, verifier=agreement.verifier(), origins=ORIGINS)
+        fields = [("Host", HOST), *agreement.fields("GET", "/")]
+        answer = app.test_client().get("/", headers=fields, environ_overrides={"SERVER_PROTOCOL": "HTTP/2.0"})
+        assert answer.status_code == status
+
+
+def test_every_option_of_the_middleware_is_one_of_the_extension():
+    options = {name for name in signature(wsgi.SignatureMiddleware).parameters if name != "app"}
+    assert options == {name for name in signature(Undersigned).parameters if name != "app"}
 
 
 # What is refused when it is set up
@@ -140,6 +182,8 @@ def wrong_settings(agreement: Agreement) -> dict[str, tuple[dict, str]]:
         "an origin of another type": (good | {"origins": [7]}, "UNDERSIGNED_ORIGINS: give a list of strings"),
         "an origin without scheme": (good | {"origins": [HOST]}, "UNDERSIGNED_ORIGINS .*write one like https://"),
         "unknown mode": (good | {"mode": "strict"}, 'UNDERSIGNED_MODE .*use "required"'),
+        "a policy that is none": (good | {"policy": "all"}, "UNDERSIGNED_POLICY .*pass a Policy"),
+        "a server that compares nothing": (good | {"http2_server": "bjoern"}, "UNDERSIGNED_HTTP2_SERVER .*only "),
         "a limit that is no number": (good | {"max_body": "1M"}, "UNDERSIGNED_MAX_BODY .*give a number of bytes"),
     }
 
@@ -203,7 +247,7 @@ def test_the_signature_stands_for_a_verified_signature_where_the_request_is_sign
 
 def test_the_signature_is_false_where_the_request_is_unsigned_and_any_other_use_says_what_to_do(optional):
     assert get(optional, "/open").text == "unsigned"
-    with pytest.raises(RuntimeError, match="put @required on the view"):
+    with pytest.raises(RuntimeError, match="put @signature_required on the view"):
         get(optional, "/careless")
 
 
@@ -223,7 +267,7 @@ def test_without_the_extension_no_guarded_view_runs_and_the_operator_is_told_to_
 def test_a_stand_in_for_a_signature_opens_no_view():
     app = make()
     app.testing = True
-    with pytest.raises(ConfigurationError, match="no middleware has judged"):
+    with pytest.raises(ConfigurationError, match="no middleware has verified"):
         app.test_client().get("/", environ_overrides={"undersigned.signature": "mallory"})
 
 
@@ -260,8 +304,8 @@ class Page(View):
 
 @pytest.mark.parametrize("thing", [Page, None, "view", Flask(__name__)])
 def test_what_is_neither_a_view_nor_a_blueprint_cannot_be_guarded(thing):
-    with pytest.raises(ConfigurationError, match=r"decorators = \[required\].*UNDERSIGNED_MODE"):
-        required(thing)
+    with pytest.raises(ConfigurationError, match=r"decorators = \[signature_required\].*UNDERSIGNED_MODE"):
+        signature_required(thing)
 
 
 def test_a_guarded_view_keeps_its_name():
@@ -269,7 +313,7 @@ def test_a_guarded_view_keeps_its_name():
         """Buys."""
         raise AssertionError
 
-    guarded = required(buy)
+    guarded = signature_required(buy)
     assert (guarded.__name__, guarded.__doc__) == ("buy", "Buys.")
 
 
@@ -277,7 +321,7 @@ def test_a_blueprint_that_is_registered_already_is_refused_and_not_left_open():
     blueprint = Blueprint("blueprint", __name__)
     Flask(__name__).register_blueprint(blueprint)
     with pytest.raises(AssertionError, match="can no longer be called"):
-        required(blueprint)
+        signature_required(blueprint)
 
 
 def test_an_error_handler_of_the_application_adds_nothing_to_the_refusal(optional):

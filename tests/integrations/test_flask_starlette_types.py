@@ -14,8 +14,9 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from undersigned import AsyncVerifier, VerifiedSignature, Verifier
-from undersigned_flask import Undersigned, current_signature, required
-from undersigned_starlette import Signature, SignatureMiddleware, require_signature
+from undersigned_fastapi import Signature, SignatureMiddleware, require_signature
+from undersigned_flask import Undersigned, current_signature, signature_required
+import undersigned_starlette
 
 
 def serve(verifier: Verifier, asynchronous: AsyncVerifier) -> None:
@@ -29,13 +30,13 @@ async def depends(signature: Annotated[VerifiedSignature, Depends(require_signat
     return signature.keyid
 
 
-@require_signature
+@undersigned_starlette.signature_required
 async def endpoint(request: Request) -> JSONResponse:
-    assert_type(await require_signature(request), VerifiedSignature)
+    assert_type(undersigned_starlette.verified_signature(request), VerifiedSignature)
     return JSONResponse({})
 
 
-@require_signature
+@undersigned_starlette.signature_required
 def synchronous(request: Request) -> JSONResponse:
     return JSONResponse({})
 
@@ -46,20 +47,20 @@ async def call(request: Request) -> None:
     synchronous("no request")  # type: ignore[arg-type]
 
 
-@required
+@signature_required
 def view(plan: int) -> str:
     assert_type(current_signature, VerifiedSignature)
     return current_signature.keyid
 
 
-@required
+@signature_required
 async def asynchronous_view(plan: int) -> str:
     return current_signature.keyid
 
 
 assert_type(view(1), str | FlaskResponse)
 assert_type(asynchronous_view(1), str | FlaskResponse)
-assert_type(required(Blueprint("b", "b")), Blueprint)
+assert_type(signature_required(Blueprint("b", "b")), Blueprint)
 view("1")  # type: ignore[arg-type]
 Flask("a").get("/<int:plan>")(view)
 SignatureMiddleware(endpoint, origins=[])  # type: ignore[call-arg, arg-type]

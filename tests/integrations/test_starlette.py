@@ -24,7 +24,8 @@ from tests.integrations.agreement import (
 from tests.serving import uvicorn_server
 
 from undersigned import VerifiedSignature
-from undersigned_starlette import Signature, SignatureMiddleware, require_signature
+from undersigned_fastapi import Signature, require_signature
+from undersigned_starlette import SignatureMiddleware, signature_required
 
 UNSIGNED = "request_signature_required"
 
@@ -40,21 +41,21 @@ def starlette_app(calls: list) -> Starlette:
         calls.append(request.url.path)
         return JSONResponse(seen(request.state.signature, request.url.path))
 
-    @require_signature
+    @signature_required
     async def asynchronous(request: Request) -> JSONResponse:
         assert await request.body() == BODY
         return note(request)
 
-    @require_signature
+    @signature_required
     def synchronous(request: Request) -> JSONResponse:
         return note(request)
 
     class Endpoint(HTTPEndpoint):
-        @require_signature
+        @signature_required
         async def post(self, request: Request) -> JSONResponse:
             return note(request)
 
-        @require_signature
+        @signature_required
         def put(self, request: Request) -> JSONResponse:
             return note(request)
 
@@ -97,7 +98,7 @@ def fastapi_app(calls: list) -> FastAPI:
         return seen(request.state.signature, request.url.path)
 
     @app.api_route("/decorated/{rest:path}", methods=["POST", "PUT"])
-    @require_signature
+    @signature_required
     async def decorated(request: Request, plan: int) -> dict[str, str]:
         assert plan == 1
         calls.append(request.url.path)

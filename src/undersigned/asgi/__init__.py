@@ -11,6 +11,7 @@ from undersigned.asgi.middleware import (
     Send,
     SignatureMiddleware,
 )
+from undersigned.asgi.requirement import find_signature, required_signature
 
 __all__ = [
     "OPERATION",
@@ -22,4 +23,6 @@ __all__ = [
     "Scope",
     "Send",
     "SignatureMiddleware",
+    "find_signature",
+    "required_signature",
 ]

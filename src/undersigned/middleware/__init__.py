@@ -3,5 +3,6 @@
 from undersigned.middleware.answer import ErrorResponse
 from undersigned.middleware.decision import Decision, log_rejection
 from undersigned.middleware.options import DEFAULT_MAX_BODY, Mode
+from undersigned.middleware.requirement import Verification
 
-__all__ = ["DEFAULT_MAX_BODY", "Decision", "ErrorResponse", "Mode", "log_rejection"]
+__all__ = ["DEFAULT_MAX_BODY", "Decision", "ErrorResponse", "Mode", "Verification", "log_rejection"]

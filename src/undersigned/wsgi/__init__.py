@@ -5,6 +5,7 @@
 
 from undersigned.wsgi.middleware import (
     OPERATION,
+    PROFILE,
     SIGNATURE,
     Environ,
     Fallback,
@@ -12,5 +13,17 @@ from undersigned.wsgi.middleware import (
     StartResponse,
     WSGIApp,
 )
+from undersigned.wsgi.requirement import find_signature, required_signature
 
-__all__ = ["OPERATION", "SIGNATURE", "Environ", "Fallback", "SignatureMiddleware", "StartResponse", "WSGIApp"]
+__all__ = [
+    "OPERATION",
+    "PROFILE",
+    "SIGNATURE",
+    "Environ",
+    "Fallback",
+    "SignatureMiddleware",
+    "StartResponse",
+    "WSGIApp",
+    "find_signature",
+    "required_signature",
+]

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from undersigned.message.request import Request
     from undersigned.middleware.answer import ErrorResponse
     from undersigned.middleware.decision import Decision
+    from undersigned.policy.operation import Operation
     from undersigned.policy.policy import Policy
     from undersigned.url import CanonicalURL, Origin
     from undersigned.verification.checklist import AuthenticatedSignature, VerifiedSignature
@@ -50,6 +51,8 @@ SIGNATURE = "undersigned.signature"
 """The environ's key for the verified signature, or None."""
 OPERATION = "undersigned.operation"
 """The environ's key for the operation that the policy resolved, or None."""
+PROFILE = "undersigned.profile"
+"""The environ's key for the verifier's profile, so that the application can reject in the profile's codes."""
 
 _REASONS = {
     401: "Unauthorized",
@@ -123,10 +126,16 @@ class SignatureMiddleware:
         try:
             forwarded = finish(self._guard.admit(exchange))
         except Rejected as rejected:
-            return _answer(environ, start_response, rejected.response)
+            return self.answer(environ, start_response, rejected.response)
         finally:
             self._notice(exchange.detected)
         return self.app(forwarded, start_response)
+
+    def answer(self, environ: Environ, start_response: StartResponse, response: ErrorResponse) -> Iterable[bytes]:
+        """Answer a request that is rejected. A subclass may answer in another content type."""
+        start_response(f"{response.status} {_REASONS[response.status]}", response.fields)
+        # Some servers send the content of a response to HEAD, where the next response is expected.
+        return [] if environ.get("REQUEST_METHOD") == "HEAD" else [response.body]
 
     def _notice(self, server: str | None) -> None:
         """Log once what the operator of a development server has to know."""
@@ -202,7 +211,7 @@ class _Exchange:
         return cast("Fallback", self._options.fallback)(self._environ)
 
     def forward_unsigned(self) -> Environ:
-        return {**self._environ, SIGNATURE: None, OPERATION: None}
+        return {**self._environ, **self._published(None, None)}
 
     def forward(self, admitted: Admitted, target: CanonicalURL, origin: Origin, *, has_body: bool) -> Environ:
         new = verified_environ(self._environ, target, origin)
@@ -211,11 +220,9 @@ class _Exchange:
         elif not has_body:
             # A request without content was verified, so no content may reach the application.
             new["wsgi.input"] = BytesIO()
-        new[SIGNATURE], new[OPERATION] = admitted.signature, admitted.operation
+        new |= self._published(admitted.signature, admitted.operation)
         return new
 
-
-def _answer(environ: Environ, start_response: StartResponse, response: ErrorResponse) -> Iterable[bytes]:
-    start_response(f"{response.status} {_REASONS[response.status]}", response.fields)
-    # Some servers send the content of a response to HEAD, where the next response is expected.
-    return [] if environ.get("REQUEST_METHOD") == "HEAD" else [response.body]
+    def _published(self, signature: VerifiedSignature | None, operation: Operation | None) -> Environ:
+        """Return what the application may read of the verification."""
+        return {SIGNATURE: signature, OPERATION: operation, PROFILE: self._options.verifier.profile}

@@ -1,0 +1,35 @@
+"""The signature of a request, as an ASGI application finds or requires it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from undersigned.asgi.middleware import PROFILE
+from undersigned.middleware.requirement import Verification
+
+if TYPE_CHECKING:
+    from undersigned.asgi.middleware import Scope
+    from undersigned.verification.checklist import VerifiedSignature
+
+
+def find_signature(scope: Scope) -> VerifiedSignature | None:
+    """Return the verified signature of a request or handshake, or None if it is unsigned.
+
+    Raises:
+        ConfigurationError: no middleware has verified it.
+    """
+    return _verification(scope).signature
+
+
+def required_signature(scope: Scope) -> VerifiedSignature:
+    """Return the verified signature of a request or handshake; log the rejection of an unsigned one.
+
+    Raises:
+        SignatureError: it is unsigned. `undersigned.middleware.ErrorResponse.of` makes the response of it.
+        ConfigurationError: no middleware has verified it.
+    """
+    return _verification(scope).required()
+
+
+def _verification(scope: Scope) -> Verification:
+    return Verification.of(scope.get("state", {}).get("signature"), scope.get(PROFILE))

@@ -1,0 +1,35 @@
+"""The signature of a request, as a WSGI application finds or requires it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from undersigned.middleware.requirement import Verification
+from undersigned.wsgi.middleware import PROFILE, SIGNATURE
+
+if TYPE_CHECKING:
+    from undersigned.verification.checklist import VerifiedSignature
+    from undersigned.wsgi.middleware import Environ
+
+
+def find_signature(environ: Environ) -> VerifiedSignature | None:
+    """Return the verified signature of a request, or None if it is unsigned.
+
+    Raises:
+        ConfigurationError: no middleware has verified it.
+    """
+    return _verification(environ).signature
+
+
+def required_signature(environ: Environ) -> VerifiedSignature:
+    """Return the verified signature of a request; log the rejection of an unsigned one.
+
+    Raises:
+        SignatureError: it is unsigned. `undersigned.middleware.ErrorResponse.of` makes the response of it.
+        ConfigurationError: no middleware has verified it.
+    """
+    return _verification(environ).required()
+
+
+def _verification(environ: Environ) -> Verification:
+    return Verification.of(environ.get(SIGNATURE), environ.get(PROFILE))

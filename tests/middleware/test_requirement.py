@@ -1,0 +1,79 @@
+"""How an application finds or requires the signature that a middleware published."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+import pytest
+from tests.party import HOST, ORIGIN
+
+from undersigned import ConfigurationError, SignatureError, asgi, profiles, wsgi
+
+
+def asgi_scope(fields, verifier) -> dict:
+    """The scope that the ASGI middleware forwards."""
+    forwarded = []
+
+    async def app(scope, receive, send) -> None:
+        forwarded.append((scope, receive, send))
+
+    headers = [(name.lower().encode(), value.encode()) for name, value in [("Host", HOST), *fields]]
+    scope = {"type": "http", "method": "GET", "path": "/p", "raw_path": b"/p", "query_string": b"", "headers": headers}
+    middleware = asgi.SignatureMiddleware(app, verifier=verifier, origins=[ORIGIN], mode="optional")
+    asyncio.run(middleware({**scope, "http_version": "1.1"}, None, None))
+    return forwarded[0][0]
+
+
+def wsgi_environ(fields, verifier) -> dict:
+    """The environ that the WSGI middleware forwards."""
+    forwarded = []
+
+    def app(environ, start_response) -> list[bytes]:
+        forwarded.append((environ, start_response))
+        return []
+
+    environ = {f"HTTP_{name.upper().replace('-', '_')}": value for name, value in [("Host", HOST), *fields]}
+    environ |= {"REQUEST_METHOD": "GET", "PATH_INFO": "/p", "RAW_URI": "/p", "SERVER_PROTOCOL": "HTTP/1.1"}
+    wsgi.SignatureMiddleware(app, verifier=verifier, origins=[ORIGIN], mode="optional")(environ, None)
+    return forwarded[0][0]
+
+
+both = pytest.mark.parametrize(("interface", "publish"), [(asgi, asgi_scope), (wsgi, wsgi_environ)])
+
+
+@both
+def test_an_application_finds_the_signature_of_a_signed_request(interface, publish, party):
+    published = publish(party.fields("GET", f"{ORIGIN}/p"), party.verifier())
+    signature = interface.find_signature(published)
+    assert signature.keyid == "buyer-2026"
+    assert interface.required_signature(published) is signature
+
+
+@both
+def test_requiring_the_signature_of_an_unsigned_request_raises_and_logs_the_profiles_code(
+    interface, publish, party, caplog
+):
+    published = publish([], party.verifier(profile=profiles.ADCP_WEBHOOK))
+    assert interface.find_signature(published) is None
+    with caplog.at_level(logging.INFO, "undersigned"), pytest.raises(SignatureError) as caught:
+        interface.required_signature(published)
+    assert str(caught.value) == "webhook_signature_required"
+    assert "webhook_signature_required at step 0: the route requires a signature" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("interface", "published"),
+    [
+        (asgi, {}),
+        (asgi, {"state": {"signature": None}}),
+        (asgi, {"state": {"signature": "mallory"}, asgi.PROFILE: profiles.ADCP_3_2}),
+        (wsgi, {}),
+        (wsgi, {wsgi.SIGNATURE: None}),
+        (wsgi, {wsgi.SIGNATURE: "mallory", wsgi.PROFILE: profiles.ADCP_3_2}),
+    ],
+)
+@pytest.mark.parametrize("function", ["find_signature", "required_signature"])
+def test_what_no_middleware_published_is_neither_signed_nor_unsigned(interface, published, function):
+    with pytest.raises(ConfigurationError, match="put SignatureMiddleware outside the application"):
+        getattr(interface, function)(published)

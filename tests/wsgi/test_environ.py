@@ -182,6 +182,11 @@ def test_a_mount_that_dot_segments_hide_is_rejected():
         rewritten("/p", REQUEST_URI="/./p", SCRIPT_NAME="/api", PATH_INFO="/../p")
 
 
+def test_a_script_name_that_only_the_canonical_path_starts_with_is_rejected():
+    with pytest.raises(MalformedURL, match="only the canonical path"):
+        rewritten("/api/p", REQUEST_URI="/./api/p", SCRIPT_NAME="/api", PATH_INFO="/./api/p")
+
+
 @pytest.mark.parametrize("name", ["RAW_URI", "REQUEST_URI", "PATH_INFO", "SCRIPT_NAME"])
 @pytest.mark.parametrize("text", ["/\u0100", "/p\U0001f600", "/\ud800"])
 def test_text_that_stands_for_no_octets_is_rejected(app, party, echo, name, text):

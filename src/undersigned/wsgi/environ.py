@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _RAW_KEYS = ("REQUEST_URI", "RAW_URI")
 _DIGITS = 18
+_RULE = "request target"
 
 
 def field_lines(environ: dict[str, Any]) -> list[tuple[str, str]]:
@@ -84,7 +85,7 @@ def request_target(
         query = environ.get("QUERY_STRING", "")
         target = RequestTarget.reconstruct(environ.get("SCRIPT_NAME", ""), environ.get("PATH_INFO", ""), query)
     if not target.is_path(*_routed(environ)):
-        raise MalformedURL("the raw target and PATH_INFO are different: something rewrites one", rule="request target")
+        raise MalformedURL("the raw target and PATH_INFO are different: something rewrites one", rule=_RULE)
     return target
 
 
@@ -120,10 +121,7 @@ def verified_environ(environ: dict[str, Any], target: CanonicalURL, origin: Orig
     path = application_path(target, origin)
     query = "" if target.query is None else f"?{target.query}"
     decoded = unquote_to_bytes(path).decode("latin-1")
-    mount = _mount(environ)
-    if mount and decoded != mount and not decoded.startswith(f"{mount.removesuffix('/')}/"):
-        raise MalformedURL("the canonical path is outside the mount that routed it", rule="request target")
-    path_info = decoded[len(mount) :]
+    path_info = _path_info(environ, decoded)
     new = {**environ, "PATH_INFO": path_info, "QUERY_STRING": query[1:], "wsgi.url_scheme": origin.scheme}
     new.update({key: path + query for key in _RAW_KEYS if environ.get(key)})
     if "asgi.scope" in environ:
@@ -135,29 +133,48 @@ def verified_environ(environ: dict[str, Any], target: CanonicalURL, origin: Orig
     return new
 
 
-def _mount(environ: dict[str, Any]) -> str:
-    """Return the SCRIPT_NAME that the target starts with, or "" if the server adds SCRIPT_NAME to every target.
+def _path_info(environ: dict[str, Any], path: str) -> str:
+    """Return the PATH_INFO of the canonical, decoded `path`: what follows SCRIPT_NAME if the server cuts that off.
 
     Raises:
-        MalformedURL: the server cut SCRIPT_NAME off in the middle of a segment, or nobody can tell whether it did.
+        MalformedURL: of the received and the canonical path, only one is in the mount that SCRIPT_NAME names.
     """
     script_name: str = environ.get("SCRIPT_NAME", "")
-    path_info: str = environ.get("PATH_INFO", "")
     if not script_name:
-        return ""
-    inner, outer = _routed(environ)
+        return path
     shown = shown_target(environ).partition("?")[0]
-    target = RequestTarget(shown or script_name + path_info, None)
+    target = RequestTarget(shown or script_name + environ.get("PATH_INFO", ""), None)
+    if _cuts_script_name(environ, target):
+        if not _starts_with(path, script_name):
+            raise MalformedURL("the canonical path is outside the mount that routed it", rule=_RULE)
+        return path[len(script_name) :]
+    received = unquote_to_bytes(target.path).decode("latin-1")
+    if _starts_with(path, script_name) and not _starts_with(received, script_name):
+        raise MalformedURL("only the canonical path starts with SCRIPT_NAME", rule=_RULE)
+    return path
+
+
+def _cuts_script_name(environ: dict[str, Any], target: RequestTarget) -> bool:
+    """Return whether SCRIPT_NAME was cut off of the target, and not added to it by configuration.
+
+    Raises:
+        MalformedURL: it was cut off in the middle of a segment, or dot segments hide whether it was.
+    """
+    inner, outer = _routed(environ)
     received = unquote_to_bytes(target.path)
     if received == inner:
-        return ""
+        return False
     if received != outer and target.is_path(inner):
         if target.is_path(outer):
-            raise MalformedURL("dot segments hide whether the target starts with SCRIPT_NAME", rule="request target")
-        return ""
-    if not (path_info[:1] in {"", "/"} or script_name.endswith("/")):
-        raise MalformedURL("SCRIPT_NAME ends in the middle of a segment of the target", rule="request target")
-    return script_name
+            raise MalformedURL("dot segments hide whether the target starts with SCRIPT_NAME", rule=_RULE)
+        return False
+    if not (inner[:1] in {b"", b"/"} or environ["SCRIPT_NAME"].endswith("/")):
+        raise MalformedURL("SCRIPT_NAME ends in the middle of a segment of the target", rule=_RULE)
+    return True
+
+
+def _starts_with(path: str, script_name: str) -> bool:
+    return path == script_name or path.startswith(f"{script_name.removesuffix('/')}/")
 
 
 def _raw_target(environ: dict[str, Any], profile: Profile) -> RequestTarget | None:
@@ -166,7 +183,7 @@ def _raw_target(environ: dict[str, Any], profile: Profile) -> RequestTarget | No
         return asgi_scope.request_target(environ["asgi.scope"], profile, server_adds_root_path=False)
     request_uri, raw_uri = environ.get("REQUEST_URI"), environ.get("RAW_URI")
     if request_uri and raw_uri and request_uri != raw_uri:
-        raise MalformedURL("REQUEST_URI and RAW_URI are different targets", rule="request target")
+        raise MalformedURL("REQUEST_URI and RAW_URI are different targets", rule=_RULE)
     shown: str | None = request_uri or raw_uri
     return RequestTarget.parse(_octets(shown)) if shown else None
 
@@ -186,4 +203,4 @@ def _octets(text: str) -> bytes:
     try:
         return text.encode("latin-1")
     except UnicodeEncodeError:
-        raise MalformedURL("the target holds a character that stands for no octet", rule="request target") from None
+        raise MalformedURL("the target holds a character that stands for no octet", rule=_RULE) from None

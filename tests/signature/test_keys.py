@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 
 import pytest
 from cryptography.hazmat.primitives import hashes
@@ -9,6 +10,7 @@ from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 from tests.keys import EC_PRIVATE, EC_PUBLIC, OTHER_PRIVATE, OTHER_PUBLIC, PRIVATE, PUBLIC, b64url
 
 from undersigned import ConfigurationError, KeySet, SigningKey, VerificationKey
+from undersigned.signature.edwards25519 import point_fault
 
 PAIRS = pytest.mark.parametrize(("private", "public"), [(PRIVATE, PUBLIC), (EC_PRIVATE, EC_PUBLIC)])
 SIGNING = frozenset({"request-signing"})
@@ -26,9 +28,12 @@ def test_what_a_private_key_signs_its_public_key_verifies(private, public):
 
 
 @PAIRS
-def test_a_key_of_a_private_jwk_verifies_too(private, public):
-    signature = SigningKey.from_jwk(private).sign(b"base")
-    assert VerificationKey.from_jwk({**public, "d": private["d"]}).verifies(signature, b"base")
+@pytest.mark.parametrize("secret", ["its own", "", None])
+def test_a_jwk_that_holds_a_private_key_is_never_a_verification_key(private, public, secret):
+    key = VerificationKey.from_jwk({**public, "d": private["d"] if secret == "its own" else secret})
+    assert key.fault == "the JWK holds a private key: publish it without d"
+    assert not key.verifies(SigningKey.from_jwk(private).sign(b"base"), b"base")
+    assert str(private["d"]) not in repr(key)
 
 
 @PAIRS
@@ -134,6 +139,43 @@ def test_a_point_off_the_curve_is_no_key():
     key = VerificationKey.from_jwk({**EC_PUBLIC, "y": b64url(bytes(31) + b"\1")})
     assert key.fault == "x and y are not a point of P-256"
     assert not key.verifies(SigningKey.from_jwk(EC_PRIVATE).sign(b"base"), b"base")
+
+
+SMALL_ORDER = [
+    *("00" * 32, "00" * 31 + "80", "01" + "00" * 31, "ec" + "ff" * 30 + "7f"),
+    *(
+        "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+        "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
+    ),
+    *(
+        "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc85",
+        "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa",
+    ),
+    # The two that have x = 0, with the sign bit all the same.
+    *("01" + "00" * 30 + "80", "ec" + "ff" * 31),
+]
+
+
+@pytest.mark.parametrize("encoded", SMALL_ORDER)
+def test_a_point_of_small_order_is_no_key(encoded):
+    octets = bytes.fromhex(encoded)
+    key = VerificationKey.from_jwk({**PUBLIC, "x": b64url(octets)})
+    assert key.fault == "x is a point of small order, for which anybody can make signatures"
+    assert not any(key.verifies(octets + bytes(32), f"base {at}".encode()) for at in range(64))
+
+
+@pytest.mark.parametrize("encoded", ["ed" + "ff" * 30 + "7f", "ed" + "ff" * 31, "f6" + "ff" * 30 + "7f", "ff" * 32])
+def test_another_encoding_of_a_point_is_no_key(encoded):
+    key = VerificationKey.from_jwk({**PUBLIC, "x": b64url(bytes.fromhex(encoded))})
+    assert key.fault == "x is not the canonical encoding of a point of Ed25519"
+
+
+def test_half_of_all_octets_are_no_point_and_every_real_key_is_one():
+    faults = [point_fault(hashlib.sha256(bytes([at])).digest()) for at in range(200)]
+    assert set(faults) == {"", "x is not a point of Ed25519"}
+    assert 60 < faults.count("") < 140
+    keys = [ed25519.Ed25519PrivateKey.from_private_bytes(bytes([at]) * 32).public_key() for at in range(200)]
+    assert {point_fault(key.public_bytes_raw()) for key in keys} == {""}
 
 
 @pytest.mark.parametrize("jwk", [{}, {**PUBLIC, "kid": None}, {**PUBLIC, "kid": 5}, [], None, "kid"])

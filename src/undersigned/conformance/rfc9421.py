@@ -130,7 +130,8 @@ class RFC9421Case:
         """Return whether the signature of the case's label is its key's over `base`."""
         case = self.document
         published = self.keys.document(case.text("key")).document("jwk").members
-        jwk = {**published, "kid": case.text("key"), "alg": ALGORITHMS[case.text("alg")]}
+        public = {name: member for name, member in published.items() if name != "d"}
+        jwk = {**public, "kid": case.text("key"), "alg": ALGORITHMS[case.text("alg")]}
         try:
             signatures = parse_byte_sequences(self.request.fields.combined("signature") or "", "base64")
         except MalformedField:

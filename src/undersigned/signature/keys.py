@@ -14,6 +14,7 @@ from http_message_signatures import HTTPMessageSignaturesException
 from http_message_signatures.algorithms import ECDSA_P256_SHA256, ED25519, HTTPSignatureAlgorithm
 
 from undersigned.errors import ConfigurationError
+from undersigned.signature.edwards25519 import point_fault
 
 JWK: TypeAlias = Mapping[str, object]
 PublicKey: TypeAlias = ed25519.Ed25519PublicKey | ec.EllipticCurvePublicKey
@@ -213,8 +214,14 @@ def _algorithm(jwk: JWK) -> type[HTTPSignatureAlgorithm]:
 
 
 def _public_key(jwk: JWK) -> PublicKey:
+    if "d" in jwk:
+        raise _Unusable("the JWK holds a private key: publish it without d")
     if jwk["kty"] == "OKP":
-        return ed25519.Ed25519PublicKey.from_public_bytes(_coordinate(jwk, "x"))
+        encoded = _coordinate(jwk, "x")
+        fault = point_fault(encoded)
+        if fault:
+            raise _Unusable(fault)
+        return ed25519.Ed25519PublicKey.from_public_bytes(encoded)
     numbers = ec.EllipticCurvePublicNumbers(_integer(jwk, "x"), _integer(jwk, "y"), ec.SECP256R1())
     try:
         return numbers.public_key()

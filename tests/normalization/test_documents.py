@@ -49,7 +49,7 @@ def policy_of(case):
 def test_example_of_a_document_has_this_form(case):
     explanation = explain(case["url"], policy_of(case))
     assert explanation.result == case.get("result")
-    assert (explanation.refusal and explanation.refusal.rule) == case.get("refused_by")
+    assert (explanation.error and explanation.error.rule) == case.get("refused_by")
 
 
 @pytest.mark.parametrize("case", cases("same"))

@@ -26,7 +26,7 @@ def test_any_text_has_a_form_or_is_malformed_and_says_so_in_printable_ascii(text
     for policy in RULE_SETS.values():
         explanation = explain(text, policy)
         if explanation.result is None:
-            message = str(explanation.refusal)
+            message = str(explanation.error)
             assert message.isascii()
             assert message.isprintable()
 
@@ -77,7 +77,7 @@ def test_powder_decodes_once_so_that_twice_is_more():
 @pytest.mark.parametrize("policy", [RFC3986_SYNTAX, RFC3986_SCHEME, IRI], ids=["syntax", "scheme", "iri"])
 @pytest.mark.parametrize("text", ["/a", "//a/b", "a", "?b", "", "1:b"])
 def test_relative_reference_is_refused_where_what_it_identifies_counts(policy, text):
-    refusal = explain(text, policy).refusal
+    refusal = explain(text, policy).error
     assert refusal is not None
     assert refusal.rule == "absolute"
 

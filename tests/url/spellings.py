@@ -39,16 +39,16 @@ Answer = TypeVar("Answer")
 
 
 def outcome(ask: Callable[[], Answer]) -> Answer | MalformedURL:
-    """What `ask()` returns, or the refusal it raises."""
+    """Return the result of `ask()`, or the `MalformedURL` that it raises."""
     try:
         return ask()
-    except MalformedURL as refusal:
-        return refusal
+    except MalformedURL as error:
+        return error
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """A canonical URL in the pieces a speller can change."""
+    """A canonical URL, split into the pieces that have several spellings."""
 
     scheme: str
     host: str
@@ -75,7 +75,7 @@ canonical_urls = canonical_parts.map(lambda parts: parts.text)
 
 @st.composite
 def respelled(draw: st.DrawFn) -> tuple[str, str]:
-    """A canonical URL and another spelling of it, by anything the rules put right."""
+    """Draw a canonical URL and another spelling that the rules change to it."""
     parts = draw(canonical_parts)
     cased = draw(st.randoms(use_true_random=False))
 
@@ -88,7 +88,7 @@ def respelled(draw: st.DrawFn) -> tuple[str, str]:
             if rest[0] == "%":
                 out, rest = out + recase(rest[:3]), rest[3:]
             else:
-                # A dot is left alone where its encoding could be read as a dot segment.
+                # A dot stays, because an encoded dot could be read as a dot segment.
                 hidden = rest[0] in UNRESERVED and rest[0] != "." and draw(st.integers(0, 3)) == 0
                 out, rest = out + (recase(f"%{ord(rest[0]):02X}") if hidden else rest[0]), rest[1:]
         return out
@@ -131,7 +131,7 @@ hostile = st.one_of(
     respelled().map(lambda pair: pair[1]),
     canonical_urls,
 )
-"""Text that reaches every rule and every refusal."""
+"""Text that reaches every rule and every rejection."""
 
 _GENERIC = """
 MAILTO: mailto: Tag: URN: urn:Example: file: FILE:// example: eXAMPLE:// ws:// ftp:// svn+ssh:// //localhost localhost
@@ -146,4 +146,4 @@ identifiers = st.one_of(
     ).map("".join),
     hostile,
 )
-"""Text that looks like an identifier of any scheme, or like none."""
+"""Text that looks like an identifier of some scheme, and text that does not."""

@@ -18,7 +18,7 @@ from undersigned.url import CanonicalURL, MalformedURL, canonicalize, canonicali
         ("https://[::1]:0?a?b", ("https", "[::1]", 0, "/", "a?b")),
     ],
 )
-def test_parts_are_those_of_the_canonical_form(url, parts):
+def test_properties_return_the_parts_of_the_canonical_form(url, parts):
     canonical = canonicalize(url)
     assert (canonical.scheme, canonical.host, canonical.port, canonical.path, canonical.query) == parts
 
@@ -33,7 +33,7 @@ def test_canonical_url_is_a_frozen_value():
         canonical.target_uri = "https://evil.test/"
 
 
-def test_text_of_a_canonical_url_is_its_target():
+def test_str_of_a_canonical_url_is_its_target_uri():
     assert str(canonicalize("HTTPS://ads.pub.test")) == "https://ads.pub.test/"
 
 
@@ -45,7 +45,7 @@ def test_text_of_a_canonical_url_is_its_target():
         ("https://a/%7Eb", "https://a/~b"),
     ],
 )
-def test_urls_with_one_canonical_form_are_the_same(a, b):
+def test_urls_are_the_same_when_they_have_one_canonical_form(a, b):
     assert same_url(a, b)
 
 
@@ -63,12 +63,12 @@ def test_urls_with_one_canonical_form_are_the_same(a, b):
         ("https://a/P", "https://a/p"),
     ],
 )
-def test_urls_with_two_canonical_forms_are_not_the_same(a, b):
+def test_urls_are_not_the_same_when_their_canonical_forms_differ(a, b):
     assert not same_url(a, b)
 
 
 @pytest.mark.parametrize(("a", "b"), [("https://a/", "a"), ("a", "https://a/"), ("a", "a")])
-def test_malformed_url_is_not_comparable(a, b):
+def test_same_url_raises_when_a_url_is_malformed(a, b):
     with pytest.raises(MalformedURL):
         same_url(a, b)
 
@@ -87,7 +87,7 @@ def test_malformed_url_is_not_comparable(a, b):
         ("münchen.test", "https", "xn--mnchen-3ya.test"),
     ],
 )
-def test_authority_has_the_form_it_has_in_a_url(authority, scheme, expected):
+def test_authority_has_the_same_form_alone_and_in_a_url(authority, scheme, expected):
     assert canonicalize_authority(authority, scheme) == expected
     assert canonicalize(f"{scheme}://{authority}/p").authority == expected
 
@@ -116,26 +116,26 @@ def test_authority_has_the_form_it_has_in_a_url(authority, scheme, expected):
         *("a:x", "a:65536", "::1", "[::1", "[::1]x", "a..", "a%41", "\x00", "a:80:80", "/", "?", "#"),
     ],
 )
-def test_authority_with_more_than_host_and_port_is_malformed(authority):
+def test_authority_is_malformed_when_it_is_more_than_host_and_port(authority):
     for scheme in ("https", "http"):
         with pytest.raises(MalformedURL):
             canonicalize_authority(authority, scheme)
 
 
-def test_received_authority_with_non_ascii_is_malformed():
+def test_received_authority_is_malformed_when_it_contains_non_ascii():
     with pytest.raises(MalformedURL) as caught:
         canonicalize_authority("münchen.test", "https", received=True)
     assert caught.value.rule == "as-received"
 
 
 @pytest.mark.parametrize("scheme", ["", "ftp", "https:", "https://a", "https://ads.pub.test/", "ht tp", "\x00"])
-def test_authority_of_another_scheme_is_malformed(scheme):
+def test_authority_is_malformed_when_the_scheme_is_not_http_or_https(scheme):
     with pytest.raises(MalformedURL):
         canonicalize_authority("ads.pub.test", scheme)
 
 
 @pytest.mark.parametrize("value", [None, b"https://ads.pub.test/", 1, ["https://ads.pub.test/"]])
-def test_what_is_no_text_is_a_type_error(value):
+def test_value_raises_a_type_error_when_it_is_not_text(value):
     with pytest.raises(TypeError):
         canonicalize(value)
     with pytest.raises(TypeError):

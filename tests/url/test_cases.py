@@ -11,24 +11,24 @@ from undersigned.url import ADCP, ADCP_RECEIVED, URL, MalformedURL, canonicalize
 
 CASES = json.loads(Path(__file__).with_name("cases.json").read_text(encoding="utf-8"))
 ACCEPTED = [case for case in CASES if "target_uri" in case]
-REFUSED = [case for case in CASES if "refused_by" in case]
+REJECTED = [case for case in CASES if "refused_by" in case]
 
 
-def policy_of(case):
+def rules_of(case):
     return ADCP_RECEIVED if case.get("received") else ADCP
 
 
 @pytest.mark.parametrize("case", ACCEPTED, ids=lambda case: case["name"])
-def test_accepted_url_has_this_canonical_form_by_these_rules(case):
+def test_accepted_url_has_the_expected_form_and_changes(case):
     canonical = canonicalize(case["url"], received=case.get("received", False))
     assert (canonical.target_uri, canonical.authority) == (case["target_uri"], case["authority"])
-    explanation = explain(case["url"], policy_of(case))
+    explanation = explain(case["url"], rules_of(case))
     assert [change.rule.name for change in explanation.changes] == case["changed_by"]
     assert explanation.result == case["target_uri"]
 
 
-@pytest.mark.parametrize("case", REFUSED, ids=lambda case: case["name"])
-def test_refused_url_is_refused_by_this_rule_in_short_and_printable_words(case):
+@pytest.mark.parametrize("case", REJECTED, ids=lambda case: case["name"])
+def test_rejected_url_names_its_rule_in_a_short_printable_message(case):
     with pytest.raises(MalformedURL) as caught:
         canonicalize(case["url"], received=case.get("received", False))
     assert caught.value.rule == case["refused_by"]
@@ -39,8 +39,8 @@ def test_refused_url_is_refused_by_this_rule_in_short_and_printable_words(case):
     assert len(message) < 160
 
 
-def test_every_rule_of_the_policy_has_a_case():
-    fired = {name for case in ACCEPTED for name in case["changed_by"]} | {case["refused_by"] for case in REFUSED}
+def test_every_rule_of_the_rule_set_has_a_case():
+    fired = {name for case in ACCEPTED for name in case["changed_by"]} | {case["refused_by"] for case in REJECTED}
     assert fired == {rule.name for rule in ADCP_RECEIVED}
 
 

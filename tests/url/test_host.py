@@ -27,7 +27,7 @@ def with_host(host):
     return URL("https", None, host, None, "/", None, None)
 
 
-def refusal(rule, host):
+def message_of(rule, host):
     with pytest.raises(MalformedURL) as caught:
         rule.apply(with_host(host))
     assert caught.value.rule == rule.name
@@ -35,7 +35,7 @@ def refusal(rule, host):
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
-def test_absent_host_is_nobodys_business(rule):
+def test_rule_changes_nothing_when_there_is_no_host(rule):
     url = URL.parse("mailto:ann@pub.test")
     assert rule.apply(url) is url
 
@@ -44,21 +44,21 @@ def test_absent_host_is_nobodys_business(rule):
     ("host", "message"),
     [
         ("[::1", "no closing bracket"),
-        ("[::1]x", "something other than a port"),
+        ("[::1]x", "expected a port or the path"),
         ("[fe80::1%25eth0]", "zone identifier"),
         ("[v1.a]", "IPvFuture"),
-        ("[name]", "holds no IPv6 address"),
-        ("[]", "holds no IPv6 address"),
+        ("[name]", "without an IPv6 address"),
+        ("[]", "without an IPv6 address"),
         ("[1:2]", "is not an IPv6 address"),
         ("[::1.2.3]", "is not an IPv6 address"),
     ],
 )
-def test_message_says_what_is_wrong_with_a_bracketed_host(host, message):
-    assert message in refusal(ip_literal, host)
+def test_message_names_the_fault_of_a_bracketed_host(host, message):
+    assert message in message_of(ip_literal, host)
 
 
 @pytest.mark.parametrize("host", ["[1:2:3:4:5:6:7::]", "[::2:3:4:5:6:7:8]", "[2001:db8:0:0:1:0:0:1]", "[::1.2.3.4]"])
-def test_ipv6_address_stays_as_it_is_written(host):
+def test_ipv6_address_is_neither_compressed_nor_expanded(host):
     assert ip_literal.apply(with_host(host)).host == host
     assert ip_literal.apply(with_host(host.upper())).host == host
 
@@ -66,7 +66,7 @@ def test_ipv6_address_stays_as_it_is_written(host):
 @pytest.mark.parametrize(
     ("host", "message"),
     [
-        ("fe80::1", "an IPv6 address stands in brackets"),
+        ("fe80::1", "write an IPv6 address in brackets"),
         ("a%41", r"U+0025"),
         ("a]", r"U+005D"),
         ("a,b", "U+002C"),
@@ -76,24 +76,24 @@ def test_ipv6_address_stays_as_it_is_written(host):
         ("a" * 64 + ".b", "label longer than 63"),
     ],
 )
-def test_message_says_what_is_wrong_with_a_name(host, message):
-    assert message in refusal(reg_name, host)
+def test_message_names_the_fault_of_a_name(host, message):
+    assert message in message_of(reg_name, host)
 
 
-def test_message_says_which_rule_of_idna_refused():
-    assert refusal(a_labels, "☕.test").endswith("is not a valid internationalized name: disallowed codepoint")
+def test_message_quotes_the_reason_of_the_idna_package():
+    assert message_of(a_labels, "☕.test").endswith("is not a valid internationalized name: disallowed codepoint")
 
 
-def test_idna_error_without_a_code_has_plain_words(monkeypatch):
-    def refuse(label):
+def test_message_has_a_general_reason_when_the_idna_error_has_no_code(monkeypatch):
+    def reject(label):
         raise UnicodeError(label)
 
-    monkeypatch.setattr(idna, "alabel", refuse)
-    assert refusal(a_labels, "münchen.test").endswith("not a valid internationalized name: invalid or too long")
+    monkeypatch.setattr(idna, "alabel", reject)
+    assert message_of(a_labels, "münchen.test").endswith("not a valid internationalized name: invalid or too long")
 
 
-def test_non_ascii_is_shown_escaped():
-    assert refusal(as_received, "mün\ud800").startswith(r"the host 'm\xfcn\ud800' contains non-ASCII")
+def test_message_escapes_non_ascii():
+    assert message_of(as_received, "mün\ud800").startswith(r"the host 'm\xfcn\ud800' contains non-ASCII")
 
 
 def test_empty_host_has_no_root_dot():
@@ -127,7 +127,7 @@ def puny(label):
 
 
 @given(st.lists(_LABELS, min_size=1, max_size=3), st.sampled_from(".\u3002\uff0e\uff61"))
-def test_name_with_a_u_label_is_what_the_idna_package_makes_of_it(labels, stop):
+def test_name_with_a_u_label_is_converted_as_the_idna_package_does(labels, stop):
     host = stop.join(labels)
     if host.isascii():
         return
@@ -140,19 +140,19 @@ def test_name_with_a_u_label_is_what_the_idna_package_makes_of_it(labels, stop):
         assert actual == expected
         assert canonicalize(f"https://{expected}/", received=True).authority == expected
     elif expected is not None:
-        # The package asks each label for itself; UTS 46 puts a whole name under the Bidi rule.
-        bidi = "bidi rule" in str(actual) and "bidi rule" in refusal(a_labels, expected)
+        # The package checks each label alone; UTS 46 applies the Bidi rule to the whole name.
+        bidi = "bidi rule" in str(actual) and "bidi rule" in message_of(a_labels, expected)
         assert bidi or (actual.rule == root_dot.name and ends_in_a_number(expected))
 
 
 @given(st.lists(_LABELS, min_size=1, max_size=3).map(".".join).filter(str.isascii))
-def test_a_label_is_valid_where_the_idna_package_reads_it(host):
+def test_a_label_is_valid_when_the_idna_package_accepts_it(host):
     try:
         for label in host.split("."):
             if label[:4] == "xn--":
                 idna.ulabel(label)
     except idna.IDNAError:
-        refusal(a_labels, host)
+        message_of(a_labels, host)
         return
     answer = outcome(lambda: a_labels.apply(with_host(host)))
     assert answer == with_host(host) or "bidi rule" in str(answer)
@@ -164,28 +164,28 @@ def test_right_to_left_name_follows_the_bidi_rule(host):
 
 
 @pytest.mark.parametrize("host", ["1a.אב", "1a.xn--4dbc", "1A.XN--4DBC", "_a.xn--4dbc", "א-a.test", "1א.test"])
-def test_right_to_left_name_that_breaks_the_bidi_rule_is_refused(host):
-    assert "bidi rule" in refusal(a_labels, host)
+def test_right_to_left_name_is_rejected_when_it_breaks_the_bidi_rule(host):
+    assert "bidi rule" in message_of(a_labels, host)
 
 
-def test_empty_label_beside_a_right_to_left_one_is_left_to_the_grammar():
-    assert refusal(reg_name, a_labels.apply(with_host("a..xn--4dbc")).host)
+def test_empty_label_next_to_a_right_to_left_label_is_left_to_the_grammar():
+    assert message_of(reg_name, a_labels.apply(with_host("a..xn--4dbc")).host)
 
 
 @pytest.mark.parametrize(
     ("text", "lower"),
     [("aB.C", "ab.c"), ("A%C3%aFB", "a%C3%aFb"), ("%C", "%c"), ("ÉÀA\u0130\u212a", "ÉÀa\u0130\u212a"), ("", "")],
 )
-def test_only_ascii_letters_outside_of_triplets_are_lowered(text, lower):
+def test_only_ascii_letters_outside_triplets_become_lower_case(text, lower):
     assert lower_ascii(text) == lower
     assert host_case.apply(with_host(text)).host == lower
 
 
 @pytest.mark.parametrize(("host", "left"), [("a..", "a"), ("a.", "a"), ("192.0.2.7.", "192.0.2.7"), ("...", "")])
-def test_all_trailing_dots_go(host, left):
+def test_all_trailing_dots_are_removed(host, left):
     assert host_dots.apply(with_host(host)).host == left
 
 
 @pytest.mark.parametrize(("host", "address"), [("[::1]", True), ("192.0.2.7", True), ("a.test", False), ("", False)])
-def test_address_is_told_from_a_name(host, address):
+def test_is_address_is_true_for_addresses_and_false_for_names(host, address):
     assert is_address(host) is address

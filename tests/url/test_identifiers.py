@@ -34,7 +34,7 @@ def agents():
     return IdentifierSet(AGENTS, code=CODE)
 
 
-def test_identifier_is_found_in_any_spelling(agents):
+def test_identifier_is_found_by_any_spelling(agents):
     found = agents.find("HTTPS://ADS.pub.test./%61")
     assert found == Identifier(
         CanonicalURL("https://ads.pub.test/a", "ads.pub.test"),
@@ -46,17 +46,17 @@ def test_identifier_is_found_in_any_spelling(agents):
     assert "http://b.test/" not in agents
 
 
-def test_set_has_each_identifier_once_in_the_order_of_registration(agents):
+def test_set_has_each_identifier_once_in_order_of_registration(agents):
     assert [identifier.canonical.target_uri for identifier in agents] == ["https://ads.pub.test/a", "https://b.test/"]
     assert len(agents) == 2
 
 
-def test_conflict_is_between_spellings_and_not_between_repetitions(agents):
+def test_conflict_needs_two_spellings_not_two_registrations(agents):
     assert [identifier.canonical.authority for identifier in agents.conflicts] == ["ads.pub.test"]
     assert IdentifierSet(["https://a/", "https://a/"], code=CODE).conflicts == ()
 
 
-def test_malformed_registration_is_left_out_and_reported_with_the_callers_code(agents):
+def test_malformed_registration_is_left_out_and_listed_with_the_callers_code(agents):
     [malformed] = agents.malformed
     assert (malformed.code, malformed.rule, malformed.position) == (CODE, "web-scheme", 3)
     assert str(malformed) == "the scheme 'ftp' is neither http nor https"
@@ -66,7 +66,7 @@ def test_malformed_registration_is_left_out_and_reported_with_the_callers_code(a
     ("url", "rule"),
     [("https://user@/p", "authority"), ("b.test", "web-scheme"), ("https://b\u00fccher.example/", "as-received")],
 )
-def test_malformed_question_raises_the_callers_code(agents, url, rule):
+def test_lookup_of_a_malformed_url_raises_the_callers_code(agents, url, rule):
     for ask in (lambda: agents.find(url), lambda: url in agents):
         with pytest.raises(MalformedIdentifier) as caught:
             ask()
@@ -75,12 +75,12 @@ def test_malformed_question_raises_the_callers_code(agents, url, rule):
         assert isinstance(caught.value, ValueError)
 
 
-def test_name_with_a_u_label_is_not_converted_for_who_registers_it():
+def test_registered_name_with_a_u_label_is_malformed_and_not_converted():
     [malformed] = IdentifierSet(["https://b\u00fccher.example/"], code=CODE).malformed
     assert malformed.rule == "as-received"
 
 
-def test_set_is_a_frozen_value_that_names_no_identifier(agents):
+def test_set_is_frozen_and_its_repr_names_no_identifier(agents):
     with pytest.raises(AttributeError):
         agents.code = "other"
     assert copy.copy(agents) == agents
@@ -91,7 +91,7 @@ def test_set_is_a_frozen_value_that_names_no_identifier(agents):
 
 
 @given(st.lists(respelled(), max_size=3))
-def test_every_spelling_finds_what_any_other_registered(pairs):
+def test_every_spelling_finds_the_identifier_of_any_other_spelling(pairs):
     found = IdentifierSet((spelled for _, spelled in pairs if spelled.isascii()), code=CODE)
     for canonical, spelled in pairs:
         if spelled.isascii():
@@ -100,10 +100,10 @@ def test_every_spelling_finds_what_any_other_registered(pairs):
 
 
 @given(st.lists(hostile, max_size=3), hostile)
-def test_identifier_is_in_the_set_where_it_is_the_same_url_as_one_of_it(urls, url):
+def test_identifier_is_in_the_set_when_it_is_the_same_url_as_a_member(urls, url):
     found = IdentifierSet(urls, code=CODE)
     assert len(found.malformed) + sum(len(identifier.positions) for identifier in found) == len(urls)
-    malformed = {refusal.position for refusal in found.malformed}
+    malformed = {error.position for error in found.malformed}
     kept = [other for position, other in enumerate(urls) if position not in malformed]
     if isinstance(outcome(lambda: canonicalize(url, received=True)), MalformedURL):
         with pytest.raises(MalformedIdentifier):
@@ -113,7 +113,7 @@ def test_identifier_is_in_the_set_where_it_is_the_same_url_as_one_of_it(urls, ur
 
 
 @pytest.mark.parametrize("value", [None, b"https://a/", 1])
-def test_what_is_no_text_is_a_type_error(agents, value):
+def test_value_raises_a_type_error_when_it_is_not_text(agents, value):
     with pytest.raises(TypeError):
         IdentifierSet([value], code=CODE)
     with pytest.raises(TypeError):

@@ -1,4 +1,4 @@
-"""What the package exports, and that signing knows one policy alone."""
+"""The public names of the package. Signing uses one rule set only."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FOR_SIGNING = {
 
 
 def imported_from_url(path):
-    """The names that a module imports from `undersigned.url`, or the module itself where it imports that."""
+    """Return the names that a module imports from `undersigned.url`, with the names of imported submodules."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
@@ -37,19 +37,19 @@ def imported_from_url(path):
             yield from (alias.name for alias in node.names if alias.name.startswith("undersigned.url"))
 
 
-def test_every_name_is_there_and_listed():
+def test_every_public_name_exists_and_is_listed():
     for package in (url, normalization):
         assert all(getattr(package, name) is not None for name in package.__all__)
         assert len(package.__all__) == len(set(package.__all__))
 
 
-def test_nothing_but_the_command_line_knows_another_policy_than_that_of_signing():
+def test_only_the_command_line_uses_other_rule_sets_than_signing():
     for path in PACKAGE.rglob("*.py"):
         if path.relative_to(PACKAGE).parts[0] not in {"url", "normalization", "cli"}:
             assert set(imported_from_url(path)) <= FOR_SIGNING, path
 
 
-def test_canonicalize_runs_the_rules_of_its_policy_and_no_others():
+def test_canonicalize_applies_the_rules_of_its_rule_set_only():
     assert set(imported_from_url(PACKAGE / "url/canonical.py")) == {
         "ADCP",
         "ADCP_RECEIVED",
@@ -59,7 +59,7 @@ def test_canonicalize_runs_the_rules_of_its_policy_and_no_others():
     }
 
 
-def test_policy_of_signing_is_pinned():
+def test_rule_set_of_signing_is_pinned():
     assert [rule.name for rule in url.ADCP] == [
         *("characters", "scheme-case", "web-scheme", "authority", "userinfo", "ip-literal", "a-labels", "host-case"),
         *("root-dot", "reg-name", "port-number", "default-port", "triplets", "dot-segments", "empty-path"),
@@ -67,7 +67,7 @@ def test_policy_of_signing_is_pinned():
     ]
 
 
-def test_signing_imports_no_other_policy():
+def test_signing_imports_no_other_rule_set():
     code = (
         "import sys, undersigned, undersigned.url\n"
         "undersigned.canonicalize('https://[::1]/%41')\n"
@@ -79,7 +79,7 @@ def test_signing_imports_no_other_policy():
     assert not [name for name in found if name.startswith("undersigned.normalization")]
 
 
-def test_package_stands_alone():
+def test_package_imports_without_cryptography_and_rich():
     code = (
         "import sys\n"
         "class Only:\n"

@@ -18,11 +18,11 @@ from undersigned.url.origin import Origin, Origins
         ("https://h/a/../%62//", Origin("https", "h", "/b")),
     ],
 )
-def test_an_origin_is_read_in_canonical_form(text, origin):
+def test_origin_is_parsed_into_canonical_form(text, origin):
     assert Origin.parse(text) == origin
 
 
-def test_an_origin_writes_itself_as_a_url():
+def test_str_of_an_origin_is_a_url():
     assert str(Origin.parse("https://h:8443/api/")) == "https://h:8443/api"
 
 
@@ -47,13 +47,13 @@ def test_an_origin_writes_itself_as_a_url():
         5,
     ],
 )
-def test_what_is_no_origin_is_refused_where_it_is_configured(text):
+def test_origin_raises_a_configuration_error_when_it_is_malformed(text):
     with pytest.raises(ConfigurationError, match=r"^origins: "):
         Origins([text])
 
 
 @pytest.mark.parametrize("origins", [[], (), "https://h", b"https://h", None, 5])
-def test_origins_are_a_list_with_something_in_it(origins):
+def test_origins_raise_a_configuration_error_unless_they_are_a_filled_list(origins):
     with pytest.raises(ConfigurationError, match=r"^origins: "):
         Origins(origins)
 
@@ -61,23 +61,23 @@ def test_origins_are_a_list_with_something_in_it(origins):
 @pytest.mark.parametrize(
     "pair", [("https://h", "https://H:443"), ("https://h", "http://h"), ("https://h/a", "https://h/b")]
 )
-def test_one_authority_has_one_scheme_and_one_prefix(pair):
-    with pytest.raises(ConfigurationError, match="h stands twice"):
+def test_origins_raise_a_configuration_error_when_an_authority_is_listed_twice(pair):
+    with pytest.raises(ConfigurationError, match="h is listed twice"):
         Origins(pair)
 
 
 @pytest.mark.parametrize("authority", ["h", "H", "h:443", "h:0443", "h.", "H.:443", "h:"])
-def test_every_spelling_of_an_authority_finds_its_origin(authority):
+def test_match_returns_the_origin_for_every_spelling_of_its_authority(authority):
     origins = Origins(["https://h/api", "http://other"])
     assert origins.match(authority) == Origin("https", "h", "/api")
 
 
 @pytest.mark.parametrize("authority", ["evil", "h:80", "h:8443", "hh", "h.h", "other:443"])
-def test_another_authority_finds_none(authority):
+def test_match_returns_none_for_another_authority(authority):
     assert Origins(["https://h", "http://other"]).match(authority) is None
 
 
-def test_the_default_port_is_the_one_of_the_origins_own_scheme():
+def test_match_uses_the_default_port_of_the_origins_scheme():
     origins = Origins(["https://a", "http://b"])
     assert origins.match("a:443") == Origin("https", "a")
     assert origins.match("b:80") == Origin("http", "b")
@@ -88,7 +88,7 @@ def test_the_default_port_is_the_one_of_the_origins_own_scheme():
 @pytest.mark.parametrize(
     "authority", ["", " ", "h/", "h?", "h#", "u@h", "h,h", "h:x", "h:99999", "[::1", "bücher.example", "\ud800", "h\n"]
 )
-def test_what_is_no_authority_is_malformed(authority):
+def test_match_raises_when_the_authority_is_malformed(authority):
     with pytest.raises(MalformedURL):
         Origins(["https://h", "http://other"]).match(authority)
 
@@ -106,11 +106,11 @@ def test_what_is_no_authority_is_malformed(authority):
         ("https://b/apix", False),
     ],
 )
-def test_a_target_is_listed_at_an_origin_and_below_its_prefix(url, listed):
+def test_target_is_listed_when_it_is_below_the_prefix_of_an_origin(url, listed):
     assert Origins(["https://h", "https://b/api"]).lists(canonicalize(url)) is listed
 
 
-def test_a_name_of_a_labels_is_found_in_the_usual_spellings_only_where_it_is_ours():
+def test_a_label_name_matches_in_usual_spellings_only_when_it_is_listed():
     ours = Origins(["https://xn--mnchen-3ya.example", "http://h:8080"])
     for spelled in ("xn--mnchen-3ya.example", "XN--Mnchen-3ya.EXAMPLE", "xn--mnchen-3ya.example.:443"):
         assert ours.match(spelled) == Origin("https", "xn--mnchen-3ya.example")

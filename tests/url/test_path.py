@@ -26,8 +26,8 @@ def with_path(path):
     return URL("https", None, "a", None, path, None, None)
 
 
-def as_rfc_3986_says(path):
-    """Section 5.2.4, letter by letter."""
+def remove_as_in_rfc_3986(path):
+    """Follow the steps of RFC 3986 section 5.2.4 literally."""
     output = ""
     while path:
         if path.startswith("../"):
@@ -50,9 +50,9 @@ def as_rfc_3986_says(path):
 
 
 @given(st.lists(st.sampled_from([".", "..", "", "a", "b", "...", ".a", "a."]), max_size=10).map("/".join))
-def test_dot_segments_are_removed_as_rfc_3986_says(path):
-    assert remove_dot_segments(f"/{path}") == as_rfc_3986_says(f"/{path}")
-    assert dot_segments.apply(with_path(f"/{path}")).path == as_rfc_3986_says(f"/{path}")
+def test_dot_segments_are_removed_as_in_rfc_3986(path):
+    assert remove_dot_segments(f"/{path}") == remove_as_in_rfc_3986(f"/{path}")
+    assert dot_segments.apply(with_path(f"/{path}")).path == remove_as_in_rfc_3986(f"/{path}")
     assert not has_dot_segments(remove_dot_segments(f"/{path}"))
 
 
@@ -61,7 +61,7 @@ def test_path_without_a_leading_slash_keeps_its_dots(path):
     assert dot_segments.apply(with_path(path)).path == path
 
 
-def test_triplet_is_decoded_where_its_character_is_unreserved():
+def test_triplet_is_decoded_when_its_character_is_unreserved():
     for code in range(256):
         for triplet in (f"%{code:02X}", f"%{code:02x}"):
             decoded = chr(code) if chr(code) in UNRESERVED else triplet
@@ -70,31 +70,31 @@ def test_triplet_is_decoded_where_its_character_is_unreserved():
 
 
 @pytest.mark.parametrize("path", ["%%34", "%4%31", "%%34%31", "%4%4%31", "%", "%4"])
-def test_nothing_is_decoded_into_a_triplet_that_was_none(path):
+def test_decoding_creates_no_new_triplet(path):
     once = decode_unreserved(path)
     assert decode_unreserved(once) == once
     assert path[:2] == once[:2]
 
 
 @given(st.lists(st.from_regex(r"%[0-9a-fA-F]{2}|[^%]", fullmatch=True), max_size=8).map("".join))
-def test_only_triplets_change(path):
+def test_hex_case_changes_triplets_only(path):
     after = upper_triplets(decode_unreserved(path))
     assert re.split(r"%[0-9A-Fa-f]{2}", after)[0].startswith(re.split(r"%[0-9A-Fa-f]{2}", path)[0])
     assert upper_triplets(decode_unreserved(after)) == after
 
 
 @pytest.mark.parametrize("rule", [unreserved, hex_case, triplets, encoded_dots], ids=lambda rule: rule.name)
-def test_path_without_triplets_is_the_same_object(rule):
+def test_rule_returns_the_same_object_when_the_path_has_no_triplets(rule):
     url = with_path("/a/.b")
     assert rule.apply(url) is url
 
 
-def test_message_shows_the_malformed_triplet_and_no_more():
-    with pytest.raises(MalformedURL, match=r"contains '%zz', which"):
+def test_message_quotes_only_the_malformed_triplet():
+    with pytest.raises(MalformedURL, match=r"contains '%zz': expected"):
         triplets.apply(with_path("/secret%zzsecret"))
 
 
-def test_dot_segment_that_is_left_is_one_that_was_encoded():
+def test_encoded_dot_segment_is_rejected():
     with pytest.raises(MalformedURL, match="percent-encoded"):
         encoded_dots.apply(with_path("/a/.."))
 
@@ -107,6 +107,6 @@ def test_path_without_an_authority_never_starts_with_two_slashes(text):
     assert dot_segments.apply(url) == url
 
 
-def test_empty_path_needs_an_authority_to_become_a_slash():
+def test_empty_path_becomes_a_slash_only_after_an_authority():
     assert empty_path.apply(with_path("")).path == "/"
     assert empty_path.apply(URL.parse("urn:?x")) == URL.parse("urn:?x")

@@ -1,4 +1,4 @@
-"""What holds for every URL."""
+"""Properties of every URL."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_any_text_has_a_canonical_form_or_is_malformed(url, received):
 
 
 @given(hostile)
-def test_result_is_a_fixed_point_ascii_without_white_space_around_its_authority(url):
+def test_result_is_a_fixed_point_in_ascii_without_white_space(url):
     canonical = attempt(url)
     if canonical is None:
         return
@@ -45,7 +45,7 @@ def test_result_is_a_fixed_point_ascii_without_white_space_around_its_authority(
 
 
 @given(hostile)
-def test_receiving_refuses_more_and_never_changes_an_answer(url):
+def test_received_url_has_the_same_form_or_is_rejected(url):
     canonical, received = attempt(url), attempt(url, received=True)
     assert received in {canonical, None}
     if url.isascii():
@@ -53,19 +53,19 @@ def test_receiving_refuses_more_and_never_changes_an_answer(url):
 
 
 @given(respelled())
-def test_spellings_that_differ_by_what_the_rules_put_right_have_one_form(pair):
+def test_spellings_have_one_form_when_they_differ_only_as_the_rules_allow(pair):
     canonical, other = pair
     assert canonicalize(other).target_uri == canonicalize(canonical).target_uri == canonical
     assert same_url(canonical, other)
 
 
 @given(canonical_urls)
-def test_canonical_url_is_returned_as_it_is(url):
+def test_canonical_url_is_returned_unchanged(url):
     assert canonicalize(url).target_uri == url
 
 
 @given(hostile, hostile, st.sampled_from(["https", "http", "HTTPS", "ftp", "", "https://a/"]), st.booleans())
-def test_any_text_as_an_authority_has_a_canonical_form_or_is_malformed(a, b, scheme, received):
+def test_any_authority_has_a_canonical_form_or_is_malformed(a, b, scheme, received):
     for authority in (a, b.removeprefix("https://")):
         canonical = outcome(lambda authority=authority: canonicalize_authority(authority, scheme, received=received))
         if not isinstance(canonical, MalformedURL):
@@ -84,7 +84,7 @@ def test_any_text_as_an_authority_has_a_canonical_form_or_is_malformed(a, b, sch
     ],
     ids=lambda text: ascii(text[:16]),
 )
-def test_giant_malformed_text_is_malformed_and_nothing_else(text):
+def test_giant_malformed_text_raises_only_malformed_url(text):
     with pytest.raises(MalformedURL) as caught:
         canonicalize(text)
     assert len(str(caught.value)) < 160
@@ -104,7 +104,7 @@ def test_giant_malformed_text_is_malformed_and_nothing_else(text):
     ],
     ids=lambda path: path[:8],
 )
-def test_giant_path_has_its_canonical_form(path, expected):
+def test_giant_path_has_a_canonical_form(path, expected):
     assert canonicalize("https://ads.pub.test" + path).target_uri == "https://ads.pub.test" + expected
 
 

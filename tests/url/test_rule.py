@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from undersigned.url import ADCP_RECEIVED, URL, Rule
-from undersigned.url.rule import family, rule, shown
+from undersigned.url.rule import family, quote, rule
 
 
 @rule("upper-path", source="a test", preserves="never")
@@ -23,16 +23,16 @@ def with_query(query):
     return lambda url: url._replace(query=query)
 
 
-def test_family_told_something_is_a_rule():
-    told = with_query("a")
-    assert isinstance(told, Rule)
-    assert (told.name, told.source, told.preserves) == ("with-query", "a test", "usually")
-    assert told.summary == with_query.summary == "Set the query."
-    assert told.apply(URL.parse("https://a/")) == URL.parse("https://a/?a")
+def test_family_called_with_a_value_returns_a_rule():
+    made = with_query("a")
+    assert isinstance(made, Rule)
+    assert (made.name, made.source, made.preserves) == ("with-query", "a test", "usually")
+    assert made.summary == with_query.summary == "Set the query."
+    assert made.apply(URL.parse("https://a/")) == URL.parse("https://a/?a")
     assert with_query("b").apply(URL.parse("https://a/")) == URL.parse("https://a/?b")
 
 
-def test_decorated_function_is_a_rule():
+def test_decorated_function_becomes_a_rule():
     assert upper_path == Rule("upper-path", "a test", "never", upper_path.apply)
     assert upper_path.apply(URL.parse("https://a/p")) == URL.parse("https://a/P")
 
@@ -48,14 +48,14 @@ def test_rule_cannot_be_changed():
 
 
 @pytest.mark.parametrize("rule", ADCP_RECEIVED, ids=lambda rule: rule.name)
-def test_each_rule_of_the_policy_says_what_it_does_and_whence(rule):
+def test_each_rule_has_a_summary_a_source_and_a_class(rule):
     assert rule.summary.endswith(".")
     assert rule.source.startswith(("AdCP step", "RFC 3986"))
     assert rule.preserves in {"always", "usually", "never"}
 
 
 @pytest.mark.parametrize("rule", ADCP_RECEIVED, ids=lambda rule: rule.name)
-def test_each_rule_of_the_policy_returns_the_same_object_where_nothing_changes(rule):
+def test_each_rule_returns_the_same_object_when_nothing_changes(rule):
     for text in ("https://ads.pub.test:8443/a/b%2F?c", "http://[::1]/", "https://xn--mnchen-3ya.test/"):
         url = URL.parse(text)
         assert rule.apply(url) is url
@@ -72,5 +72,5 @@ def test_each_rule_of_the_policy_returns_the_same_object_where_nothing_changes(r
         ("\U0001f600" * 9, "'" + ("\\U0001f600" * 4)[:37] + "...'"),
     ],
 )
-def test_shown_text_is_short_printable_ascii(text, expected):
-    assert shown(text) == expected
+def test_quoted_text_is_short_printable_ascii(text, expected):
+    assert quote(text) == expected

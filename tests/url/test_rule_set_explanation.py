@@ -18,33 +18,33 @@ def test_each_change_has_its_rule_and_the_text_before_and_after():
     )
     assert explanation.url == "HTTPS://ads.pub.test/%2f#f"
     assert explanation.result == "https://ads.pub.test/%2F"
-    assert explanation.refusal is None
+    assert explanation.error is None
 
 
-def test_refusal_ends_the_explanation_and_keeps_what_came_before():
+def test_explanation_keeps_earlier_changes_when_a_rule_rejects_the_url():
     explanation = explain("HTTPS://ann@ads.pub.test:http/")
     assert [change.rule.name for change in explanation.changes] == ["scheme-case", "userinfo"]
     assert explanation.result is None
-    assert explanation.refusal is not None
-    assert explanation.refusal.rule == "port-number"
+    assert explanation.error is not None
+    assert explanation.error.rule == "port-number"
 
 
-def test_any_policy_can_be_explained():
+def test_any_rule_set_can_be_explained():
     assert explain("x:y#z", (fragment,)).result == "x:y"
     assert explain("x:y#z", ()).result == "x:y#z"
 
 
 @given(hostile)
-def test_explanation_ends_where_canonicalize_does(url):
+def test_explanation_has_the_result_or_the_error_of_canonicalize(url):
     for received, explanation in ((False, explain(url)), (True, explain(url, ADCP_RECEIVED))):
         answer = outcome(lambda received=received: canonicalize(url, received=received))
         if isinstance(answer, MalformedURL):
-            assert explanation.refusal is not None
-            assert (str(explanation.refusal), explanation.refusal.rule) == (str(answer), answer.rule)
+            assert explanation.error is not None
+            assert (str(explanation.error), explanation.error.rule) == (str(answer), answer.rule)
         else:
-            assert (explanation.result, explanation.refusal) == (answer.target_uri, None)
+            assert (explanation.result, explanation.error) == (answer.target_uri, None)
 
 
-def test_what_is_no_text_is_a_type_error():
+def test_value_raises_a_type_error_when_it_is_not_text():
     with pytest.raises(TypeError):
         explain(b"https://ads.pub.test/")

@@ -1,4 +1,4 @@
-"""The fast paths give what the rules give, or nothing."""
+"""The fast paths return the result of the rules, or `None`."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from tests.url.spellings import canonical_parts, hostile, respelled
 from undersigned.url import ADCP, ADCP_RECEIVED, explain, spelling
 from undersigned.url.value import URL
 
-_WORTH_A_THOUGHT = "aA0.-_:@/?#%[]\\ ~2eEfF47ghxn\t\x7fé"
+_TRICKY_CHARACTERS = "aA0.-_:@/?#%[]\\ ~2eEfF47ghxn\t\x7fé"
 
 
-def by_rules(url, policy=ADCP):
+def by_rules(url, rules=ADCP):
     value = URL.parse(url)
-    for rule in policy:
+    for rule in rules:
         value = rule.apply(value)
     return str(value), value.authority
 
 
 def usual(host, port):
-    """Whether `common` promises to know a URL with this host and port."""
+    """Return whether `common` must recognise a URL with this host and port."""
     return host[0] != "[" and not port.startswith("0") and (not port or int(port) < 60000)
 
 
-@given(hostile | st.text(st.sampled_from(_WORTH_A_THOUGHT), max_size=12).map("https://a".__add__))
-def test_what_a_fast_path_knows_is_what_the_rules_give(url):
+@given(hostile | st.text(st.sampled_from(_TRICKY_CHARACTERS), max_size=12).map("https://a".__add__))
+def test_fast_path_returns_none_or_the_result_of_the_rules(url):
     if (known := spelling.canonical(url)) is not None:
         assert known == (url, by_rules(url)[1]) == by_rules(url)
     if (known := spelling.common(url)) is not None:
@@ -59,19 +59,19 @@ def test_usual_spelling_is_recognised(pair):
         *("https://xn--a.test/", "https://\u2615.test/", "https://\u00ad/", "https://" + "a" * 64 + ".\u00fc/"),
     ],
 )
-def test_spelling_that_takes_thought_is_left_to_the_rules(url):
+def test_unusual_spelling_is_left_to_the_rules(url):
     assert spelling.canonical(url) is None
     assert spelling.common(url) is None
 
 
-def test_canonical_url_with_a_port_may_be_as_long_as_the_rules_allow():
+def test_longest_name_is_recognised_with_and_without_a_port():
     name = ".".join(["a" * 49] * 5) + ".abc"
     assert spelling.canonical(f"https://{name}/") == (f"https://{name}/", name)
     assert spelling.canonical(f"https://{name}:8443/") is None
     assert spelling.common(f"https://{name}:8443/") == (f"https://{name}:8443/", f"{name}:8443")
 
 
-def test_each_triplet_and_each_character_is_known_as_the_rules_know_it():
+def test_fast_path_agrees_with_the_rules_on_each_triplet_and_character():
     for code in range(256):
         byte, char = f"{code:02X}", chr(code)
         urls = [f"https://a/%{byte}", f"https://a/%{byte.lower()}", f"https://a/{char}", f"https://a/?{char}"]
@@ -82,7 +82,7 @@ def test_each_triplet_and_each_character_is_known_as_the_rules_know_it():
                 assert known is None or known[0] == result
 
 
-def test_text_of_a_subclass_gives_plain_text():
+def test_result_is_plain_text_when_the_url_is_a_str_subclass():
     class Text(str):
         __slots__ = ()
 

@@ -27,18 +27,18 @@ def test_host_is_left_to_its_own_rules():
     assert characters.apply(url) is url
 
 
-def test_scheme_is_lowered_whatever_it_is_and_none_stays_none():
+def test_scheme_becomes_lower_case_and_none_stays_none():
     assert scheme_case.apply(URL.parse("MailTo:Ann")) == URL.parse("mailto:Ann")
     assert scheme_case.apply(URL.parse("//A")) == URL.parse("//A")
 
 
-def test_message_says_whether_the_scheme_is_missing_or_another():
+def test_message_says_whether_the_scheme_is_missing_or_wrong():
     with pytest.raises(MalformedURL, match="missing"):
         web_scheme.apply(URL.parse("a/b"))
     with pytest.raises(MalformedURL, match="'gopher' is neither http nor https"):
         web_scheme.apply(URL.parse("gopher://a/"))
 
 
-def test_fragment_goes_and_its_absence_stays():
+def test_fragment_is_removed_and_none_stays_none():
     assert fragment.apply(URL.parse("a:b#")) == URL.parse("a:b")
     assert fragment.apply(URL.parse("a:b")) == URL.parse("a:b")

@@ -9,7 +9,7 @@ from undersigned.url import URL
 
 
 @given(hostile | st.text(st.sampled_from("a:/@[]?#\n"), max_size=12))
-def test_parts_join_to_the_text_they_came_from(text):
+def test_parsed_parts_join_to_the_same_text(text):
     assert str(URL.parse(text)) == text
 
 
@@ -33,7 +33,7 @@ def test_parts_join_to_the_text_they_came_from(text):
         ("https://h/a?b?c#d#e?f", ("https", None, "h", None, "/a", "b?c", "d#e?f")),
     ],
 )
-def test_text_splits_into_these_parts(text, parts):
+def test_text_is_split_into_its_parts(text, parts):
     assert tuple(URL.parse(text)) == parts
 
 
@@ -46,7 +46,7 @@ def test_authority_is_the_text_between_its_delimiters(text, authority):
 
 
 @pytest.mark.parametrize("text", [None, b"https://ads.pub.test/", 1])
-def test_what_is_no_text_is_a_type_error(text):
+def test_value_raises_a_type_error_when_it_is_not_text(text):
     with pytest.raises(TypeError):
         URL.parse(text)
 

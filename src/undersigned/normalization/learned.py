@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from undersigned.url.rule import Rule, shown
+from undersigned.url.rule import Rule, quote
 from undersigned.url.value import URL
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class LearnedRule:
             changed = pattern.sub(lambda _: self.replacement, text)
             return url if changed == text else URL.parse(changed)
 
-        apply.__doc__ = f"Replace {shown(self.found)} by {shown(self.replacement)}, as {self.support} pairs of URLs do."
+        apply.__doc__ = f"Replace {quote(self.found)} by {quote(self.replacement)}, as {self.support} pairs of URLs do."
         return Rule("learned", "Wikipedia, Normalization based on URI lists; Schonfeld et al. 2006", "never", apply)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from undersigned.errors import ConfigurationError, MalformedURL
 from undersigned.url.path import dot_segments
-from undersigned.url.rule import family, rule, shown
+from undersigned.url.rule import family, quote, rule
 from undersigned.url.value import URL
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def absolute(url: URL) -> URL:
         raise MalformedURL("the reference is relative; resolve it against its base first", rule=absolute.name)
     if _SCHEME.fullmatch(url.scheme):
         return url
-    raise MalformedURL(f"{shown(url.scheme)} is no scheme", rule=absolute.name)
+    raise MalformedURL(f"{quote(url.scheme)} is no scheme", rule=absolute.name)
 
 
 @rule("default-scheme", source="POWDER mail", preserves="usually")

@@ -1,8 +1,8 @@
 """The canonical form of a URL by the AdCP URL canonicalization algorithm.
 
-A `URL` is a frozen value, a `Rule` a small named function on it, a `RuleSet` an ordered tuple of rules. `canonicalize`
-runs the rule set `ADCP`, which signing and verifying use. `explain` runs any rule set and says which rule changed what.
-The other canonical forms are in `undersigned.normalization`.
+A `URL` is a frozen value, a `Rule` a small named function on it, and a `RuleSet` an ordered tuple of rules.
+`canonicalize` applies the rule set `ADCP`, which signatures use. `explain` applies any rule set and returns the changes
+by each rule. The other canonical forms are in `undersigned.normalization`.
 """
 
 from undersigned.errors import MalformedURL

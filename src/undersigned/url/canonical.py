@@ -13,11 +13,11 @@ from undersigned.url.value import URL
 
 @dataclass(frozen=True, slots=True)
 class CanonicalURL:
-    """A URL in canonical form, as `canonicalize` returns it; two are equal when their text is.
+    """A URL in canonical form, as `canonicalize` returns it. Two are equal if their texts are equal.
 
     Attributes:
-        target_uri: the whole: `scheme://authority`, path and query; ASCII, without white space.
-        authority: `host` or `host:port`, as it stands in `target_uri`.
+        target_uri: the whole URL, `scheme://authority`, path and query, as ASCII text without white space.
+        authority: `host` or `host:port`, as in `target_uri`.
     """
 
     target_uri: str
@@ -25,35 +25,35 @@ class CanonicalURL:
 
     @property
     def scheme(self) -> str:
-        """`http` or `https`."""
+        """Return `http` or `https`."""
         return self.target_uri.partition(":")[0]
 
     @property
     def host(self) -> str:
-        """A name, an IPv4 address, or an IPv6 address in its brackets."""
+        """Return the name, the IPv4 address, or the IPv6 address in brackets."""
         host, colon, port = self.authority.rpartition(":")
         return host if colon and port[-1] != "]" else self.authority
 
     @property
     def port(self) -> int | None:
-        """The port; `None` where it is the scheme's own."""
+        """Return the port, or `None` if it is the scheme's default."""
         port = self.authority[len(self.host) + 1 :]
         return int(port) if port else None
 
     @property
     def path(self) -> str:
-        """The path; it starts with a slash."""
+        """Return the path, which starts with a slash."""
         return self._path_and_query[0]
 
     @property
     def query(self) -> str | None:
-        """The query without its `?`; `None` where there is no `?`, `""` where nothing follows it."""
+        """Return the query without its `?`: `None` if there is no `?`, `""` if nothing follows it."""
         _, mark, query = self._path_and_query
         return query if mark else None
 
     @property
     def _path_and_query(self) -> tuple[str, str, str]:
-        # The authority is found where it was written: right behind `://`.
+        # The text of the authority starts right after `://`.
         start = self.target_uri.index("://") + len("://") + len(self.authority)
         return self.target_uri[start:].partition("?")
 
@@ -64,15 +64,15 @@ class CanonicalURL:
 def canonicalize(url: str, *, received: bool = False) -> CanonicalURL:
     """Return the canonical form of `url` by the AdCP URL canonicalization algorithm (`ADCP`).
 
-    The result is a fixed point, ASCII, and without white space. Time is linear in the length of `url`.
+    The result is ASCII without white space, and it is its own canonical form. Time is linear in the length of `url`.
 
     Args:
         url: an absolute http or https URL.
-        received: `True` where the URL came from a peer and is about to be compared: a host with non-ASCII is then
-            refused and not converted (AdCP step 2).
+        received: `True` if the URL comes from a peer. A host with non-ASCII characters is then rejected, not converted
+            (AdCP step 2).
 
     Raises:
-        MalformedURL: `url` has no canonical form; its `rule` names the rule that refused.
+        MalformedURL: `url` has no canonical form. The error's `rule` names the rule that rejected it.
         TypeError: `url` is not a `str`.
     """
     known = spelling.canonical(url) or spelling.common(url, received=received)
@@ -83,13 +83,13 @@ def canonicalize_authority(authority: str, scheme: str, *, received: bool = Fals
     """Return the canonical form of an authority, such as the value of `Host` or `:authority`.
 
     Args:
-        authority: `host` or `host:port`, and nothing else.
-        scheme: the scheme it belongs to, which says what the default port is.
-        received: as for `canonicalize`.
+        authority: `host` or `host:port`.
+        scheme: the scheme of the authority, which determines the default port.
+        received: as in `canonicalize`.
 
     Raises:
-        MalformedURL: `authority` has no canonical form or holds more than host and port, or `scheme` is neither http
-            nor https.
+        MalformedURL: `authority` has no canonical form, it contains more than a host and a port, or `scheme` is neither
+            http nor https.
         TypeError: an argument is not a `str`.
     """
     known = spelling.canonical(scheme + "://" + authority + "/")
@@ -97,16 +97,16 @@ def canonicalize_authority(authority: str, scheme: str, *, received: bool = Fals
         return known[1]
     url = URL.parse("//" + authority)
     if url.path or (url.userinfo, url.query, url.fragment) != (None, None, None):
-        raise MalformedURL("the authority holds more than a host and a port", rule=authority_rule.name)
+        raise MalformedURL("the authority must be a host and an optional port only", rule=authority_rule.name)
     return _by_rules(url._replace(scheme=scheme), received=received).authority
 
 
 def same_url(a: str, b: str) -> bool:
-    """Tell whether two URLs have one canonical form (`canonicalize`).
+    """Return whether two URLs have one canonical form (`canonicalize`).
 
     Raises:
-        MalformedURL: one of them has no canonical form; a malformed URL is not the same as anything.
-        TypeError: one of them is not a `str`.
+        MalformedURL: one of the URLs has no canonical form.
+        TypeError: one of the URLs is not a `str`.
     """
     return canonicalize(a) == canonicalize(b)
 

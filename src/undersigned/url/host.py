@@ -1,4 +1,4 @@
-"""Rules on the host: IPv6 literals, internationalized names, case, the root dot, the grammar of a name."""
+"""Rules for the host: IPv6 literals, internationalized names, case, the trailing dot, the grammar of a name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from string import ascii_lowercase, ascii_uppercase
 from typing import TYPE_CHECKING, Final
 
 from undersigned.errors import MalformedURL
-from undersigned.url.rule import rule, shown
+from undersigned.url.rule import quote, rule
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from undersigned.url.value import URL
 
 LONGEST_NAME: Final = 253
-"""Without a root dot (RFC 1035 section 2.3.4)."""
+"""The longest name in characters, without a trailing dot (RFC 1035 section 2.3.4)."""
 
 _LONGEST_LABEL: Final = 63
 _IP_LITERAL: Final = re.compile(r"\[[0-9A-Fa-f:.]{2,45}\]")
@@ -30,27 +30,27 @@ _RIGHT_TO_LEFT: Final = frozenset({"R", "AL", "AN"})
 
 
 def ends_in_a_number(name: str) -> bool:
-    """Tell whether the last label of `name` is a number (WHATWG URL, "ends in a number checker").
+    """Return whether the last label of `name` is a number (WHATWG URL, "ends in a number checker").
 
-    Resolvers then read the whole as an IPv4 address, in one of several notations; no domain name ends so.
+    Resolvers read such a host as an IPv4 address in one of several notations. No domain name ends in a number.
     """
     return _NUMBER.fullmatch(name.rpartition(".")[2]) is not None
 
 
 def is_reg_name(name: str) -> bool:
-    """Tell whether `name` is made of labels that DNS can hold: 1 to 63 letters, digits, `-` and `_`, 253 in all."""
+    """Return whether DNS can hold `name`: labels of 1 to 63 letters, digits, `-` and `_`, at most 253 characters."""
     return len(name) <= LONGEST_NAME and _REG_NAME.fullmatch(name) is not None
 
 
 def is_address(host: str) -> bool:
-    """Tell whether `host` is an IP literal, or ends as an IPv4 address does."""
+    """Return whether `host` is an IP literal, or ends in a number like an IPv4 address."""
     return host[:1] == "[" or ends_in_a_number(host)
 
 
 def lower_ascii(text: str) -> str:
-    """Return `text` with its ASCII letters in lower case, those of percent triplets left alone.
+    """Return `text` with its ASCII letters in lower case, except in percent triplets.
 
-    No other letter has a lower case here: which one it is can depend on the language.
+    Other letters stay: their lower case can depend on the language.
     """
     if "%" not in text:
         return text.translate(_LOWER)
@@ -60,18 +60,18 @@ def lower_ascii(text: str) -> str:
 
 
 def to_ascii(host: str) -> str:
-    """Return a name with its U-labels converted to A-labels, and its A-labels checked (UTS 46, nontransitional).
+    """Return a name with its U-labels converted to A-labels and its A-labels checked (UTS 46, nontransitional).
 
     Raises:
         UnicodeError: a label is not valid.
     """
-    # `idna.encode` would do the same work twice over: its check of a plain label comes down to the hyphens once the
-    # mapping has been done, and the Bidi rule needs the U-labels of the whole name. A test holds the two equal.
+    # `idna.encode` would do this work twice. After the mapping, only a plain label's hyphens are left to check, and the
+    # Bidi rule needs the U-labels of the whole name. A test compares the two results.
     import idna  # noqa: PLC0415 - its tables take longer to load than this package, and few hosts need them
 
     ascii_name = host.isascii()
     mapped = host if ascii_name else idna.uts46_remap(host, std3_rules=True)
-    # No label gets shorter from here on, so this bounds the work.
+    # Labels do not get shorter after the mapping, so this bounds the work.
     if len(mapped) > LONGEST_NAME + 1:
         raise UnicodeError
     written: list[str] = []
@@ -94,8 +94,8 @@ def to_ascii(host: str) -> str:
 
 
 def _check_bidi_domain(labels: Sequence[str]) -> None:
-    # One right-to-left label puts every label of the name under the Bidi rule (RFC 5893 section 1.4); the library asks
-    # each label for itself.
+    # One right-to-left label puts all labels of the name under the Bidi rule (RFC 5893 section 1.4). The library checks
+    # each label alone.
     import idna  # noqa: PLC0415 - its tables take longer to load than this package, and few hosts need them
 
     for label in filter(None, labels):
@@ -104,7 +104,7 @@ def _check_bidi_domain(labels: Sequence[str]) -> None:
 
 @rule("ip-literal", source="AdCP step 2; RFC 3986 section 3.2.2; RFC 5952 section 4.3", preserves="always")
 def ip_literal(url: URL) -> URL:
-    """Refuse brackets that hold anything but an IPv6 address without a zone; put its digits in lower case."""
+    """Reject brackets around anything but an IPv6 address without a zone; put the address in lower case."""
     host = url.host
     if not host or host[0] != "[":
         return url
@@ -112,10 +112,10 @@ def ip_literal(url: URL) -> URL:
         try:
             IPv6Address(host[1:-1])
         except AddressValueError:
-            raise MalformedURL(f"{shown(host)} is not an IPv6 address", rule=ip_literal.name) from None
-        # Never compressed or expanded: only the case of a digit is without meaning in the seed.
+            raise MalformedURL(f"{quote(host)} is not an IPv6 address", rule=ip_literal.name) from None
+        # The algorithm changes only the case of the digits. It neither compresses nor expands the address.
         return url if host == (lower := host.lower()) else url._replace(host=lower)
-    raise MalformedURL(f"the host {shown(host)} {_bracket_fault(host)}", rule=ip_literal.name)
+    raise MalformedURL(f"the host {quote(host)} {_bracket_fault(host)}", rule=ip_literal.name)
 
 
 def _bracket_fault(host: str) -> str:
@@ -123,37 +123,37 @@ def _bracket_fault(host: str) -> str:
     if not closing:
         return "has no closing bracket"
     if after:
-        return "goes on after its bracket with something other than a port"
+        return "continues after its bracket: expected a port or the path"
     if "%" in inside:
-        return "has a zone identifier, which means nothing to another host"
+        return "has a zone identifier, which has no meaning on another host; remove it"
     if inside[:1] in {"v", "V"}:
-        return "is an IPvFuture address, which nothing can interpret"
-    return "holds no IPv6 address in its brackets"
+        return "is an IPvFuture address, which is not supported"
+    return "has brackets without an IPv6 address"
 
 
 @rule("as-received", source="AdCP step 2", preserves="always")
 def as_received(url: URL) -> URL:
-    """Refuse a host with non-ASCII: who compares does not convert what the sender should have."""
+    """Reject a received host with non-ASCII characters: only the sender converts a host to A-labels."""
     if url.host is None or url.host.isascii():
         return url
     raise MalformedURL(
-        f"the host {shown(url.host)} contains non-ASCII; a sender converts it to A-labels", rule=as_received.name
+        f"the host {quote(url.host)} contains non-ASCII; the sender must convert it to A-labels", rule=as_received.name
     )
 
 
 @rule("a-labels", source="AdCP step 2; UTS 46 section 4.2; RFC 5893 section 2", preserves="always")
 def a_labels(url: URL) -> URL:
-    """Convert a name with U-labels to A-labels (UTS 46, nontransitional); refuse an A-label that is not valid."""
+    """Convert the U-labels of a name to A-labels (UTS 46, nontransitional); reject an A-label that is not valid."""
     host = url.host
     if host is None or (host.isascii() and "xn--" not in host.lower()):
         return url
     try:
         name = to_ascii(host)
     except UnicodeError as error:
-        # The library's text quotes the name at length; its code is a word of a fixed vocabulary.
+        # The library's message quotes the whole name; its code comes from a fixed list.
         reason = str(getattr(error, "code", None) or "invalid or too long").replace("_", " ")
         raise MalformedURL(
-            f"the host {shown(host)} is not a valid internationalized name: {reason}", rule=a_labels.name
+            f"the host {quote(host)} is not a valid internationalized name: {reason}", rule=a_labels.name
         ) from None
     return url if name == host else url._replace(host=name)
 
@@ -167,12 +167,12 @@ def host_case(url: URL) -> URL:
 
 @rule("root-dot", source="AdCP step 2; RFC 9110 section 4.2.3", preserves="usually")
 def root_dot(url: URL) -> URL:
-    """Remove one trailing dot of a name; refuse it behind an IPv4 address."""
+    """Remove one trailing dot of a name; reject a trailing dot after an IPv4 address."""
     host = url.host
     if not host or host[-1] != ".":
         return url
     if ends_in_a_number(host[:-1]):
-        raise MalformedURL(f"the host {shown(host)} is an IPv4 address with a trailing dot", rule=root_dot.name)
+        raise MalformedURL(f"the host {quote(host)} is an IPv4 address with a trailing dot", rule=root_dot.name)
     return url._replace(host=host[:-1])
 
 
@@ -184,18 +184,18 @@ def host_dots(url: URL) -> URL:
 
 @rule("reg-name", source="AdCP step 2; RFC 3986 section 3.2.2; RFC 1035 section 2.3.4", preserves="always")
 def reg_name(url: URL) -> URL:
-    """Refuse a name with anything but letters, digits, `-`, `_` and single dots, or longer than DNS can hold."""
+    """Reject a name unless DNS can hold it: labels of letters, digits, `-` and `_`, separated by single dots."""
     host = url.host
     if host is None or host[:1] == "[" or is_reg_name(host):
         return url
-    raise MalformedURL(f"the host {shown(host)} {_name_fault(host)}", rule=reg_name.name)
+    raise MalformedURL(f"the host {quote(host)} {_name_fault(host)}", rule=reg_name.name)
 
 
 def _name_fault(host: str) -> str:
     if ":" in host:
-        return "contains a colon; an IPv6 address stands in brackets"
+        return "contains a colon; write an IPv6 address in brackets"
     if found := _NOT_IN_NAME.search(host):
-        return f"contains U+{ord(found[0]):04X}, which is no letter, digit, '-', '_' or '.'"
+        return f"contains U+{ord(found[0]):04X}: expected letters, digits, '-', '_' and '.'"
     if len(host) > LONGEST_NAME:
         return f"is longer than {LONGEST_NAME} characters"
     if "" in host.split("."):

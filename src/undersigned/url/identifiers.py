@@ -1,7 +1,7 @@
-"""Identifiers: URLs as the keys of a registry, each known by its canonical form (AdCP, "Where it applies").
+"""Identifiers: URLs as the keys of a registry, compared by canonical form (AdCP, "Where it applies").
 
-An `IdentifierSet` is what `authorized_agents[].url`, an `agent_url` or any other URL that is a primary key is looked
-up in. Who registers and who asks are both peers, so both are compared as received.
+Use an `IdentifierSet` to look up `authorized_agents[].url`, an `agent_url` or any other URL that is a primary key.
+Registered URLs and URLs to look up both come from peers, so both are canonicalized as received.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 class MalformedIdentifier(UndersignedError, ValueError):
-    """An identifier that has no canonical form, so that it matches nothing. The message is free of control characters.
+    """Raised when an identifier has no canonical form and so matches nothing. The message has no control characters.
 
     Attributes:
-        code: the error code of who compares, such as `seller_not_authorized`.
-        rule: the name of the rule that refused.
-        position: which one of the registered identifiers it is, from 0; `None` for one that was asked about.
+        code: the caller's error code, such as `seller_not_authorized`.
+        rule: the name of the rule that rejected the identifier.
+        position: the index of the registered identifier, from 0; `None` for an identifier that was looked up.
     """
 
     def __init__(self, message: str, *, code: str, rule: str, position: int | None = None) -> None:
@@ -41,12 +41,12 @@ def _rebuild_error(message: str, code: str, rule: str, position: int | None) -> 
 
 @dataclass(frozen=True, slots=True)
 class Identifier:
-    """One registered identifier.
+    """A registered identifier.
 
     Attributes:
-        canonical: its canonical form, which is the key.
-        spellings: the ways it was written, the first one first.
-        positions: where it stood among what was registered, from 0.
+        canonical: the canonical form, which is the key.
+        spellings: the spellings that were registered, in order.
+        positions: the indexes of the registered URLs, from 0.
     """
 
     canonical: CanonicalURL
@@ -58,19 +58,19 @@ class Identifier:
 class IdentifierSet:
     """A set of identifiers keyed by canonical form.
 
-    A malformed identifier does not take the others down with it: it is left out, and stands in `malformed`. One that
-    is asked about raises.
+    A malformed registered identifier is left out and listed in `malformed`; the set still works. Looking up a
+    malformed identifier raises.
 
     Args:
-        urls: the identifiers as registered.
-        code: the error code for a malformed one.
+        urls: the registered identifiers.
+        code: the error code for a malformed identifier.
 
     Raises:
         TypeError: an identifier is not a `str`.
 
     Attributes:
         code: as given.
-        malformed: the registered identifiers that have no canonical form, as the errors they are.
+        malformed: the registered identifiers without a canonical form, as errors.
     """
 
     code: str
@@ -83,8 +83,8 @@ class IdentifierSet:
         for position, url in enumerate(urls):
             try:
                 canonical = canonicalize(url, received=True)
-            except MalformedURL as refusal:
-                malformed.append(_malformed(refusal, code, position))
+            except MalformedURL as error:
+                malformed.append(_malformed(error, code, position))
                 continue
             known = found.get(canonical.target_uri, Identifier(canonical, (), ()))
             spellings = known.spellings if url in known.spellings else (*known.spellings, url)
@@ -103,11 +103,11 @@ class IdentifierSet:
         """
         try:
             return self._found.get(canonicalize(url, received=True).target_uri)
-        except MalformedURL as refusal:
-            raise _malformed(refusal, self.code, None) from None
+        except MalformedURL as error:
+            raise _malformed(error, self.code, None) from None
 
     def __contains__(self, url: str) -> bool:
-        """Tell whether `url` is one of the identifiers; raises as `find` does."""
+        """Return whether `url` is one of the identifiers; raise the errors of `find`."""
         return self.find(url) is not None
 
     def __iter__(self) -> Iterator[Identifier]:
@@ -118,9 +118,9 @@ class IdentifierSet:
 
     @property
     def conflicts(self) -> tuple[Identifier, ...]:
-        """The identifiers that were registered in more than one spelling."""
+        """Return the identifiers that were registered in more than one spelling."""
         return tuple([identifier for identifier in self if len(identifier.spellings) > 1])
 
 
-def _malformed(refusal: MalformedURL, code: str, position: int | None) -> MalformedIdentifier:
-    return MalformedIdentifier(str(refusal), code=code, rule=refusal.rule, position=position)
+def _malformed(error: MalformedURL, code: str, position: int | None) -> MalformedIdentifier:
+    return MalformedIdentifier(str(error), code=code, rule=error.rule, position=position)

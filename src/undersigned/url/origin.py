@@ -1,7 +1,7 @@
-"""Origins: the public scheme, authority and path prefix a service answers to (RFC 6454 section 4).
+"""Origins: the public schemes, authorities and path prefixes of a service (RFC 6454 section 4).
 
-A server tells an application what a message said, and a proxy what it believes; only the operator knows which names
-are the service's own. The scheme comes from here and never from the message.
+A message and a proxy can name any host. Only the operator knows the service's own names, so the operator lists them.
+The scheme comes from this list, never from the message.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """One public origin.
+    """A public origin.
 
     Attributes:
         scheme: `http` or `https`.
-        authority: the canonical host, and the port where it is not the scheme's own.
+        authority: the canonical host, with the port unless it is the scheme's default.
         prefix: the path a proxy strips before the application sees the request, or "".
     """
 
@@ -33,19 +33,19 @@ class Origin:
 
     @classmethod
     def parse(cls, text: str) -> Origin:
-        """Read `https://seller.example.com` or, with a stripped prefix, `https://seller.example.com/api`.
+        """Parse `https://seller.example.com` or, with a prefix that a proxy strips, `https://seller.example.com/api`.
 
         Raises:
-            ConfigurationError: no http or https URL, or one with userinfo, query or fragment.
+            ConfigurationError: `text` is not an http or https URL, or it has user info, a query or a fragment.
         """
         if not isinstance(text, str):
-            raise ConfigurationError("origins: an origin is a string, such as https://seller.example.com")
+            raise ConfigurationError("origins: an origin must be a string, such as https://seller.example.com")
         try:
             url = canonicalize(text)
         except MalformedURL as malformed:
-            raise ConfigurationError(f"origins: {malformed}; write one like https://seller.example.com") from None
+            raise ConfigurationError(f"origins: {malformed}; write an origin like https://seller.example.com") from None
         if url.query is not None or "#" in text or "@" in text.partition("://")[2].partition("/")[0]:
-            raise ConfigurationError("origins: an origin has no userinfo, query or fragment")
+            raise ConfigurationError("origins: an origin must not have user info, a query or a fragment")
         return cls(url.scheme, url.authority, url.path.rstrip("/"))
 
     def __str__(self) -> str:
@@ -57,10 +57,10 @@ class Origins:
     """The origins of one service, looked up by a received authority.
 
     Args:
-        origins: each as `Origin.parse` reads it.
+        origins: the origins as text, in the form that `Origin.parse` takes.
 
     Raises:
-        ConfigurationError: none is given, or two of them have the same authority.
+            ConfigurationError: the list is empty, or two origins have one authority.
     """
 
     __slots__ = ("_by_authority", "_hosts", "_schemes")
@@ -71,9 +71,7 @@ class Origins:
         self._by_authority: dict[str, Origin] = {}
         for origin in map(Origin.parse, origins):
             if self._by_authority.setdefault(origin.authority, origin) is not origin:
-                raise ConfigurationError(
-                    f"origins: {origin.authority} stands twice; one authority has one scheme and one prefix"
-                )
+                raise ConfigurationError(f"origins: {origin.authority} is listed twice; list each host once")
         if not self._by_authority:
             raise ConfigurationError("origins: list the public origins, such as ['https://seller.example.com']")
         self._hosts = frozenset(_host(authority) for authority in self._by_authority)
@@ -83,14 +81,14 @@ class Origins:
         """Return the origin that a received Host or `:authority` value names, or None.
 
         Raises:
-            MalformedURL: the value is no authority.
+            MalformedURL: the value is not an authority.
         """
         exact = self._by_authority.get(authority)
         if exact is not None:
             return exact
         name = authority.lower()
         if "xn--" in name and _host(name) not in self._hosts:
-            # An A-label is dear to check, and checking changes nothing of it: another name is none of ours.
+            # Checking an A-label is expensive and changes nothing, so a host that is not listed is rejected first.
             return None
         for scheme in self._schemes:
             origin = self._by_authority.get(canonicalize_authority(authority, scheme, received=True))

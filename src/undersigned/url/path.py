@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from undersigned.errors import MalformedURL
-from undersigned.url.rule import rule, shown
+from undersigned.url.rule import quote, rule
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 _BAD_TRIPLET: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _LOWER_TRIPLET: Final = re.compile(r"(%(?:[a-f][0-9A-Fa-f]|[0-9A-F][a-f]))")
-# Not behind the rest of a broken triplet: together they would read as a new one.
+# Not after the rest of a broken triplet: together they would read as a new triplet.
 _UNRESERVED_TRIPLET: Final = re.compile(
     r"(%(?<!%%)(?<!%[0-9A-Fa-f]%)(?:2[DdEe]|3[0-9]|4[1-9A-Fa-f]|5[0-9AaFf]|6[1-9A-Fa-f]|7[0-9AaEe]))"
 )
 _UNRESERVED: Final = "-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz~"  # RFC 3986 section 2.3
-# The first digit of each is decimal, so these are all its spellings.
+# The first digit of each triplet is decimal, so these are all its spellings.
 _DECODED: Final[Mapping[str, str]] = MappingProxyType(
     {triplet: char for char in _UNRESERVED for triplet in (f"%{ord(char):02X}", f"%{ord(char):02x}")}
 )
@@ -30,12 +30,12 @@ _DOT_SEGMENT: Final = re.compile(r"/\.\.?(?![^/])")
 
 def remove_dot_segments(path: str) -> str:
     """Return a path that starts with a slash without its `.` and `..` segments (RFC 3986 section 5.2.4)."""
-    # On a stack: the standard's string form takes time in the square of the length.
+    # Uses a stack: the string form in the standard takes quadratic time.
     kept: list[str] = []
     segments = path.split("/")
     for segment in segments:
         if segment == "..":
-            # What stands before the first slash is no segment and stays.
+            # The text before the first slash is not a segment and stays.
             if len(kept) > 1:
                 kept.pop()
         elif segment != ".":
@@ -60,17 +60,20 @@ def upper_triplets(path: str) -> str:
 
 
 def has_dot_segments(path: str) -> bool:
-    """Tell whether a path that starts with a slash has a `.` or `..` segment."""
+    """Return whether a path that starts with a slash has a `.` or `..` segment."""
     return "/." in path and _DOT_SEGMENT.search(path) is not None
 
 
 @rule("triplets", source="RFC 3986 section 2.1", preserves="always")
 def triplets(url: URL) -> URL:
-    """Refuse a percent sign in the path that two hexadecimal digits do not follow."""
+    """Reject a percent sign in the path unless two hexadecimal digits follow it."""
     if "%" not in url.path or not (bad := _BAD_TRIPLET.search(url.path)):
         return url
-    found = shown(url.path[bad.start() : bad.start() + 3])
-    raise MalformedURL(f"the path contains {found}, which is no percent-encoded character", rule=triplets.name)
+    found = quote(url.path[bad.start() : bad.start() + 3])
+    raise MalformedURL(
+        f"the path contains {found}: expected two hexadecimal digits after '%'; write a percent sign as %25",
+        rule=triplets.name,
+    )
 
 
 @rule("dot-segments", source="AdCP step 5; RFC 3986 section 5.2.4", preserves="always")
@@ -85,7 +88,7 @@ def dot_segments(url: URL) -> URL:
 
 @rule("empty-path", source="AdCP step 5; RFC 3986 section 6.2.3", preserves="always")
 def empty_path(url: URL) -> URL:
-    """Make an empty path behind an authority a slash."""
+    """Replace an empty path after an authority by a slash."""
     return url if url.path or url.host is None else url._replace(path="/")
 
 
@@ -103,13 +106,13 @@ def hex_case(url: URL) -> URL:
 
 @rule("encoded-dots", source="AdCP steps 5 and 6; RFC 3986 section 6.2.2.3", preserves="always")
 def encoded_dots(url: URL) -> URL:
-    """Refuse a path in which decoding has made a `.` or `..` segment."""
-    # Kept, the result would change when it is canonicalized again; removed, it would be a path that servers which
-    # remove before they decode do not serve.
+    """Reject a path that contains a `.` or `..` segment after decoding."""
+    # If the segment stayed, canonicalizing the result again would change it. If it were removed, the path would differ
+    # from the one that servers use which remove dot segments before they decode.
     if not has_dot_segments(url.path):
         return url
     raise MalformedURL(
-        "the path contains a percent-encoded '.' or '..' segment, which servers read differently",
+        "the path contains a percent-encoded '.' or '..' segment, which servers interpret differently; remove it",
         rule=encoded_dots.name,
     )
 

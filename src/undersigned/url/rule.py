@@ -1,4 +1,4 @@
-"""A rule: one named change to a URL, or one named reason to refuse it; and families of them."""
+"""A rule changes a URL in one way or rejects it for one reason. A family is a rule with a parameter."""
 
 from __future__ import annotations
 
@@ -11,46 +11,47 @@ if TYPE_CHECKING:
     from undersigned.url.value import URL
 
 Meaning = Literal["always", "usually", "never"]
-"""How far a rule preserves what a URL identifies."""
+"""Whether a rule's result always, usually or never identifies the same thing as its input."""
 
-_SHOWN: Final = 40
+_LONGEST_QUOTE: Final = 40
 
-Told = TypeVar("Told")
+Parameter = TypeVar("Parameter")
 
 
 class Entry(Protocol):
-    """What the catalogue lists: a `Rule`, or a `Family` that makes one."""
+    """An entry of the catalogue: a `Rule`, or a `Family` that makes one."""
 
     @property
     def name(self) -> str:
-        """The name in messages and explanations."""
+        """Return the name that messages and explanations use."""
         ...
 
     @property
     def source(self) -> str:
-        """The step, section or article it comes from."""
+        """Return the step, section or article that the rule comes from."""
         ...
 
     @property
     def preserves(self) -> Meaning:
-        """How far the result means what the input meant."""
+        """Return how far the result identifies the same thing as the input."""
         ...
 
     @property
     def summary(self) -> str:
-        """What it does, in one line."""
+        """Return a description of the rule in one line."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One step of a policy.
+    """A step of a rule set.
 
     Attributes:
-        name: what `MalformedURL.rule` and an explanation call it.
-        source: the step of the algorithm and the section of the standard it comes from.
-        preserves: how far the result means what the input meant. A rule that only refuses changes nothing: `always`.
-        apply: takes a URL and returns it, the same object where nothing changes; raises `MalformedURL` to refuse it.
+        name: the name in `MalformedURL.rule` and in an explanation.
+        source: the step of the algorithm and the section of the standard that the rule comes from.
+        preserves: how far the result identifies the same thing as the input; `always` if the rule only rejects.
+        apply: a function that returns the changed URL, or the same object if nothing changes. It raises `MalformedURL`
+            to reject the URL.
     """
 
     name: str
@@ -60,40 +61,41 @@ class Rule:
 
     @property
     def summary(self) -> str:
-        """What the rule does, in one line."""
+        """Return a description of the rule in one line: the first line of the docstring of `apply`."""
         return _first_line(self.apply)
 
 
 @dataclass(frozen=True, slots=True)
-class Family(Generic[Told]):
-    """Rules that need to be told something first; calling the family with it makes the `Rule`.
+class Family(Generic[Parameter]):
+    """A rule with a parameter, such as a list of file names. Call the family with a value to get the `Rule`.
 
     Attributes:
-        name: the name of each rule it makes.
-        source: as of a `Rule`.
-        preserves: as of a `Rule`.
-        make: takes what it is told and returns what the rule applies; raises `ConfigurationError` for what cannot be.
+        name: the name of each rule of the family.
+        source: as in `Rule`.
+        preserves: as in `Rule`.
+        make: a function that takes the value and returns the rule's `apply`. It raises `ConfigurationError` if the
+            value is not valid.
     """
 
     name: str
     source: str
     preserves: Meaning
-    make: Callable[[Told], Callable[[URL], URL]] = field(repr=False)
+    make: Callable[[Parameter], Callable[[URL], URL]] = field(repr=False)
 
     @property
     def summary(self) -> str:
-        """What its rules do, in one line."""
+        """Return a description of the rules in one line."""
         return _first_line(self.make)
 
-    def __call__(self, told: Told) -> Rule:
-        """Return the rule for `told`."""
-        apply = self.make(told)
+    def __call__(self, value: Parameter) -> Rule:
+        """Return the rule with `value` as its parameter."""
+        apply = self.make(value)
         apply.__doc__ = self.make.__doc__
         return Rule(self.name, self.source, self.preserves, apply)
 
 
 def rule(name: str, *, source: str, preserves: Meaning) -> Callable[[Callable[[URL], URL]], Rule]:
-    """Return a decorator that makes a `Rule` of a function from URL to URL, its docstring being the summary."""
+    """Return a decorator that turns a function from URL to URL into a `Rule`. The docstring becomes the summary."""
 
     def make(apply: Callable[[URL], URL]) -> Rule:
         return Rule(name, source, preserves, apply)
@@ -103,19 +105,19 @@ def rule(name: str, *, source: str, preserves: Meaning) -> Callable[[Callable[[U
 
 def family(
     name: str, *, source: str, preserves: Meaning
-) -> Callable[[Callable[[Told], Callable[[URL], URL]]], Family[Told]]:
-    """Return a decorator that makes a `Family` of a function which returns what a rule applies."""
+) -> Callable[[Callable[[Parameter], Callable[[URL], URL]]], Family[Parameter]]:
+    """Return a decorator that turns a function, which takes the parameter and returns `apply`, into a `Family`."""
 
-    def make(function: Callable[[Told], Callable[[URL], URL]]) -> Family[Told]:
+    def make(function: Callable[[Parameter], Callable[[URL], URL]]) -> Family[Parameter]:
         return Family(name, source, preserves, function)
 
     return make
 
 
-def shown(text: str) -> str:
-    """Return `text` fit for an error message: quoted, printable ASCII, at most 40 characters of it."""
-    escaped = ascii(text[: _SHOWN + 1])[1:-1]
-    return f"'{escaped}'" if len(escaped) <= _SHOWN else f"'{escaped[: _SHOWN - 3]}...'"
+def quote(text: str) -> str:
+    """Return `text` in quotes for an error message, as printable ASCII, at most 40 characters of it."""
+    escaped = ascii(text[: _LONGEST_QUOTE + 1])[1:-1]
+    return f"'{escaped}'" if len(escaped) <= _LONGEST_QUOTE else f"'{escaped[: _LONGEST_QUOTE - 3]}...'"
 
 
 def _first_line(documented: object) -> str:

@@ -1,4 +1,4 @@
-"""Rule sets, the one that signing follows, and an explanation of what a rule set does to one URL."""
+"""Rule sets, the rule set that signatures use, and an explanation of how a rule set changes a URL."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from undersigned.url.syntax import characters, fragment, scheme_case, web_scheme
 from undersigned.url.value import URL
 
 RuleSet: TypeAlias = tuple[Rule, ...]
-"""Rules in the order they run; each takes what the one before it returns."""
+"""Rules in the order they run. Each rule takes the result of the rule before it."""
 
 ADCP: Final[RuleSet] = (
     characters,
@@ -23,7 +23,7 @@ ADCP: Final[RuleSet] = (
     authority,
     userinfo,  # step 3; it commutes with step 2
     ip_literal,  # step 2
-    a_labels,  # before the case rule: UTS 46 maps the name as it was written
+    a_labels,  # before the case rule: UTS 46 maps the name as written
     host_case,
     root_dot,
     reg_name,
@@ -37,15 +37,15 @@ ADCP: Final[RuleSet] = (
     encoded_dots,
     fragment,  # step 8
 )
-"""The AdCP URL canonicalization algorithm, for who makes a URL: U-labels are converted."""
+"""The AdCP URL canonicalization algorithm for a URL of one's own: U-labels are converted."""
 
 ADCP_RECEIVED: Final[RuleSet] = (as_received, *ADCP)
-"""The same for who compares a URL it was given: a host with non-ASCII is refused."""
+"""The AdCP URL canonicalization algorithm for a URL from a peer: a host with non-ASCII characters is rejected."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One rule's change: the whole URL before and after it, as text."""
+    """A change by one rule: the whole URL before and after it, as text."""
 
     rule: Rule
     before: str
@@ -54,36 +54,36 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The way of one URL through a policy.
+    """The steps of one URL through a rule set.
 
-    The texts are the caller's own: they may hold anything the URL held, control characters included.
+    The texts come from the caller's URL. They may contain anything, control characters included.
 
     Attributes:
         url: the URL as given.
-        changes: the rules that changed it, in order; those before a refusal included.
-        result: the text after the last rule, or `None` where a rule refused.
-        refusal: the refusal, or `None`; its `rule` says which rule it was.
+        changes: the changes in order, up to the end or to the rule that rejected the URL.
+        result: the text after the last rule, or `None` if a rule rejected the URL.
+        error: the error if a rule rejected the URL, with the rule's name in `error.rule`; otherwise `None`.
     """
 
     url: str
     changes: tuple[Change, ...]
     result: str | None
-    refusal: MalformedURL | None = None
+    error: MalformedURL | None = None
 
 
-def explain(url: str, policy: RuleSet = ADCP) -> Explanation:
-    """Run `policy` on `url` and return which rule changed what.
+def explain(url: str, rules: RuleSet = ADCP) -> Explanation:
+    """Apply `rules` to `url` and return the changes by each rule.
 
     Raises:
         TypeError: `url` is not a `str`.
     """
     value = URL.parse(url)
     changes: list[Change] = []
-    for rule in policy:
+    for rule in rules:
         try:
             changed = rule.apply(value)
-        except MalformedURL as refusal:
-            return Explanation(url, tuple(changes), None, refusal)
+        except MalformedURL as error:
+            return Explanation(url, tuple(changes), None, error)
         if changed != value:
             changes.append(Change(rule, str(value), str(changed)))
         value = changed

@@ -1,7 +1,7 @@
-"""Spellings whose canonical form is known without running the rules.
+"""Fast paths: the canonical form of usual URLs without running the rules.
 
-Nearly all URLs on the wire are written one of these ways. Each function gives exactly what the policy `ADCP` gives, for
-less work, or `None` where it does not know; tests hold them equal to the rules.
+Nearly all URLs on the wire are usual ones. Each function returns the same result as the rule set `ADCP` for less work,
+or `None` if only the rules can tell. Tests compare the functions with the rules.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from undersigned.url.authority import DEFAULT_PORTS
 from undersigned.url.host import LONGEST_NAME, ends_in_a_number, is_reg_name, to_ascii
 from undersigned.url.path import decode_unreserved, has_dot_segments, remove_dot_segments, upper_triplets
 
-# Every repetition below is possessive: no backtracking, linear time. `[!-"$-\[\]-~]` is printable ASCII but the space,
-# the backslash and `#`; a path also stops at `?` and, for its triplets, at `%`.
+# Every repetition below is possessive: without backtracking, time is linear. `[!-"$-\[\]-~]` is printable ASCII except
+# space, backslash and `#`. A path also stops at `?` and, for its triplets, at `%`.
 _QUERY: Final = r"\?[!-\"$-\[\]-~]*+"
 _PATH: Final = r"[!\"$&->@-\[\]-~]*+"
 _PORT: Final = r"[1-5][0-9]{4}|[1-9][0-9]{0,3}"
@@ -29,7 +29,7 @@ _CANONICAL: Final = re.compile(
 _COMMON: Final = re.compile(
     r"([Hh][Tt][Tt][Pp][Ss]?+)://"
     r"(?>(?:[!-\"$-.0->A-Z^-~]*+@)?)"
-    r"([^\x00-,/:-@\[-^`{-\x7f]++)"  # letters, digits, `.`, `_`, `-`, and all that is not ASCII
+    r"([^\x00-,/:-@\[-^`{-\x7f]++)"  # letters, digits, `.`, `_`, `-`, and non-ASCII
     rf"(?>(?::({_PORT}|))?)"
     rf"((?>(?:/{_PATH}(?>(?:%[0-9A-Fa-f]{{2}}{_PATH})*))?))({_QUERY}|)(?>(?:#[!-\[\]-~]*+)?)"
 )
@@ -37,9 +37,9 @@ _DOT_SEGMENT: Final = re.compile(r"/\.\.?(?![^/?])")
 
 
 def canonical(url: str) -> tuple[str, str] | None:
-    """Return `url` and its authority where `url` is in canonical form already, as a plain name and path.
+    """Return `url` and its authority if `url` is already canonical and has a plain name and path.
 
-    `None` says nothing: an IPv6 address, an A-label or a port above 59999 may stand in a canonical URL too.
+    `None` does not mean that `url` is not canonical: it may have an IPv6 address, an A-label or a port above 59999.
 
     Raises:
         TypeError: `url` is not a `str`.
@@ -47,16 +47,16 @@ def canonical(url: str) -> tuple[str, str] | None:
     match = _CANONICAL.fullmatch(url)
     if match is None or ("/." in url and _DOT_SEGMENT.search(url)):
         return None
-    # The matched text and not `url`, which may be of a subclass.
+    # Not `url` itself, which may be an instance of a subclass of `str`.
     target_uri, authority = match.group(0, 2)
     return (target_uri, authority) if len(authority) <= LONGEST_NAME else None
 
 
 def common(url: str, *, received: bool = False) -> tuple[str, str] | None:
-    """Return the canonical form of `url` and its authority where `url` differs from it in the usual ways.
+    """Return the canonical form of `url` and its authority if `url` differs from it only in usual ways.
 
-    They are case, U-labels, user info, the default port, one root dot, an empty path, dot segments, percent-encoding
-    and a fragment. `received` is as for `canonicalize`.
+    The usual ways are case, U-labels, user info, the default port, one trailing dot of the host, an empty path, dot
+    segments, percent-encoding and a fragment. `received` is as in `canonicalize`.
     """
     match = _COMMON.fullmatch(url)
     if match is None:

@@ -1,4 +1,4 @@
-"""Rules on the URL as a whole: its characters, its scheme, its fragment."""
+"""Rules for the URL as a whole: its characters, its scheme, its fragment."""
 
 from __future__ import annotations
 
@@ -6,26 +6,27 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from undersigned.errors import MalformedURL
-from undersigned.url.rule import rule, shown
+from undersigned.url.rule import quote, rule
 
 if TYPE_CHECKING:
     from undersigned.url.value import URL
 
 _REFUSED: Final = re.compile(r"[^!-\[\]-~]")
+_FORBIDDEN: Final = re.compile(r"[^!-\[\]-~]")
 
 
 @rule("characters", source="RFC 3986 section 2", preserves="always")
 def characters(url: URL) -> URL:
-    """Refuse control characters, spaces, backslashes and non-ASCII outside the host."""
-    # Parsers drop, encode or reinterpret these, each in its own way, so no repair is safe. The host has its own rules.
-    # An absent part reads `None` here, which is as harmless as the empty string.
+    """Reject control characters, spaces, backslashes and non-ASCII outside the host."""
+    # Each parser drops, encodes or reinterprets these characters in its own way, so no repair is safe. The host has its
+    # own rules. An absent part appears as the text `None` here, which is harmless.
     text = f"{url.scheme}{url.userinfo}{url.port}{url.path}{url.query}{url.fragment}"
     if text.isascii() and text.isprintable() and " " not in text and "\\" not in text:
         return url
     outside = {part: written or "" for part, written in zip(url._fields, url, strict=True) if part != "host"}
-    part, char = next((part, char) for part, written in outside.items() for char in _REFUSED.findall(written))
+    part, char = next((part, char) for part, written in outside.items() for char in _FORBIDDEN.findall(written))
     raise MalformedURL(
-        f"the {part} contains U+{ord(char):04X}, which a URL cannot hold unless it is percent-encoded",
+        f"the {part} contains U+{ord(char):04X}, which is not allowed in a URL; percent-encode it",
         rule=characters.name,
     )
 
@@ -40,12 +41,12 @@ def scheme_case(url: URL) -> URL:
 
 @rule("web-scheme", source="AdCP step 1; RFC 9110 section 4.2", preserves="always")
 def web_scheme(url: URL) -> URL:
-    """Refuse a scheme that is missing or neither http nor https."""
+    """Reject a scheme that is missing or neither http nor https."""
     if url.scheme in {"https", "http"}:
         return url
     if url.scheme is None:
-        raise MalformedURL("the scheme is missing; a URL starts with 'https://' or 'http://'", rule=web_scheme.name)
-    raise MalformedURL(f"the scheme {shown(url.scheme)} is neither http nor https", rule=web_scheme.name)
+        raise MalformedURL("the scheme is missing; start the URL with 'https://' or 'http://'", rule=web_scheme.name)
+    raise MalformedURL(f"the scheme {quote(url.scheme)} is neither http nor https", rule=web_scheme.name)
 
 
 @rule("fragment", source="AdCP step 8; RFC 9421 section 2.2.2", preserves="never")

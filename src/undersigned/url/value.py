@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-# RFC 3986 appendix B, with the authority split as section 3.2 reads it. It matches every string, and each repeated
-# class excludes the delimiter that ends it, so time is linear. The third alternative of the host takes stray brackets
-# and colons as a part of it.
+# RFC 3986 appendix B, with the authority split as in section 3.2. It matches every string. Each repeated class excludes
+# the delimiter that ends it, so time is linear. The third alternative of the host takes stray brackets and colons as
+# part of the host.
 _PARTS: Final = re.compile(
     r"(?>(?:([^:/?#]++):)?)"  # scheme
     r"(?>(?://(?>(?:([^/?#]*)@)?)(\[[^\]/?#@]*+\]|[^/?#@:\[\]]*|[^/?#@]*?)(?::([^/?#@:\]]*))?(?![^/?#]))?)"  # authority
@@ -17,19 +17,19 @@ _PARTS: Final = re.compile(
 
 
 class URL(NamedTuple):
-    """The parts of a URL as written, without their delimiters. `None` is absent, `""` is empty: they differ.
+    """The parts of a URL as written, without their delimiters. `None` means absent, `""` means empty.
 
-    `str(url)` gives back the text that was parsed, byte for byte. It is a named tuple because rules make one value per
-    change, and a frozen dataclass takes three times as long to make.
+    `str(url)` returns the parsed text unchanged. A URL is a named tuple because rules make one value per change, and
+    making a frozen dataclass takes three times as long.
 
     Attributes:
-        scheme: what stands before the first `:` (RFC 3986 section 3.1).
-        userinfo: what stands before the last `@` of the authority (section 3.2.1).
+        scheme: the text before the first `:` (RFC 3986 section 3.1).
+        userinfo: the text before the last `@` of the authority (section 3.2.1).
         host: a name or an address, an IPv6 address with its brackets; `None` without an authority (section 3.2.2).
-        port: what stands after the `:` that ends the host (section 3.2.3).
-        path: never absent (section 3.3).
-        query: what stands after the first `?` (section 3.4).
-        fragment: what stands after the first `#` (section 3.5).
+        port: the text after the `:` that ends the host (section 3.2.3).
+        path: the path, which is never absent (section 3.3).
+        query: the text after the first `?` (section 3.4).
+        fragment: the text after the first `#` (section 3.5).
     """
 
     scheme: str | None
@@ -42,7 +42,7 @@ class URL(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> URL:
-        """Split any text into parts; nothing is judged or changed (RFC 3986 appendix B).
+        """Split any text into parts without checking or changing it (RFC 3986 appendix B).
 
         Raises:
             TypeError: `text` is not a `str`.
@@ -53,7 +53,7 @@ class URL(NamedTuple):
 
     @property
     def authority(self) -> str | None:
-        """User info, host and port with their delimiters; `None` where there is none (RFC 3986 section 3.2)."""
+        """Return user info, host and port with their delimiters; `None` without an authority (RFC 3986 section 3.2)."""
         if self.host is None:
             return None
         before = "" if self.userinfo is None else f"{self.userinfo}@"

@@ -47,9 +47,9 @@ def changes(explanation: Explanation) -> list[Answer]:
 def one_answer(explanation: Explanation, policy: str) -> Answer:
     """Return an explanation as JSON."""
     answer: dict[str, object] = {"url": explanation.url, "policy": policy, "changes": changes(explanation)}
-    if explanation.refusal is None:
+    if explanation.error is None:
         return {**answer, "result": explanation.result}
-    refusal = explanation.refusal
+    refusal = explanation.error
     return {**answer, "error": refusal.code, "rule": refusal.rule, "message": str(refusal)}
 
 
@@ -85,11 +85,11 @@ def explanation_text(explanation: Explanation) -> Iterator[Text]:
     for change in explanation.changes:
         yield _rule_line(change.rule)
         yield from _pair(change.before, change.after, ("- ", "+ "))
-    if explanation.refusal is None:
+    if explanation.error is None:
         end = "as it was" if not explanation.changes else "the result"
         yield Text.assemble("  = ", (printable(explanation.result or ""), "bold green"), (f"  ({end})", _QUIET))
     else:
-        yield Text.assemble("  ! ", (f"{explanation.refusal.rule}: {explanation.refusal}", _REFUSED))
+        yield Text.assemble("  ! ", (f"{explanation.error.rule}: {explanation.error}", _REFUSED))
 
 
 def comparison_text(a: str, b: str, policy: str | None) -> Iterator[Text]:

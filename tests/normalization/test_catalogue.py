@@ -6,16 +6,16 @@ from undersigned.normalization import CATALOGUE, IRI_LADDER, RULE_SETS
 from undersigned.url import Family, Rule
 
 
-def test_every_name_stands_once():
+def test_every_name_is_listed_once():
     assert len({entry.name for entry in CATALOGUE}) == len(CATALOGUE)
 
 
-def test_every_rule_of_a_policy_or_a_ladder_is_in_the_catalogue():
-    policies = [*RULE_SETS.values(), *(rung.policy for rung in IRI_LADDER)]
-    assert {rule for policy in policies for rule in policy} <= set(CATALOGUE)
+def test_every_rule_of_a_rule_set_or_a_ladder_is_in_the_catalogue():
+    rule_sets = [*RULE_SETS.values(), *(rung.rules for rung in IRI_LADDER)]
+    assert {rule for rules in rule_sets for rule in rules} <= set(CATALOGUE)
 
 
-def test_entry_says_what_it_does_whence_it_comes_and_what_it_preserves():
+def test_entry_has_a_summary_a_source_and_a_class():
     sources = ("AdCP step", "RFC 3986", "RFC 8141", "IRI draft", "POWDER mail", "Atom post", "Wikipedia", "Grokipedia")
     for entry in CATALOGUE:
         assert isinstance(entry, (Rule, Family))
@@ -44,5 +44,5 @@ def test_entry_says_what_it_does_whence_it_comes_and_what_it_preserves():
         },
     ],
 )
-def test_catalogue_has_all_that_the_documents_name(names):
+def test_catalogue_has_the_rules_that_the_documents_name(names):
     assert names <= {entry.name for entry in CATALOGUE}

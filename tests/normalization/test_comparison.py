@@ -33,13 +33,13 @@ def names(found):
         ("example://A", "example://a", "syntax", ["host-case"]),
     ],
 )
-def test_identifiers_meet_on_their_first_rung_by_just_these_rules(a, b, rung, rules):
+def test_identifiers_are_equal_on_their_first_rung_by_these_rules(a, b, rung, rules):
     found = compare(a, b)
     assert (found.rung, names(found)) == (rung, rules)
     assert (found.a, found.b) == (a, b)
 
 
-def test_difference_is_that_which_remains_on_the_highest_rung():
+def test_difference_is_the_one_on_the_highest_rung():
     found = compare("HTTP://a:80/b?c", "http://a/b?d")
     assert found == Equivalence(
         a="HTTP://a:80/b?c",
@@ -61,11 +61,11 @@ def test_difference_is_that_which_remains_on_the_highest_rung():
         ("http://ann@a/", "http://a/", Difference("userinfo", "ann", None, 8)),
     ],
 )
-def test_difference_names_its_part_and_tells_absent_from_empty(a, b, difference):
+def test_difference_names_its_part_and_distinguishes_absent_from_empty(a, b, difference):
     assert compare(a, b).difference == difference
 
 
-def test_equivalence_is_true_where_all_rules_it_took_preserve_the_meaning():
+def test_equivalence_is_true_when_all_needed_rules_preserve_the_meaning():
     assert compare("http://a", "http://a/")
     assert compare("http://a", "http://a/").preserves == "always"
     slash = compare("http://a/b", "http://a/b/")
@@ -73,36 +73,36 @@ def test_equivalence_is_true_where_all_rules_it_took_preserve_the_meaning():
     assert not compare("http://a/", "http://b/")
 
 
-def test_fragments_are_excluded_from_the_choice_of_a_network_action_without_weakening_it():
+def test_fragments_are_excluded_for_a_network_action_without_weakening_the_result():
     found = compare("http://a/#b", "http://a/#c", purpose="action")
     assert (found.rung, names(found), found.preserves) == ("string", ["fragment"], "always")
     assert not compare("http://a/#b", "http://a/#c")
 
 
-def test_identity_tokens_are_compared_as_strings_whatever_they_are():
+def test_identity_tokens_are_compared_as_strings():
     assert compare("a", "a", purpose="token").rung == "string"
     assert compare("HTTP://a/", "http://a/", purpose="token").rung is None
 
 
 @pytest.mark.parametrize("purpose", ["reference", "action"])
-def test_relative_reference_is_refused_before_it_is_compared(purpose):
+def test_relative_reference_is_rejected(purpose):
     with pytest.raises(MalformedURL) as caught:
         compare("a", "a", purpose=purpose)
     assert caught.value.rule == "absolute"
 
 
-def test_refusal_on_a_rung_that_is_needed_is_raised():
+def test_compare_raises_when_a_rung_rejects_an_identifier():
     assert compare("http://a/\ud800", "http://a/\ud800").rung == "string"
     with pytest.raises(MalformedURL, match="surrogate"):
         compare("http://a/\ud800", "http://a/")
 
 
-def test_rule_without_which_another_refuses_is_needed():
+def test_rule_is_needed_when_another_rule_rejects_without_it():
     found = compare("http://a/\u00e9#\ud800", "http://a/%C3%A9", purpose="action")
     assert (found.rung, names(found)) == ("syntax", ["fragment", "iri-to-uri"])
 
 
-def test_any_policy_can_be_a_rung():
+def test_any_rule_set_can_be_a_rung():
     adcp = (Rung("string", ()), Rung("adcp", ADCP))
     assert names(compare("https://a./p#f", "https://a/p", ladder=adcp)) == ["root-dot", "fragment"]
     assert compare("https://a./p", "https://a/p", ladder=adcp).preserves == "usually"
@@ -112,13 +112,13 @@ def test_any_policy_can_be_a_rung():
 
 
 @pytest.mark.parametrize("ladder", [IRI_LADDER, RFC3986_LADDER], ids=["iri", "rfc3986"])
-def test_each_rung_begins_with_the_one_below_it(ladder):
+def test_each_rung_begins_with_the_rules_of_the_rung_below(ladder):
     assert [rung.name for rung in ladder] == ["string", "syntax", "scheme", "protocol"]
     for lower, higher in pairwise(ladder):
-        assert higher.policy[: len(lower.policy)] == lower.policy
+        assert higher.rules[: len(lower.rules)] == lower.rules
 
 
-def test_ladder_of_uris_knows_no_iri():
+def test_ladder_of_uris_does_not_convert_iris():
     assert compare("http://a/\u00e9", "http://a/%C3%A9").rung == "syntax"
     assert compare("http://a/\u00e9", "http://a/%C3%A9", ladder=RFC3986_LADDER).rung is None
 
@@ -135,14 +135,14 @@ def test_comparison_is_symmetric_and_an_identifier_is_itself(a, b):
 
 
 @given(identifiers)
-def test_what_a_rung_makes_of_an_identifier_meets_it_there_or_below(text):
+def test_form_of_a_rung_equals_its_identifier_there_or_below(text):
     for at, rung in enumerate(IRI_LADDER[1:3], start=1):
-        if (form := explain(text, rung.policy).result) is not None:
+        if (form := explain(text, rung.rules).result) is not None:
             assert compare(text, form).rung in RUNGS[: at + 1]
 
 
 @given(respelled())
-def test_rules_it_took_are_enough_and_each_is_needed(pair):
+def test_needed_rules_are_sufficient_and_each_is_necessary(pair):
     ladder = (Rung("string", ()), Rung("adcp", ADCP))
     found = compare(*pair, ladder=ladder)
     assert found.rung == ("string" if pair[0] == pair[1] else "adcp")
@@ -155,6 +155,6 @@ def test_rules_it_took_are_enough_and_each_is_needed(pair):
 
 
 @pytest.mark.parametrize("value", [None, b"http://a/", 1])
-def test_what_is_no_text_is_a_type_error(value):
+def test_value_raises_a_type_error_when_it_is_not_text(value):
     with pytest.raises(TypeError):
         compare("http://a/", value)

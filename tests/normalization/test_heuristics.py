@@ -33,7 +33,7 @@ INDEX = directory_index(DIRECTORY_INDEXES)
         (https_only, "http://a/", "https://a/"),
     ],
 )
-def test_rule_guesses_that_this_is_the_same(rule, text, expected):
+def test_rule_gives_the_expected_url(rule, text, expected):
     assert str(rule.apply(URL.parse(text))) == expected
     assert rule.apply(URL.parse(expected)) == URL.parse(expected)
 
@@ -65,7 +65,7 @@ def test_rule_guesses_that_this_is_the_same(rule, text, expected):
         (name_to_address, "urn:a"),
     ],
 )
-def test_rule_leaves_the_same_object_where_it_has_no_guess(rule, text):
+def test_rule_returns_the_same_object_when_it_does_not_apply(rule, text):
     url = URL.parse(text)
     assert rule.apply(url) is url
 
@@ -78,7 +78,7 @@ def test_rule_leaves_the_same_object_where_it_has_no_guess(rule, text):
         (name_to_address, "http://a.test/"),
     ],
 )
-def test_rule_that_would_take_a_look_up_is_named_and_refused(rule, text):
-    with pytest.raises(MalformedURL, match="look-up") as caught:
+def test_rule_rejects_when_it_would_need_a_lookup(rule, text):
+    with pytest.raises(MalformedURL, match="no DNS lookup") as caught:
         rule.apply(URL.parse(text))
     assert caught.value.rule == rule.name

@@ -25,7 +25,7 @@ def applied(rule, url):
     return str(rule.rule.apply(URL.parse(url)))
 
 
-def test_two_ways_of_writing_a_story_are_one_rule_with_their_context():
+def test_two_spellings_of_a_story_give_one_rule_with_context():
     [rule] = learn_rules(site("story?id={}", "story_{}"))
     assert rule == LearnedRule("story", "?id=", "_", None, 3)
     assert applied(rule, "http://a.test/story?id=dora") == "http://a.test/story_dora"
@@ -44,7 +44,7 @@ def test_two_ways_of_writing_a_story_are_one_rule_with_their_context():
         (site("{}/de/x", "{}/en/x"), "en", "de", "/", "/"),
     ],
 )
-def test_substring_keeps_the_neighbours_that_every_pair_has(urls, found, replacement, before, after):
+def test_rule_keeps_the_neighbours_that_all_pairs_share(urls, found, replacement, before, after):
     assert learn_rules(urls) == (LearnedRule(before, found, replacement, after, 3),)
 
 
@@ -64,55 +64,55 @@ def test_rule_replaces_whole_words_between_its_neighbours(rule, url, expected):
     assert applied(rule, url) == expected
 
 
-def test_rule_leaves_the_same_object_where_it_finds_nothing():
+def test_rule_returns_the_same_object_when_it_finds_nothing():
     url = URL.parse("http://a/")
     assert LearnedRule(None, "x", "y", None, 3).rule.apply(url) is url
 
 
-def test_rule_says_what_it_does_and_that_it_may_change_the_meaning():
+def test_rule_has_a_summary_and_the_class_never():
     rule = LearnedRule("story", "?id=", "_", None, 3).rule
     assert (rule.name, rule.preserves) == ("learned", "never")
     assert rule.summary == "Replace '?id=' by '_', as 3 pairs of URLs do."
 
 
-def test_rule_is_applied_only_where_a_policy_has_it():
+def test_rule_is_applied_only_when_a_rule_set_includes_it():
     [rule] = learn_rules(site("story?id={}", "story_{}"))
     assert explain("http://a.test/story?id=x").result == "http://a.test/story?id=x"
     assert explain("http://a.test/story?id=x", (rule.rule,)).result == "http://a.test/story_x"
 
 
-def test_rule_needs_its_support():
+def test_rule_is_not_learned_below_the_minimal_support():
     urls = site("story?id={}", "story_{}")
     assert learned(urls, min_support=4) == []
     assert learned(urls[:2], min_support=1) == [("?id=", "_", 1)]
 
 
-def test_place_with_many_texts_holds_values_and_no_spellings():
+def test_nothing_is_learned_from_a_place_with_many_texts():
     many = [f"http://a.test/{chr(97 + number)}/story" for number in range(MOST_ALTERNATIVES + 1)]
     assert learned(many, min_support=1) == []
     assert learned(many[1:], min_support=1) != []
 
 
-def test_url_that_is_repeated_counts_once():
+def test_repeated_url_counts_once():
     urls = site("story?id={}", "story_{}")
     assert learn_rules(urls * 5) == learn_rules(urls)
 
 
-def test_giant_url_is_left_out():
+def test_giant_url_is_ignored():
     assert learned(["http://a/" + "x/" * LONGEST_URL, "http://a/" + "x/" * LONGEST_URL + "/"], min_support=1) == []
 
 
-def test_best_supported_rule_comes_first():
+def test_rule_with_the_most_support_comes_first():
     urls = site("story?id={}", "story_{}") + [f"http://b.test/{n}{end}" for n in "abcd" for end in ("", "/")]
     assert [rule.support for rule in learn_rules(urls)] == [4, 3]
 
 
-def test_nothing_is_learned_from_nothing():
+def test_nothing_is_learned_from_an_empty_list():
     assert learn_rules([]) == learn_rules(["http://a/"]) == learn_rules([""]) == ()
 
 
 def supported(urls):
-    """The rules of a short list, by comparing each URL with each."""
+    """Return the rules of a short list by comparing every pair of URLs."""
     support: Counter[tuple[str, str]] = Counter()
     for one, other in combinations([re.findall(r"[0-9A-Za-z]+|.", url) for url in dict.fromkeys(urls)], 2):
         shorter = min(len(one), len(other))
@@ -130,13 +130,13 @@ _URLS = st.lists(st.sampled_from(["a", "b", "cd", "/", "?", "="]), max_size=10).
 
 @given(st.lists(_URLS, max_size=MOST_ALTERNATIVES))
 @example(urls=["/", "//"])
-def test_evidence_is_that_of_each_url_compared_with_each(urls):
+def test_evidence_equals_a_comparison_of_every_pair(urls):
     found = {(rule.found, rule.replacement): rule.support for rule in learn_rules(urls, min_support=1)}
     assert found == supported(urls)
 
 
 @given(st.lists(_URLS, max_size=MOST_ALTERNATIVES))
-def test_rule_makes_its_only_pair_one(urls):
+def test_rule_makes_the_urls_of_its_only_pair_equal(urls):
     for rule in learn_rules(urls, min_support=1):
         if rule.support == 1 and len(dict.fromkeys(urls)) == 2:
             one, other = dict.fromkeys(urls)

@@ -21,19 +21,19 @@ DEFAULTS = default_parameters({"id": "", "sort": "ascending"})
         (empty_query, "", None),
     ],
 )
-def test_query_becomes_this(rule, query, expected):
+def test_rule_changes_the_query(rule, query, expected):
     url = URL.parse("http://a/p#f")
     assert rule.apply(url._replace(query=query)) == url._replace(query=expected)
 
 
 @pytest.mark.parametrize("rule", [sorted_query, EXPECTED, DEFAULTS, empty_query])
 @pytest.mark.parametrize("text", ["http://a/", "http://a/?id=1", "http://a/?id=1&id=0"])
-def test_query_with_nothing_to_change_stays_the_same_object(rule, text):
+def test_rule_returns_the_same_object_when_the_query_stays(rule, text):
     url = URL.parse(text)
     assert rule.apply(url) is url
 
 
 @pytest.mark.parametrize("rule", [sorted_query, EXPECTED, DEFAULTS])
-def test_question_mark_that_stood_alone_is_left_to_its_own_rule(rule):
+def test_lone_question_mark_is_left_to_the_empty_query_rule(rule):
     url = URL.parse("http://a/?")
     assert rule.apply(url) is url

@@ -1,4 +1,4 @@
-"""What holds for the policies beside the signing one, and between them and it."""
+"""Properties of the rule sets, and relations between them and the rule set of signatures."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from tests.url.spellings import identifiers, outcome, respelled
 from undersigned.normalization import ATOM, IRI, IRI_SYNTAX, POWDER, RFC3986_SCHEME, RFC3986_SYNTAX, RULE_SETS
 from undersigned.url import ADCP, URL, MalformedURL, explain
 
-FIXED = {name: policy for name, policy in RULE_SETS.items() if name != "powder"}
+FIXED = {name: rules for name, rules in RULE_SETS.items() if name != "powder"}
 
 
-def form(text, policy):
-    return explain(text, policy).result
+def form(text, rules):
+    return explain(text, rules).result
 
 
-def test_policies_are_named_as_the_command_line_names_them():
+def test_rule_sets_have_the_names_of_the_command_line():
     assert list(RULE_SETS) == ["adcp", "adcp-received", "rfc3986-syntax", "rfc3986-scheme", "iri", "powder", "atom"]
 
 
 @given(identifiers)
-def test_any_text_has_a_form_or_is_malformed_and_says_so_in_printable_ascii(text):
-    for policy in RULE_SETS.values():
-        explanation = explain(text, policy)
+def test_any_text_has_a_form_or_a_printable_error(text):
+    for rules in RULE_SETS.values():
+        explanation = explain(text, rules)
         if explanation.result is None:
             message = str(explanation.error)
             assert message.isascii()
@@ -34,19 +34,19 @@ def test_any_text_has_a_form_or_is_malformed_and_says_so_in_printable_ascii(text
 @given(identifiers)
 @example("0://::")
 @example("http://a:b:80/")
-def test_form_is_a_fixed_point_of_its_policy(text):
-    for name, policy in FIXED.items():
-        if (once := form(text, policy)) is not None:
-            assert (name, form(once, policy)) == (name, once)
+def test_form_is_a_fixed_point_of_its_rule_set(text):
+    for name, rules in FIXED.items():
+        if (once := form(text, rules)) is not None:
+            assert (name, form(once, rules)) == (name, once)
 
 
 @given(identifiers)
 @example("0://::")
 @example("http://a:b:80/")
-def test_rule_makes_what_reads_back_as_the_same_parts(text):
-    for policy in RULE_SETS.values():
+def test_result_of_a_rule_parses_to_the_same_parts(text):
+    for rules in RULE_SETS.values():
         url = URL.parse(text)
-        for rule in policy:
+        for rule in rules:
             after = outcome(lambda rule=rule, url=url: rule.apply(url))
             if isinstance(after, MalformedURL):
                 break
@@ -64,22 +64,22 @@ def test_rule_makes_what_reads_back_as_the_same_parts(text):
     ],
     ids=["marks", "hashes", "dots", "colons"],
 )
-def test_giant_text_has_a_form_by_every_policy_for_any_scheme(text):
+def test_giant_text_has_a_form_by_every_general_rule_set(text):
     for name in ("rfc3986-scheme", "iri", "powder", "atom"):
         assert form(text, RULE_SETS[name]) is not None
 
 
-def test_powder_decodes_once_so_that_twice_is_more():
+def test_powder_applied_twice_decodes_twice():
     once = form("http://a/%2541", POWDER)
     assert (once, form(once, POWDER)) == ("http://a/%41", "http://a/A")
 
 
-@pytest.mark.parametrize("policy", [RFC3986_SYNTAX, RFC3986_SCHEME, IRI], ids=["syntax", "scheme", "iri"])
+@pytest.mark.parametrize("rules", [RFC3986_SYNTAX, RFC3986_SCHEME, IRI], ids=["syntax", "scheme", "iri"])
 @pytest.mark.parametrize("text", ["/a", "//a/b", "a", "?b", "", "1:b"])
-def test_relative_reference_is_refused_where_what_it_identifies_counts(policy, text):
-    refusal = explain(text, policy).error
-    assert refusal is not None
-    assert refusal.rule == "absolute"
+def test_relative_reference_is_rejected_by_rfc_3986_and_iri(rules, text):
+    error = explain(text, rules).error
+    assert error is not None
+    assert error.rule == "absolute"
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_rfc_3986_is_for_any_scheme(text, syntax, scheme):
 
 
 @given(identifiers)
-def test_iri_policy_is_that_of_uris_where_nothing_is_internationalized(text):
+def test_iri_rules_equal_rfc_3986_rules_for_an_ascii_uri(text):
     if text.isascii():
         assert form(text, IRI_SYNTAX) == form(text, RFC3986_SYNTAX)
         found = form(text, IRI)
@@ -116,12 +116,12 @@ _ACCEPTED = st.one_of(respelled().map(lambda pair: pair[1]), identifiers)
 
 
 @given(_ACCEPTED)
-def test_adcp_keeps_all_that_rfc_3986_tells_apart_but_user_info_and_fragment(text):
+def test_adcp_keeps_rfc_3986_differences_except_user_info_and_fragment(text):
     url, canonical = URL.parse(text), form(text, ADCP)
     if canonical is None or not text.isascii() or "xn--" in canonical:
         return
-    # Zeros in front of a port and the root dot are AdCP's own. An encoded dot segment it refuses, or leaves standing
-    # until the segment behind it removes it.
+    # AdCP also removes zeros in front of a port and the root dot. It rejects an encoded dot segment, or keeps it until
+    # the segment after it removes it.
     if (url.port or "").startswith("0") or url.host[-1] == "." or "%2e" in text.lower():
         return
     kept = str(url._replace(userinfo=None, fragment=None))
@@ -129,20 +129,20 @@ def test_adcp_keeps_all_that_rfc_3986_tells_apart_but_user_info_and_fragment(tex
 
 
 @given(_ACCEPTED)
-def test_what_rfc_3986_makes_one_adcp_makes_one_but_for_the_query(text):
+def test_urls_equal_by_rfc_3986_are_equal_by_adcp_except_in_the_query(text):
     canonical = form(text, ADCP)
     if canonical is None or not text.isascii() or "%2e" in text.lower() or "%" in (URL.parse(text).query or ""):
         return
     assert form(form(text, RFC3986_SCHEME), ADCP) == canonical
 
 
-def test_encoded_dot_segment_is_where_the_two_part_on_purpose():
+def test_encoded_dot_segment_is_rejected_by_adcp_only():
     assert form("https://a/b/%2e%2e/../c", RFC3986_SCHEME) == "https://a/c"
     assert form("https://a/b/%2e%2e/../c", ADCP) == "https://a/b/c"
     assert form("https://a/b/%2e%2e/c", ADCP) is None
 
 
-def test_adcp_and_rfc_3986_part_over_the_query():
+def test_query_is_changed_by_rfc_3986_and_not_by_adcp():
     a, b = "https://a/?%7e", "https://a/?~"
     assert form(a, RFC3986_SCHEME) == form(b, RFC3986_SCHEME)
     assert form(a, ADCP) != form(b, ADCP)
@@ -162,7 +162,7 @@ def test_adcp_and_rfc_3986_part_over_the_query():
         ("/test", "/test"),
     ],
 )
-def test_atom_form(text, expected):
+def test_atom_rules_give_the_expected_form(text, expected):
     assert form(text, ATOM) == expected
 
 
@@ -176,5 +176,5 @@ def test_atom_form(text, expected):
         ("mailto:Ann+x@A", "mailto:Ann x@A"),
     ],
 )
-def test_powder_form(text, expected):
+def test_powder_rules_give_the_expected_form(text, expected):
     assert form(text, POWDER) == expected

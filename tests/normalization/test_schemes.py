@@ -8,7 +8,7 @@ from undersigned.url import URL
 
 def after(rule, text):
     url = rule.apply(URL.parse(text))
-    # What a rule makes reads back as itself.
+    # The result of a rule parses to the same parts.
     assert URL.parse(str(url)) == url
     return str(url)
 
@@ -31,7 +31,7 @@ def after(rule, text):
         (urn_namespace, "urn:Example", "urn:example"),
     ],
 )
-def test_spelling_is_made_the_one_its_scheme_knows(rule, text, expected):
+def test_rule_changes_the_spelling_as_the_scheme_defines(rule, text, expected):
     assert after(rule, text) == expected
     assert after(rule, expected) == expected
 
@@ -58,6 +58,6 @@ def test_spelling_is_made_the_one_its_scheme_knows(rule, text, expected):
         (urn_namespace, "urn:example:A"),
     ],
 )
-def test_what_the_scheme_does_not_license_stays_the_same_object(rule, text):
+def test_rule_returns_the_same_object_when_the_scheme_does_not_apply(rule, text):
     url = URL.parse(text)
     assert rule.apply(url) is url

@@ -1,6 +1,6 @@
-"""The other ways to normalize and compare URLs: RFC 3986, IRIs, POWDER, Atom, crawlers' guesses and learned rules.
+"""Other ways to normalize and compare URLs: RFC 3986, IRIs, POWDER, Atom, guesses of crawlers, and learned rules.
 
-Signing and verifying use `undersigned.url` alone and never import this package.
+Signatures use `undersigned.url` only and never import this package.
 """
 
 from undersigned.normalization.comparison import (

@@ -1,7 +1,7 @@
-"""Comparison: how far two identifiers have to be normalized before they are equal (IRI draft section 4).
+"""Comparison: how much normalization two identifiers need before they are equal (IRI draft section 4).
 
-The ladder goes from what is cheap and certain to what misses fewer equivalences. Each rung's policy begins with the
-rules of the rung below it, so that what is equal on a rung is equal on every higher one.
+The lowest rung of a ladder is the cheapest and most certain; each higher rung misses fewer equivalences. The rules of
+a rung begin with the rules of the rung below it. Identifiers that are equal on one rung are equal on all higher rungs.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ if TYPE_CHECKING:
     from undersigned.url.rule_set import RuleSet
 
 Purpose = Literal["reference", "action", "token"]
-"""What a comparison is for. `action`: to select or avoid a network action, so that fragments are excluded. `token`:
-identity tokens without a protocol, which are compared as strings (IRI draft section 2)."""
+"""The purpose of a comparison. `action`: to select or avoid a network action, so fragments are excluded. `token`: to
+compare identity tokens without a protocol, as plain strings (IRI draft section 2)."""
 
 _WEAKEST_LAST: Final[tuple[Meaning, ...]] = ("always", "usually", "never")
 
 
 class Rung(NamedTuple):
-    """A rung of a ladder: its name, and what is done to both identifiers before their texts are compared."""
+    """A rung of a ladder: its name, and the rules to apply to both identifiers before their texts are compared."""
 
     name: str
-    policy: RuleSet
+    rules: RuleSet
 
 
 Ladder: TypeAlias = tuple[Rung, ...]
-"""Rungs, the lowest first."""
+"""Rungs from the lowest to the highest."""
 
 IRI_LADDER: Final[Ladder] = (
     Rung("string", (absolute,)),
@@ -45,7 +45,7 @@ IRI_LADDER: Final[Ladder] = (
     Rung("scheme", IRI),
     Rung("protocol", (*IRI, trailing_slash)),
 )
-"""The comparison ladder (IRI draft section 4). Its top rung guesses at a redirect, so it is no equivalence yet."""
+"""The comparison ladder (IRI draft section 4). Its top rung guesses at a redirect and does not prove equivalence."""
 
 RFC3986_LADDER: Final[Ladder] = (
     Rung("string", (absolute,)),
@@ -53,20 +53,20 @@ RFC3986_LADDER: Final[Ladder] = (
     Rung("scheme", RFC3986_SCHEME),
     Rung("protocol", (*RFC3986_SCHEME, trailing_slash)),
 )
-"""The same for URIs (RFC 3986 section 6.2)."""
+"""The comparison ladder for URIs (RFC 3986 section 6.2)."""
 
 _TOKENS: Final[Ladder] = (Rung("string", ()),)
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Where two texts first differ.
+    """The first difference between two texts.
 
     Attributes:
-        part: the part of the URL, by its name in `URL`.
-        a: the part in the one; `None` where it is absent.
-        b: the part in the other.
-        at: how many characters the two whole texts have in common up to there.
+        part: the name of the differing part, as in `URL`.
+        a: this part of the first text; `None` if it is absent.
+        b: this part of the second text; `None` if it is absent.
+        at: the number of leading characters that the whole texts have in common.
     """
 
     part: str
@@ -77,16 +77,16 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Equivalence:
-    """How two identifiers compare. It is true where they are equivalent.
+    """The result of comparing two identifiers. It is true if they are equivalent.
 
     Attributes:
-        a: the one, as given.
-        b: the other.
-        rung: the first rung on which they are equal; `None` where they are on none.
-        rules: the rules it took, in order: without any of them they would differ.
-        forms: the texts that were compared, on that rung or on the highest.
-        preserves: the weakest class of the rules it took; `None` where they are not equal.
-        difference: the first difference that remains; `None` where they are equal.
+        a: the first identifier, as given.
+        b: the second identifier, as given.
+        rung: the first rung on which they are equal; `None` if they are equal on no rung.
+        rules: the rules that made them equal, in order. Without any one of these rules they would differ.
+        forms: the two texts that were compared, on that rung or on the highest.
+        preserves: the weakest class of these rules; `None` if the identifiers are not equal.
+        difference: the first remaining difference; `None` if the identifiers are equal.
     """
 
     a: str
@@ -99,7 +99,7 @@ class Equivalence:
 
     @property
     def equivalent(self) -> bool:
-        """Whether they are equal by rules that always preserve what a URL identifies."""
+        """Return whether they are equal by rules that always preserve the identity of the URL."""
         return self.preserves == "always"
 
     def __bool__(self) -> bool:
@@ -107,55 +107,55 @@ class Equivalence:
 
 
 def compare(a: str, b: str, *, ladder: Ladder = IRI_LADDER, purpose: Purpose = "reference") -> Equivalence:
-    """Return on which rung of `ladder` two identifiers first become equal, and by which rules.
+    """Return the lowest rung of `ladder` on which two identifiers are equal, and the rules that made them equal.
 
-    That they are on none does not say that they identify different things.
+    Identifiers that are equal on no rung may still identify one thing.
 
     Raises:
-        MalformedURL: a rung that was needed refuses one of them, as those built in refuse a relative reference.
+        MalformedURL: a rule of a rung rejected one of them. The built-in ladders reject a relative reference.
         TypeError: one of them is not a `str`.
     """
     urls = URL.parse(a), URL.parse(b)
     excluded: RuleSet = (fragment,) if purpose == "action" else ()
     forms = a, b
     for rung in _TOKENS if purpose == "token" else ladder:
-        policy = (*excluded, *rung.policy)
-        one, other = (_follow(policy, url) for url in urls)
+        rules = (*excluded, *rung.rules)
+        one, other = (_apply(rules, url) for url in urls)
         forms = one, other
         if one == other:
-            taken = _needed(policy, urls)
-            # Who excludes fragments says so of all URLs; it takes nothing from what these two mean.
-            weakest = max([_WEAKEST_LAST.index(rule.preserves) for rule in taken if rule not in excluded], default=0)
-            return Equivalence(a, b, rung.name, taken, forms, _WEAKEST_LAST[weakest], None)
+            needed = _needed(rules, urls)
+            # The caller excludes fragments for every URL, so the class of that rule does not weaken this result.
+            weakest = max([_WEAKEST_LAST.index(rule.preserves) for rule in needed if rule not in excluded], default=0)
+            return Equivalence(a, b, rung.name, needed, forms, _WEAKEST_LAST[weakest], None)
     return Equivalence(a, b, None, (), forms, None, _difference(*forms))
 
 
-def _follow(policy: Sequence[Rule], url: URL) -> str:
-    for rule in policy:
+def _apply(rules: Sequence[Rule], url: URL) -> str:
+    for rule in rules:
         url = rule.apply(url)
     return str(url)
 
 
-def _needed(policy: RuleSet, urls: tuple[URL, URL]) -> tuple[Rule, ...]:
-    changed = {rule for url in urls for rule in _changing(policy, url)}
-    needed = tuple([rule for rule in policy if rule in changed])
+def _needed(rules: RuleSet, urls: tuple[URL, URL]) -> tuple[Rule, ...]:
+    changed = {rule for url in urls for rule in _effective_rules(rules, url)}
+    needed = tuple([rule for rule in rules if rule in changed])
     for rule in needed:
         others = tuple([other for other in needed if other is not rule])
-        if _meet(others, urls):
+        if _are_equal_by(others, urls):
             needed = others
     return needed
 
 
-def _changing(policy: RuleSet, url: URL) -> Iterator[Rule]:
-    for rule in policy:
+def _effective_rules(rules: RuleSet, url: URL) -> Iterator[Rule]:
+    for rule in rules:
         before, url = url, rule.apply(url)
         if url != before:
             yield rule
 
 
-def _meet(policy: RuleSet, urls: tuple[URL, URL]) -> bool:
+def _are_equal_by(rules: RuleSet, urls: tuple[URL, URL]) -> bool:
     try:
-        one, other = (_follow(policy, url) for url in urls)
+        one, other = (_apply(rules, url) for url in urls)
     except MalformedURL:
         return False
     return one == other

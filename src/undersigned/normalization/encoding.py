@@ -1,4 +1,4 @@
-"""Rules on percent-encoding that the signing policy does not have: other parts than the path, IRIs, whole texts."""
+"""Rules for percent-encoding outside the path, for IRIs and for whole texts. Signatures do not use them."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 _ELSEWHERE: Final = ("host", "query", "fragment")
 _ALL_BUT_USERINFO: Final = ("host", "path", "query", "fragment")
 _ALL: Final = ("userinfo", *_ALL_BUT_USERINFO)
-_BEHIND_THE_SCHEME: Final = ("userinfo", "host", "port", "path", "query", "fragment")
+_AFTER_THE_SCHEME: Final = ("userinfo", "host", "port", "path", "query", "fragment")
 
 _TRIPLETS: Final = re.compile(r"(?>(?:%[0-9A-Fa-f]{2})+)")
 _NON_ASCII_TRIPLETS: Final = re.compile(r"(?>(?:%[89A-Fa-f][0-9A-Fa-f])+)")
 _NON_ASCII: Final = re.compile(r"[^\x00-\x7f]++")
-# A percent sign without its digits, and all that is neither unreserved nor reserved (RFC 3986 section 2). A `#` is no
-# delimiter any more where it stands in a part.
-_UNFIT: Final = re.compile(r"%(?![0-9A-Fa-f]{2})|[^A-Za-z0-9._~:/?\[\]@!$&'()*+,;=%-]++")
+# A percent sign without its digits, and every character that is neither unreserved nor reserved (RFC 3986 section 2).
+# Inside a part, `#` is not a delimiter.
+_NOT_ALLOWED: Final = re.compile(r"%(?![0-9A-Fa-f]{2})|[^A-Za-z0-9._~:/?\[\]@!$&'()*+,;=%-]++")
 _BETWEEN_WORDS: Final = re.compile(r"(%[0-9A-Fa-f]{2}|[^A-Za-z0-9._~\x80-\U0010ffff-])")
 _UNDECODABLE: Final = re.compile(r"[\udc80-\udcff]")
 _MOST_MARKS: Final = 30
@@ -35,13 +35,13 @@ def encode(text: str) -> str:
     """Return the percent triplets of the UTF-8 of `text` (RFC 3987 section 3.1).
 
     Raises:
-        UnicodeEncodeError: `text` holds a lone surrogate.
+        UnicodeEncodeError: `text` contains a lone surrogate.
     """
     return "".join([f"%{octet:02X}" for octet in text.encode("utf-8")])
 
 
 def decode(triplets: str) -> str:
-    """Return what percent triplets are the UTF-8 of; octets that are none stay encoded."""
+    """Return the text that percent triplets encode as UTF-8. Octets that are not valid UTF-8 stay encoded."""
     text = bytes.fromhex(triplets.replace("%", "")).decode("utf-8", "surrogateescape")
     return _UNDECODABLE.sub(lambda octet: f"%{ord(octet[0]) - 0xDC00:02X}", text)
 
@@ -77,7 +77,7 @@ def unreserved_userinfo(url: URL) -> URL:
 
 @rule("iri-to-uri", source="IRI draft section 4.2.3; RFC 3987 section 3.1", preserves="always")
 def iri_to_uri(url: URL) -> URL:
-    """Percent-encode non-ASCII as UTF-8; its characters are not normalized."""
+    """Percent-encode non-ASCII as UTF-8 without normalizing the characters."""
     try:
         return _over(url, _ALL, lambda part: _NON_ASCII.sub(lambda run: encode(run[0]), part))
     except UnicodeEncodeError:
@@ -86,9 +86,9 @@ def iri_to_uri(url: URL) -> URL:
 
 @rule("escape", source="Atom post, Reserved Characters and Path Segments; RFC 3986 section 2", preserves="usually")
 def escape(url: URL) -> URL:
-    """Percent-encode what no URI can hold, such as a backslash or a second '#'; the user info stays."""
+    """Percent-encode characters that are not allowed in a URI, such as a backslash; the user info stays."""
     try:
-        return _over(url, _ALL_BUT_USERINFO, lambda part: _UNFIT.sub(lambda run: encode(run[0]), part))
+        return _over(url, _ALL_BUT_USERINFO, lambda part: _NOT_ALLOWED.sub(lambda run: encode(run[0]), part))
     except UnicodeEncodeError:
         raise _surrogate(escape.name) from None
 
@@ -96,25 +96,25 @@ def escape(url: URL) -> URL:
 @rule("nfc", source="Atom post (UTF-8 normalisation); RFC 4287 section 4.2.6.1", preserves="usually")
 def nfc(url: URL) -> URL:
     """Compose characters and their combining marks (NFC), encoded or not; the user info stays."""
-    return _over(url, _ALL_BUT_USERINFO, _composed)
+    return _over(url, _ALL_BUT_USERINFO, _compose)
 
 
 @rule("decode-all", source="POWDER mail", preserves="never")
 def decode_all(url: URL) -> URL:
-    """Decode every percent triplet, those of delimiters included, and read the parts anew."""
+    """Decode every percent triplet, including encoded delimiters, and parse the text again."""
     text = str(url)
     return URL.parse(_TRIPLETS.sub(lambda run: decode(run[0]), text)) if "%" in text else url
 
 
 @rule("plus-as-space", source="POWDER mail", preserves="never")
 def plus_as_space(url: URL) -> URL:
-    """Replace each '+' behind the scheme by a space."""
-    # A scheme such as svn+ssh cannot hold a space (RFC 3986 section 3.1).
-    return _over(url, _BEHIND_THE_SCHEME, lambda part: part.replace("+", " "))
+    """Replace each '+' after the scheme by a space."""
+    # A scheme such as svn+ssh cannot contain a space (RFC 3986 section 3.1).
+    return _over(url, _AFTER_THE_SCHEME, lambda part: part.replace("+", " "))
 
 
-def _composed(part: str) -> str:
-    # Delimiters take no part: a combining solidus behind `=` would make one letter of the two.
+def _compose(part: str) -> str:
+    # Delimiters are not composed: `=` followed by a combining solidus would become one letter.
     text = decode_non_ascii(part)
     if text.isascii():
         return part
@@ -127,9 +127,9 @@ def _composed(part: str) -> str:
 
 
 def _is_stream_safe(word: str) -> bool:
-    """Tell whether no more marks follow one letter than any language writes (UAX 15 section 13).
+    """Return whether each letter has at most 30 combining marks, more than any language uses (UAX 15 section 13).
 
-    Bringing marks in order takes time in the square of their number.
+    Sorting the marks takes time in the square of their number.
     """
     marks = 0
     for char in word:
@@ -149,4 +149,4 @@ def _over(url: URL, parts: tuple[str, ...], change: Callable[[str], str]) -> URL
 
 
 def _surrogate(name: str) -> MalformedURL:
-    return MalformedURL("the URL contains a lone surrogate, which has no UTF-8", rule=name)
+    return MalformedURL("the URL contains a lone surrogate, which UTF-8 cannot encode; remove it", rule=name)

@@ -1,4 +1,4 @@
-"""Rules that crawlers use to find duplicate URLs. They guess: all but one may change what a URL identifies."""
+"""Rules that crawlers use to find duplicate URLs. They guess: all but one may change the meaning of a URL."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 DIRECTORY_INDEXES: Final = frozenset(
     {"index.html", "index.htm", "index.php", "default.asp", "default.aspx", "default.htm"}
 )
-"""Names that servers commonly give to what they answer for a directory."""
+"""Names that servers commonly give to the page of a directory."""
 
 _WEB: Final = frozenset({"https", "http"})
 _SLASHES: Final = re.compile(r"/{2,}+")
@@ -26,7 +26,7 @@ _WWW: Final = "www."
 
 @rule("trailing-slash", source="Wikipedia, Adding a trailing '/'; IRI draft section 4.4", preserves="usually")
 def trailing_slash(url: URL) -> URL:
-    """End the path of an http or https URL with a slash; right where a redirect was seen to do so."""
+    """End the path of an http or https URL with a slash; correct if the server redirects to that URL."""
     if url.scheme not in _WEB or not url.path or url.path[-1] == "/":
         return url
     return url._replace(path=f"{url.path}/")
@@ -34,7 +34,7 @@ def trailing_slash(url: URL) -> URL:
 
 @family("directory-index", source="Wikipedia, Removing directory index", preserves="never")
 def directory_index(names: Collection[str]) -> Callable[[URL], URL]:
-    """Remove the last segment of the path where it is one of some names, such as index.html."""
+    """Remove the last segment of the path if it is one of the given names, such as index.html."""
     indexes = frozenset(names)
 
     def apply(url: URL) -> URL:
@@ -46,52 +46,54 @@ def directory_index(names: Collection[str]) -> Callable[[URL], URL]:
 
 @rule("single-slashes", source="Wikipedia, Removing duplicate slashes", preserves="never")
 def single_slashes(url: URL) -> URL:
-    """Make one slash of several in a row."""
+    """Replace several slashes in a row by one."""
     return url._replace(path=_SLASHES.sub("/", url.path)) if "//" in url.path else url
 
 
 @rule("no-www", source="Wikipedia, Removing or adding 'www'", preserves="never")
 def no_www(url: URL) -> URL:
-    """Remove the first label of the host where it is www and two more follow."""
+    """Remove the first label of the host if it is www and two more labels follow."""
     host = url.host or ""
     return url._replace(host=host[len(_WWW) :]) if _has_www(host) and host.count(".") > 1 else url
 
 
 @rule("www", source="Wikipedia, Removing or adding 'www'", preserves="never")
 def www(url: URL) -> URL:
-    """Put www in front of a host name of two labels or more."""
+    """Put www in front of a host name of at least two labels."""
     host = url.host or ""
     return url if "." not in host or _has_www(host) or is_address(host) else url._replace(host=_WWW + host)
 
 
 @rule("http-only", source="Wikipedia, Limiting protocols", preserves="never")
 def http_only(url: URL) -> URL:
-    """Make https http."""
+    """Change https to http."""
     return url._replace(scheme="http") if url.scheme == "https" else url
 
 
 @rule("https-only", source="Grokipedia, Scheme conversion", preserves="never")
 def https_only(url: URL) -> URL:
-    """Make http https."""
+    """Change http to https."""
     return url._replace(scheme="https") if url.scheme == "http" else url
 
 
 @rule("address-to-name", source="Wikipedia, Replacing IP with domain name", preserves="never")
 def address_to_name(url: URL) -> URL:
-    """Refuse a host that is an IP address: the name that maps to it is DNS's to say, and no static rule's."""
+    """Reject a host that is an IP address: only a DNS lookup finds its name."""
     if url.host and is_address(url.host):
         raise MalformedURL(
-            "the name of an IP address takes a look-up, which a rule does not make", rule=address_to_name.name
+            "the host is an IP address, and rules make no DNS lookup to find its name; write the name",
+            rule=address_to_name.name,
         )
     return url
 
 
 @rule("name-to-address", source="Wikipedia, Replacing IP with domain name (the reverse)", preserves="never")
 def name_to_address(url: URL) -> URL:
-    """Refuse a host that is a name: its addresses are DNS's to say, they change, and several hosts share one."""
+    """Reject a host that is a name: only a DNS lookup finds its addresses, which change and may be shared."""
     if url.host and not is_address(url.host):
         raise MalformedURL(
-            "the address of a host takes a look-up, which a rule does not make", rule=name_to_address.name
+            "the host is a name, and rules make no DNS lookup to find its address; write the address",
+            rule=name_to_address.name,
         )
     return url
 
@@ -102,22 +104,22 @@ def _has_www(host: str) -> bool:
 
 @rule("sorted-query", source="Wikipedia, Sorting the query parameters", preserves="never")
 def sorted_query(url: URL) -> URL:
-    """Sort the parameters by name; those of one name keep their order."""
-    return _keep(url, lambda parameters: sorted(parameters, key=_name))
+    """Sort the parameters by name; parameters with equal names keep their order."""
+    return _replace_parameters(url, lambda parameters: sorted(parameters, key=_name))
 
 
 @family("unused-parameters", source="Wikipedia, Removing unused query variables", preserves="never")
 def unused_parameters(expected: Collection[str]) -> Callable[[URL], URL]:
-    """Remove the parameters whose names are not among those a page expects."""
+    """Remove the parameters that have none of the given names."""
     names = frozenset(expected)
-    return lambda url: _keep(url, lambda parameters: [one for one in parameters if _name(one) in names])
+    return lambda url: _replace_parameters(url, lambda parameters: [one for one in parameters if _name(one) in names])
 
 
 @family("default-parameters", source="Wikipedia, Removing default query parameters", preserves="never")
 def default_parameters(defaults: Mapping[str, str]) -> Callable[[URL], URL]:
-    """Remove the parameters that say what would hold without them."""
-    said = frozenset(f"{name}={value}" for name, value in defaults.items())
-    return lambda url: _keep(url, lambda parameters: [one for one in parameters if one not in said])
+    """Remove the parameters that have their default values."""
+    written = frozenset(f"{name}={value}" for name, value in defaults.items())
+    return lambda url: _replace_parameters(url, lambda parameters: [one for one in parameters if one not in written])
 
 
 @rule("empty-query", source="Wikipedia, Removing the '?' when the query is empty", preserves="never")
@@ -126,13 +128,13 @@ def empty_query(url: URL) -> URL:
     return url._replace(query=None) if url.query == "" else url
 
 
-def _keep(url: URL, choose: Callable[[list[str]], list[str]]) -> URL:
-    """Return `url` with the parameters that `choose` returns, without its question mark where none is left."""
+def _replace_parameters(url: URL, choose: Callable[[list[str]], list[str]]) -> URL:
+    """Return `url` with the parameters that `choose` returns, without a question mark if there are none."""
     if not url.query:
         return url
     parameters = url.query.split("&")
-    kept = choose(parameters)
-    return url if kept == parameters else url._replace(query="&".join(kept) if kept else None)
+    chosen = choose(parameters)
+    return url if chosen == parameters else url._replace(query="&".join(chosen) if chosen else None)
 
 
 def _name(parameter: str) -> str:

@@ -1,7 +1,7 @@
 """Rules learned from a list of URLs: different URLs with similar text (Schonfeld, Bar-Yossef and Keidar, 2006).
 
-Two URLs of a site that differ in one place alone are evidence that what stands there in the one may stand for what
-stands there in the other. The more pairs say so, the likelier; only a look at both resources would prove it.
+If two URLs of a site differ in one place only, the two texts in that place may be spellings of one thing. More such
+pairs make it likelier. Only fetching both resources would prove it.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 LONGEST_URL: Final = 128
-"""URLs of more words and delimiters than this are left out."""
+"""URLs with more words and delimiters than this are ignored."""
 
 LONGEST_SUBSTRING: Final = 6
-"""How many words and delimiters a learned substring has at most."""
+"""Upper bound on the words and delimiters of a learned substring."""
 
 MOST_ALTERNATIVES: Final = 6
-"""Where a place has more texts than this, they are values and not spellings of one."""
+"""Upper bound on the texts found in one place. If there are more, they are values and not spellings of one thing."""
 
 _TOKEN: Final = re.compile(r"[0-9A-Za-z]++|.", re.DOTALL)
 _END: Final = ""
@@ -34,14 +34,14 @@ _ROOT: Final = 0
 
 @dataclass(frozen=True, slots=True)
 class LearnedRule:
-    """A substring rule and what supports it.
+    """A rule that replaces a substring, with the evidence for it.
 
     Attributes:
-        before: what stands in front of the substring, in every pair; `None` where it varies, `""` for the start.
+        before: the token before the substring in every pair; `None` if it varies, `""` for the start of the URL.
         found: the substring.
-        replacement: what stands for it: shorter, or of the same length and earlier in the alphabet.
-        after: what stands behind it, in every pair; `None` where it varies, `""` for the end.
-        support: how many pairs of URLs in the list differ in just this.
+        replacement: the replacement: shorter than `found`, or equally long and earlier in the alphabet.
+        after: the token after the substring in every pair; `None` if it varies, `""` for the end of the URL.
+        support: the number of pairs of URLs that differ in exactly this substring.
     """
 
     before: str | None
@@ -52,8 +52,10 @@ class LearnedRule:
 
     @property
     def rule(self) -> Rule:
-        """The rule as a policy takes it."""
-        pattern = re.compile(_behind(self.before, self.found) + re.escape(self.found) + _ahead(self.after, self.found))
+        """Return the rule in the form that a rule set takes."""
+        pattern = re.compile(
+            _preceded_by(self.before, self.found) + re.escape(self.found) + _followed_by(self.after, self.found)
+        )
 
         def apply(url: URL) -> URL:
             text = str(url)
@@ -65,7 +67,7 @@ class LearnedRule:
 
 
 class _Place(NamedTuple):
-    """Where a URL may differ from another: between a node of the trie of beginnings and one of that of endings."""
+    """A place in which URLs may differ, between a node of the trie of beginnings and a node of the trie of endings."""
 
     beginning: int
     ending: int
@@ -78,16 +80,16 @@ class _Evidence(NamedTuple):
 
 
 def learn_rules(urls: Iterable[str], *, min_support: int = 3) -> tuple[LearnedRule, ...]:
-    """Return the substring rules that a list of URLs supports, the best supported first.
+    """Return the substring rules that a list of URLs supports, in descending order of support.
 
-    Time and memory are linear in the length of the list. Nothing is applied: a learned rule is a guess, and goes into
-    a policy by its `rule`.
+    Time and memory are linear in the length of the list. A learned rule is a guess. To apply it, put its `rule` into a
+    rule set.
 
     Args:
-        urls: absolute URLs, such as those of a crawl or a log; repeated ones count once.
-        min_support: how many pairs a rule needs.
+        urls: absolute URLs, for example from a crawl or a log. Repeated URLs count once.
+        min_support: the number of pairs that a rule needs.
     """
-    # In order: the same list gives the same rules.
+    # Keeps the order, so that equal lists give equal rules.
     listed = [tokens for url in dict.fromkeys(urls) if len(tokens := _TOKEN.findall(url)) <= LONGEST_URL]
     evidence = _evidence(_alternatives(listed))
     learned = [
@@ -99,22 +101,22 @@ def learn_rules(urls: Iterable[str], *, min_support: int = 3) -> tuple[LearnedRu
 
 
 class _Trie:
-    """Beginnings of token sequences, each a number."""
+    """A trie of token sequences. Each beginning of a sequence has a number."""
 
     def __init__(self) -> None:
         self._nodes: dict[tuple[int, str], int] = {}
         self._branches: Counter[int] = Counter()
 
     def walk(self, tokens: Iterable[str]) -> list[int]:
-        """Return the nodes of all beginnings of `tokens`, the empty one first."""
+        """Return the nodes of all beginnings of `tokens`, from the empty one to the whole."""
         path = [_ROOT]
         for token in tokens:
             path.append(self._step(path[-1], token))
         self._step(path[-1], _END)
         return path
 
-    def parts(self, node: int) -> bool:
-        """Tell whether sequences that begin alike go on differently from here."""
+    def branches(self, node: int) -> bool:
+        """Return whether the sequences that begin with this node continue with different tokens."""
         return self._branches[node] > 1
 
     def _step(self, node: int, token: str) -> int:
@@ -126,14 +128,14 @@ class _Trie:
 
 
 def _alternatives(listed: Sequence[list[str]]) -> Iterator[tuple[str, str, list[list[str]]]]:
-    """Yield what stands before and behind a place, and the token sequences found there."""
+    """Yield the tokens before and after each place, and the token sequences in that place."""
     beginnings, endings = _Trie(), _Trie()
     paths = [(beginnings.walk(tokens), endings.walk(reversed(tokens))) for tokens in listed]
     places: defaultdict[_Place, list[tuple[list[str], int, int]]] = defaultdict(list)
     for tokens, (forward, backward) in zip(listed, paths, strict=True):
         length = len(tokens)
-        # Two URLs part where their beginnings do, and nowhere else.
-        for start in (start for start in range(length + 1) if beginnings.parts(forward[start])):
+        # Two URLs can only differ from the token on at which their beginnings branch.
+        for start in (start for start in range(length + 1) if beginnings.branches(forward[start])):
             for end in range(start, min(start + LONGEST_SUBSTRING, length) + 1):
                 found = places[_Place(forward[start], backward[length - end])]
                 if len(found) <= MOST_ALTERNATIVES:
@@ -164,14 +166,14 @@ def _evidence(alternatives: Iterable[tuple[str, str, list[list[str]]]]) -> dict[
 
 
 def _minimal(one: Sequence[str], other: Sequence[str], after: str) -> bool:
-    """Tell whether two texts of a place share neither their first nor their last token."""
+    """Return whether two texts of a place differ in their first token and in their last token."""
     if one and other:
         return one[0] != other[0] and one[-1] != other[-1]
-    # Of the places where one of two equal tokens may have been put, the last one stands for all.
+    # A token that repeats its neighbour could be inserted in several places. Only the last of these places counts.
     return (one or other)[0] != after
 
 
-def _behind(before: str | None, found: str) -> str:
+def _preceded_by(before: str | None, found: str) -> str:
     if before is None:
         return r"(?<![0-9A-Za-z])" if found[0].isalnum() else ""
     if before == _END:
@@ -180,7 +182,7 @@ def _behind(before: str | None, found: str) -> str:
     return f"(?<={neighbour})" + (f"(?<![0-9A-Za-z]{neighbour})" if before.isalnum() else "")
 
 
-def _ahead(after: str | None, found: str) -> str:
+def _followed_by(after: str | None, found: str) -> str:
     if after is None:
         return r"(?![0-9A-Za-z])" if found[-1].isalnum() else ""
     if after == _END:

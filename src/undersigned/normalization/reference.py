@@ -1,4 +1,4 @@
-"""Rules on references: relative ones, and those that leave their scheme out."""
+"""Rules for relative references and for references without a scheme."""
 
 from __future__ import annotations
 
@@ -19,12 +19,15 @@ _PORT: Final = re.compile(r"[0-9]*+(?=/|$)")
 
 @rule("absolute", source="IRI draft section 2; RFC 3986 section 6.1", preserves="always")
 def absolute(url: URL) -> URL:
-    """Refuse a relative reference: what it identifies depends on its base."""
+    """Reject a relative reference: its target depends on the base."""
     if url.scheme is None:
         raise MalformedURL("the reference is relative; resolve it against its base first", rule=absolute.name)
     if _SCHEME.fullmatch(url.scheme):
         return url
-    raise MalformedURL(f"{quote(url.scheme)} is no scheme", rule=absolute.name)
+    raise MalformedURL(
+        f"{quote(url.scheme)} is not a scheme: expected a letter, then letters, digits, '+', '-' or '.'",
+        rule=absolute.name,
+    )
 
 
 @rule("default-scheme", source="POWDER mail", preserves="usually")
@@ -34,7 +37,7 @@ def default_scheme(url: URL) -> URL:
         if url.host is not None:
             return url._replace(scheme="http")
         return URL.parse(f"http://{url}") if url.path[:1] not in {"", "/"} else url
-    # The colon of `www.example.com:8080/` is that of a port.
+    # In `www.example.com:8080/`, the text after the colon is a port.
     if "." in url.scheme and url.host is None and _PORT.match(url.path):
         return URL.parse(f"http://{url}")
     return url
@@ -45,7 +48,7 @@ def resolved_against(base: str) -> Callable[[URL], URL]:
     """Resolve a relative reference against a base."""
     origin = URL.parse(base)
     if origin.scheme is None:
-        raise ConfigurationError("base: a relative reference cannot be one; give an absolute URL")
+        raise ConfigurationError("base: the URL is relative; give an absolute URL")
 
     def apply(url: URL) -> URL:
         if url.scheme is not None:
@@ -53,7 +56,7 @@ def resolved_against(base: str) -> Callable[[URL], URL]:
         if url.host is not None:
             return dot_segments.apply(url._replace(scheme=origin.scheme))
         if url.path:
-            path = url.path if url.path[0] == "/" else _merged(origin, url.path)
+            path = url.path if url.path[0] == "/" else _merge(origin, url.path)
             return dot_segments.apply(origin._replace(path=path, query=url.query, fragment=url.fragment))
         query = origin.query if url.query is None else url.query
         return origin._replace(query=query, fragment=url.fragment)
@@ -61,7 +64,7 @@ def resolved_against(base: str) -> Callable[[URL], URL]:
     return apply
 
 
-def _merged(base: URL, path: str) -> str:
+def _merge(base: URL, path: str) -> str:
     if base.host is not None and not base.path:
         return f"/{path}"
     return base.path[: base.path.rfind("/") + 1] + path

@@ -1,4 +1,4 @@
-"""The normalization policies besides the signing one, and the catalogue of every rule. Signing imports none of them."""
+"""The rule sets for other purposes than signatures, and the catalogue of every rule."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _SYNTAX: Final[RuleSet] = (
     hex_case,
     hex_case_elsewhere,
     hex_case_userinfo,
-    unreserved,  # before the rules on case and dots, which see what it decodes
+    unreserved,  # before the rules for case and dots, which process the decoded characters
     unreserved_elsewhere,
     unreserved_userinfo,
     host_case,
@@ -61,16 +61,16 @@ RFC3986_SYNTAX: Final[RuleSet] = (absolute, *_SYNTAX)
 """Syntax-based normalization (RFC 3986 section 6.2.2), for any scheme."""
 
 RFC3986_SCHEME: Final[RuleSet] = (*RFC3986_SYNTAX, *_SCHEME)
-"""Scheme-based normalization on top of it (RFC 3986 section 6.2.3)."""
+"""Scheme-based normalization: `RFC3986_SYNTAX` and the rules of the schemes (RFC 3986 section 6.2.3)."""
 
 IRI_SYNTAX: Final[RuleSet] = (absolute, iri_to_uri, *_SYNTAX)
-"""Syntax-based normalization of IRIs (IRI draft section 4.2): by way of their URIs, characters as they are."""
+"""Syntax-based normalization of IRIs (IRI draft section 4.2): converts them to URIs, without normalizing characters."""
 
 IRI: Final[RuleSet] = (*IRI_SYNTAX, idn, *_SCHEME)
-"""Scheme-based normalization of IRIs (IRI draft section 4.3): as far up the ladder as equality always means it."""
+"""Scheme-based normalization of IRIs (IRI draft section 4.3): the highest rung whose rules always preserve meaning."""
 
 POWDER: Final[RuleSet] = (
-    decode_all,  # first, and of the whole text: delimiters may be encoded too
+    decode_all,  # first, and on the whole text: delimiters may be encoded too
     plus_as_space,
     default_scheme,
     scheme_case,
@@ -78,17 +78,17 @@ POWDER: Final[RuleSet] = (
     host_dots,
     empty_path,
 )
-"""URI canonicalization before POWDER matching (mail to public-powderwg, 3 May 2007). What it gives is for matching
-alone: decoding twice is not decoding once, so it is not a fixed point."""
+"""URI canonicalization before POWDER matching (mail to public-powderwg, 3 May 2007). Use the result for matching only.
+Applying the rules twice decodes twice, so the result is not a fixed point."""
 
 ATOM: Final[RuleSet] = (
-    escape,  # first: what is no URI yet becomes one
+    escape,  # first, because the other rules expect a URI
     scheme_case,
     hex_case,
     hex_case_elsewhere,
     unreserved,
     unreserved_elsewhere,
-    nfc,  # behind the decoding of letters that its marks belong to
+    nfc,  # after decoding, because a mark composes with the letter before it
     host_case,
     dot_segments,
     empty_port,
@@ -109,7 +109,7 @@ RULE_SETS: Final[Mapping[str, RuleSet]] = MappingProxyType(
         "atom": ATOM,
     }
 )
-"""The policies by the names the command line takes."""
+"""The rule sets by the names that the command line takes."""
 
 
 _ENTRIES: Final[tuple[Entry, ...]] = (
@@ -121,4 +121,4 @@ _ENTRIES: Final[tuple[Entry, ...]] = (
 )
 
 CATALOGUE: Final[tuple[Entry, ...]] = tuple({entry.name: entry for entry in _ENTRIES}.values())
-"""The rules and families of rules, by name without repetition: those of the policies first, in their order."""
+"""All rules and families, each once: first the rules of the rule sets in their order, then the others."""

@@ -1,4 +1,4 @@
-"""Rules that the definition of a scheme licenses."""
+"""Rules that follow from the definition of a scheme."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def empty_port(url: URL) -> URL:
 
 @rule("idn", source="IRI draft section 4.3; UTS 46 section 4.2", preserves="always")
 def idn(url: URL) -> URL:
-    """Convert a DNS name with U-labels to A-labels, where it is valid; percent-encoded ones are decoded for it."""
+    """Convert a valid DNS name with U-labels, also percent-encoded ones, to A-labels."""
     if url.scheme not in _DNS or not url.host:
         return url
     name = decode_non_ascii(url.host)
@@ -32,26 +32,26 @@ def idn(url: URL) -> URL:
     try:
         return url._replace(host=lower_ascii(to_ascii(name)))
     except UnicodeError:
-        # Such a name cannot be resolved; as a name it is still itself.
+        # The name cannot be resolved, but it still identifies itself.
         return url
 
 
 @rule("default-authority", source="IRI draft section 4.3; RFC 8089 section 2 and appendix B", preserves="always")
 def default_authority(url: URL) -> URL:
-    """Write the authority of a file URL that means this host as an empty one."""
+    """Empty the authority of a file URL that means this host."""
     if url.scheme != "file" or (url.userinfo, url.port) != (None, None):
         return url
     if url.host == "localhost":
         return url._replace(host="")
     if url.host is None and url.path[:1] == "/":
-        # The dot that kept two slashes from reading as an authority has nothing to keep any more.
+        # The dot kept two slashes from being read as an authority. With an authority it is not needed.
         return url._replace(host="", path=url.path[2:] if url.path.startswith("/.//") else url.path)
     return url
 
 
 @rule("mailto-domain", source="RFC 3986 section 6.2.3; RFC 6068 section 2", preserves="always")
 def mailto_domain(url: URL) -> URL:
-    """Put the domains of a mailto URL's addresses in lower case; their local parts stay."""
+    """Put the domains of a mailto URL's addresses in lower case; the local parts stay."""
     if url.scheme != "mailto":
         return url
     path = ",".join([_address(address) for address in url.path.split(",")])

@@ -1,0 +1,10 @@
+"""A replay store in PostgreSQL, for the processes of several hosts.
+
+`PostgresReplayStore(pool)` takes a pool of psycopg 3, and `AsyncPostgresReplayStore(pool)` its asyncio twin. The tables
+and functions are in `SCHEMA`: `python -m undersigned_postgres | psql` makes them.
+"""
+
+from undersigned_postgres.schema import SCHEMA
+from undersigned_postgres.store import AsyncPostgresReplayStore, PostgresReplayStore
+
+__all__ = ["SCHEMA", "AsyncPostgresReplayStore", "PostgresReplayStore"]

@@ -1,0 +1,90 @@
+"""One question over a connection of psycopg, within a time limit.
+
+psycopg waits without a limit, also for a server that hangs. So the questions are asked through psycopg's wrapper of
+libpq. Each is one round trip and one transaction, whatever the pool's autocommit is, and it is committed when the
+answer is complete.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import selectors
+import time
+from typing import TYPE_CHECKING, Literal
+
+from psycopg import OperationalError, pq
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from psycopg.pq.abc import PGconn, PGresult
+
+    from undersigned_postgres.schema import Call
+
+_EVENTS = {"read": selectors.EVENT_READ, "write": selectors.EVENT_WRITE}
+
+
+def ask(connection: PGconn, call: Call, *, timeout: float) -> str:
+    """Return the one value that `call` answers with.
+
+    Raises:
+        psycopg.OperationalError: the server rejects the call, hangs, or is gone.
+    """
+    deadline, exchange = time.monotonic() + timeout, _exchange(connection, call)
+    with selectors.DefaultSelector() as selector:
+        try:
+            while True:
+                event = _EVENTS[next(exchange)]
+                selector.register(connection.socket, event)
+                if not selector.select(max(0, deadline - time.monotonic())):
+                    raise _too_slow(timeout)
+                selector.unregister(connection.socket)
+        except StopIteration as done:
+            return str(done.value)
+
+
+async def ask_async(connection: PGconn, call: Call, *, timeout: float) -> str:  # noqa: ASYNC109 - as `ask`
+    """Return the one value that `call` answers with; as `ask`."""
+    loop, exchange = asyncio.get_running_loop(), _exchange(connection, call)
+    try:
+        async with asyncio.timeout(timeout):
+            while True:
+                await _ready(loop, connection.socket, next(exchange))
+    except StopIteration as done:
+        return str(done.value)
+    except TimeoutError:
+        raise _too_slow(timeout) from None
+
+
+async def _ready(loop: asyncio.AbstractEventLoop, socket: int, event: Literal["read", "write"]) -> None:
+    ready = asyncio.Event()
+    add, remove = (loop.add_reader, loop.remove_reader) if event == "read" else (loop.add_writer, loop.remove_writer)
+    add(socket, ready.set)
+    try:
+        await ready.wait()
+    finally:
+        remove(socket)
+
+
+def _exchange(connection: PGconn, call: Call) -> Generator[Literal["read", "write"], None, str]:
+    """Send `call`, and read until the server is ready for the next: only then is it committed."""
+    connection.send_query_params(call.statement, call.arguments)
+    while connection.flush():
+        yield "write"
+    results: list[PGresult] = []
+    while True:
+        while connection.is_busy():
+            yield "read"
+            connection.consume_input()
+        result = connection.get_result()
+        if result is None:
+            break
+        results.append(result)
+    for result in results:
+        if result.status != pq.ExecStatus.TUPLES_OK:
+            raise OperationalError(pq.error_message(result))
+    return (results[0].get_value(0, 0) or b"").decode("ascii")
+
+
+def _too_slow(timeout: float) -> OperationalError:
+    return OperationalError(f"the server did not answer within {timeout} s")

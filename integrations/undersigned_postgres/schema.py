@@ -1,0 +1,52 @@
+"""The tables and functions of the store, as SQL, and the calls of the functions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from undersigned.replay import bounded_nonce
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from undersigned import Caps
+
+SCHEMA = files("undersigned_postgres").joinpath("schema.sql").read_text("utf-8")
+"""The SQL to run once before the store is used; it may be run again."""
+
+MOST_FORGOTTEN = 10_000
+"""How many ended nonces are deleted at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call of one of the functions, in the text that libpq sends."""
+
+    statement: bytes
+    arguments: Sequence[bytes | None]
+
+
+def claim_call(keyid: str, nonce: str, *, now: float, until: float, caps: Caps) -> Call:
+    """Return the question whether `nonce` is fresh."""
+    statement = b"SELECT undersigned_claim($1, $2, $3, $4, $5, $6)"
+    return Call(statement, [_text(keyid), _text(bounded_nonce(nonce)), _text(now), _text(until), *_limits(caps)])
+
+
+def full_call(keyid: str, *, now: float, caps: Caps) -> Call:
+    """Return the question whether a cap is reached."""
+    return Call(b"SELECT undersigned_full($1, $2, $3, $4)", [_text(keyid), _text(now), *_limits(caps)])
+
+
+def forget_call(*, now: float) -> Call:
+    """Return the request to delete some of the nonces that have ended."""
+    return Call(b"SELECT undersigned_forget($1, $2)", [_text(now), _text(MOST_FORGOTTEN)])
+
+
+def _limits(caps: Caps) -> Sequence[bytes | None]:
+    return _text(caps.per_key), None if caps.total is None else _text(caps.total)
+
+
+def _text(value: str | float) -> bytes:
+    return str(value).encode("utf-8")

@@ -1,0 +1,96 @@
+-- The replay store of undersigned. It may be run again, and in a schema of its own through search_path.
+
+CREATE TABLE IF NOT EXISTS undersigned_nonce (
+    keyid text NOT NULL,
+    nonce text NOT NULL,
+    until double precision NOT NULL,
+    PRIMARY KEY (keyid, nonce)
+);
+
+CREATE INDEX IF NOT EXISTS undersigned_nonce_until ON undersigned_nonce (until);
+
+-- How many nonces end in each half minute: of one keyid, whose scope starts with 'key ', and of all.
+CREATE TABLE IF NOT EXISTS undersigned_count (
+    scope text NOT NULL,
+    slot bigint NOT NULL,
+    live bigint NOT NULL,
+    PRIMARY KEY (scope, slot)
+) WITH (fillfactor = 50);
+
+-- The latest end that was forgotten: a claim that would end before it may be one that was forgotten.
+CREATE TABLE IF NOT EXISTS undersigned_forgotten (
+    one boolean PRIMARY KEY DEFAULT true CHECK (one),
+    until double precision NOT NULL
+);
+
+INSERT INTO undersigned_forgotten (until) VALUES (0) ON CONFLICT DO NOTHING;
+
+CREATE OR REPLACE FUNCTION undersigned_full(
+    its_keyid text, its_now double precision, per_key bigint, total bigint
+) RETURNS boolean LANGUAGE sql STABLE AS $$
+    SELECT coalesce(sum(live) FILTER (WHERE scope = 'key ' || its_keyid), 0) >= per_key
+        OR coalesce(sum(live) FILTER (WHERE scope = 'all') >= total, false)
+    FROM undersigned_count
+    WHERE scope IN ('key ' || its_keyid, 'all') AND slot >= floor(its_now / 30)
+$$;
+
+CREATE OR REPLACE FUNCTION undersigned_claim(
+    its_keyid text, its_nonce text, its_now double precision, its_until double precision, per_key bigint, total bigint
+) RETURNS text LANGUAGE plpgsql SET lock_timeout = '2s' AS $$
+BEGIN
+    IF current_setting('transaction_isolation') <> 'read committed' THEN
+        RAISE 'undersigned_claim needs the isolation level read committed';
+    END IF;
+    IF current_setting('synchronous_commit') = 'off' THEN
+        PERFORM set_config('synchronous_commit', 'on', true);
+    END IF;
+    -- One claim of a keyid at a time, or of all, if there is a cap of all.
+    IF total IS NOT NULL THEN
+        PERFORM pg_advisory_xact_lock(hashtextextended('undersigned all', 0));
+    END IF;
+    PERFORM pg_advisory_xact_lock(hashtextextended('undersigned key ' || its_keyid, 0));
+    IF EXISTS (SELECT FROM undersigned_nonce WHERE keyid = its_keyid AND nonce = its_nonce) THEN
+        RETURN 'seen';
+    END IF;
+    IF EXISTS (SELECT FROM undersigned_forgotten WHERE until >= its_until) THEN
+        RETURN 'seen';
+    END IF;
+    IF undersigned_full(its_keyid, its_now, per_key, total) THEN
+        RETURN 'full';
+    END IF;
+    INSERT INTO undersigned_nonce VALUES (its_keyid, its_nonce, its_until) ON CONFLICT DO NOTHING;
+    IF NOT FOUND THEN
+        RETURN 'seen';
+    END IF;
+    INSERT INTO undersigned_count AS counted
+    SELECT scope, floor(its_until / 30), 1
+    FROM (VALUES ('all', total IS NOT NULL), ('key ' || its_keyid, true)) AS scopes (scope, counts)
+    WHERE counts
+    ON CONFLICT (scope, slot) DO UPDATE SET live = counted.live + 1;
+    RETURN 'fresh';
+END
+$$;
+
+-- Deletes some of the nonces that have ended, and returns how many; one session at a time does it.
+CREATE OR REPLACE FUNCTION undersigned_forget(its_now double precision, most integer)
+RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    ended bigint;
+    latest double precision;
+BEGIN
+    IF NOT pg_try_advisory_xact_lock(hashtextextended('undersigned forget', 0)) THEN
+        RETURN 0;
+    END IF;
+    WITH deleted AS (
+        DELETE FROM undersigned_nonce WHERE (keyid, nonce) IN (
+            SELECT keyid, nonce FROM undersigned_nonce WHERE until < its_now ORDER BY until LIMIT most
+        ) RETURNING until
+    )
+    SELECT count(*), max(until) INTO ended, latest FROM deleted;
+    UPDATE undersigned_forgotten SET until = latest WHERE until < latest;
+    DELETE FROM undersigned_count WHERE (scope, slot) IN (
+        SELECT scope, slot FROM undersigned_count WHERE slot < floor(its_now / 30) LIMIT most FOR UPDATE SKIP LOCKED
+    );
+    RETURN ended;
+END
+$$;

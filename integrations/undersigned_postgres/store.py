@@ -1,0 +1,142 @@
+"""The two stores: one whose calls block, one whose answers are awaited."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+
+from psycopg_pool import AsyncConnectionPool, ConnectionPool
+
+from undersigned import ConfigurationError
+from undersigned_postgres.exchange import ask, ask_async
+from undersigned_postgres.schema import MOST_FORGOTTEN, claim_call, forget_call, full_call
+
+if TYPE_CHECKING:
+    from undersigned import Caps, Claim
+    from undersigned_postgres.schema import Call
+
+Pool = TypeVar("Pool")
+
+_PAUSE = 10
+"""Seconds between two times that a store deletes what has ended."""
+
+_LONGEST_TIMEOUT = 3600
+
+
+class _PostgresStore(Generic[Pool]):
+    """What both stores are made of."""
+
+    __slots__ = ("_forgot", "_pool", "_timeout")
+
+    def __init__(self, pool: Pool, *, timeout: float = 2.0) -> None:
+        self._check_pool(pool)
+        if not isinstance(timeout, (int, float)) or not 0 < timeout <= _LONGEST_TIMEOUT:
+            raise ConfigurationError("timeout: give seconds greater than 0, such as 2, and at most an hour")
+        self._pool = pool
+        self._timeout = timeout
+        self._forgot: float | None = None
+
+    def _check_pool(self, pool: object) -> None:
+        raise NotImplementedError
+
+    def _is_due(self, now: float) -> bool:
+        """Return whether to delete what has ended; if so, it is due again after a pause."""
+        if self._forgot is not None and abs(now - self._forgot) < _PAUSE:
+            return False
+        self._forgot = now
+        return True
+
+    def _deleted(self, count: str) -> None:
+        """Make the next deletion due at once if this one has left something."""
+        if int(count) >= MOST_FORGOTTEN:
+            self._forgot = None
+
+
+class PostgresReplayStore(_PostgresStore[ConnectionPool[Any]]):
+    """A replay store in PostgreSQL. Safe to share between threads, as its pool is.
+
+    Each claim is one function call, one transaction and one round trip. Claims of the same keyid are made one after
+    the other. A claim is on the disk when it is answered, and on the replicas that `synchronous_standby_names` lists.
+    Every ten seconds a claim first deletes up to 10,000 nonces that have ended.
+
+    Args:
+        pool: a `psycopg_pool.ConnectionPool`, to a database with the tables and functions of `SCHEMA`. Do not give it
+            a `check`, which waits without a limit for a server that hangs.
+        timeout: the seconds that getting a connection may take, and then each answer.
+
+    Raises:
+        ConfigurationError: an option is not what it must be.
+    """
+
+    __slots__ = ()
+
+    @property
+    def blocking(self) -> bool:
+        """Always True: a call waits for the server."""
+        return True
+
+    def full(self, keyid: str, *, now: float, caps: Caps) -> bool:
+        """Return whether a cap is reached for `keyid`.
+
+        Raises:
+            psycopg.Error: the database cannot be asked now.
+        """
+        return self._ask(full_call(keyid, now=now, caps=caps)) == "t"
+
+    def claim(self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps) -> Claim:
+        """Remember the pair until `until`, atomically with both checks.
+
+        Raises:
+            psycopg.Error: the database cannot be asked now.
+        """
+        if self._is_due(now):
+            self._deleted(self._ask(forget_call(now=now)))
+        return cast("Claim", self._ask(claim_call(keyid, nonce, now=now, until=until, caps=caps)))
+
+    def _check_pool(self, pool: object) -> None:
+        if not isinstance(pool, ConnectionPool):
+            raise ConfigurationError("pool: pass a psycopg_pool.ConnectionPool")
+
+    def _ask(self, call: Call) -> str:
+        with self._pool.connection(timeout=self._timeout) as connection:
+            try:
+                return ask(connection.pgconn, call, timeout=self._timeout)
+            except BaseException:
+                # Whatever it still answers must not be taken for the answer to the next question.
+                connection.close()
+                raise
+
+
+class AsyncPostgresReplayStore(_PostgresStore[AsyncConnectionPool[Any]]):
+    """`PostgresReplayStore` for a `psycopg_pool.AsyncConnectionPool`.
+
+    Args:
+        pool: the pool, to a database with the tables and functions of `SCHEMA`.
+        timeout: as for `PostgresReplayStore`.
+
+    Raises:
+        ConfigurationError: an option is not what it must be.
+    """
+
+    __slots__ = ()
+
+    async def full(self, keyid: str, *, now: float, caps: Caps) -> bool:
+        """Return whether a cap is reached for `keyid`; as `PostgresReplayStore.full`."""
+        return await self._ask(full_call(keyid, now=now, caps=caps)) == "t"
+
+    async def claim(self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps) -> Claim:
+        """Remember the pair until `until`, atomically with both checks; as `PostgresReplayStore.claim`."""
+        if self._is_due(now):
+            self._deleted(await self._ask(forget_call(now=now)))
+        return cast("Claim", await self._ask(claim_call(keyid, nonce, now=now, until=until, caps=caps)))
+
+    def _check_pool(self, pool: object) -> None:
+        if not isinstance(pool, AsyncConnectionPool):
+            raise ConfigurationError("pool: pass a psycopg_pool.AsyncConnectionPool")
+
+    async def _ask(self, call: Call) -> str:
+        async with self._pool.connection(timeout=self._timeout) as connection:
+            try:
+                return await ask_async(connection.pgconn, call, timeout=self._timeout)
+            except BaseException:
+                await connection.close()
+                raise

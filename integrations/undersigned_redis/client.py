@@ -1,0 +1,98 @@
+"""What a store needs of a client of Redis or Valkey, and how it is checked."""
+
+from __future__ import annotations
+
+from inspect import iscoroutinefunction
+from typing import TYPE_CHECKING, Protocol, cast
+
+from undersigned import ConfigurationError, UndersignedError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Mapping, Sequence
+
+
+class NotReplicated(UndersignedError):
+    """The operator must act: fewer replicas than the store asks for have confirmed a claim in time."""
+
+
+class Script(Protocol):
+    """A script that the server knows by its digest."""
+
+    def __call__(self, keys: Sequence[str], args: Sequence[str | int]) -> object:
+        """Run it."""
+        ...
+
+
+class Client(Protocol):
+    """A client of redis-py or valkey-py."""
+
+    def register_script(self, script: str) -> Script:
+        """Return `script` as something to call."""
+        ...
+
+
+class Pipeline(Protocol):
+    """Commands that are sent together."""
+
+    def eval(self, script: str, numkeys: int, *keys_and_args: str | int) -> object:
+        """Add a script."""
+        ...
+
+    def execute_command(self, *words: str | int) -> object:
+        """Add a command."""
+        ...
+
+    def execute(self) -> Sequence[object] | Awaitable[Sequence[object]]:
+        """Send the commands, and return the answers."""
+        ...
+
+
+class Pipelining(Protocol):
+    """A client of one server."""
+
+    def pipeline(self, *, transaction: bool) -> Pipeline:
+        """Return an empty pipeline."""
+        ...
+
+
+def checked(client: object, *, awaited: bool, replicas: int, replica_timeout: float) -> Client:
+    """Return the client, if a store can use it.
+
+    Args:
+        client: what the user gave.
+        awaited: whether its answers must have to be awaited.
+        replicas: how many replicas must confirm a claim.
+        replica_timeout: the seconds that they may take.
+
+    Raises:
+        ConfigurationError: it is no such client, would wait for ever, or cannot wait for replicas.
+    """
+    if not callable(getattr(client, "register_script", None)):
+        raise ConfigurationError("client: pass a client of redis-py or valkey-py, such as redis.Redis(...)")
+    if iscoroutinefunction(getattr(client, "execute_command", None)) is not awaited:
+        other = "RedisReplayStore" if awaited else "AsyncRedisReplayStore"
+        raise ConfigurationError(f"client: this one is for {other}")
+    options = _connection_options(client)
+    timeout = options.get("socket_timeout")
+    if not isinstance(timeout, (int, float)) or timeout <= 0:
+        raise ConfigurationError(
+            "client: give it a socket_timeout, such as socket_timeout=1, or a server that hangs keeps every request"
+        )
+    if type(replicas) is not int or replicas < 0:
+        raise ConfigurationError("replicas: give how many replicas must have each claim, such as 1")
+    if replicas and hasattr(client, "nodes_manager"):
+        raise ConfigurationError("replicas: a cluster's client cannot wait for them; set min-replicas-to-write there")
+    if replicas and not 0 < replica_timeout < timeout:
+        raise ConfigurationError(
+            "replica_timeout: give seconds greater than 0 and less than the client's socket_timeout"
+        )
+    return cast("Client", client)
+
+
+def _connection_options(client: object) -> Mapping[str, object]:
+    """Return the options of the client's connections: of one server, a synchronous cluster, an asynchronous cluster."""
+    for holder in (getattr(client, "connection_pool", None), getattr(client, "nodes_manager", None), client):
+        options = getattr(holder, "connection_kwargs", None)
+        if options is not None:
+            return cast("Mapping[str, object]", options)
+    return {}

@@ -1,0 +1,136 @@
+"""The Lua scripts that the server runs, each as a whole, and what goes into and comes out of them.
+
+The nonces of one keyid are a sorted set, by the time they end. Its empty member, which is no nonce, has the latest end
+that was forgotten, negated: a claim that would end before it may have been forgotten and counts as seen. The counts
+of all keyids, kept only if there is a cap of all keys together, are a hash of how many nonces end in each half minute.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from undersigned import ConfigurationError
+from undersigned.replay import bounded_nonce
+
+if TYPE_CHECKING:
+    from undersigned import Caps, Claim
+
+CLAIM = """
+local nonces, counts = KEYS[1], KEYS[2]
+local nonce, now, ends, cap, life, total = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5]), ARGV[6]
+
+local function keep(key)
+    if redis.call('PTTL', key) < life then redis.call('PEXPIRE', key, life) end
+end
+
+local forgotten = redis.call('ZSCORE', nonces, '')
+if not forgotten then
+    -- The keyid is new, or the server has evicted its nonces to make room.
+    local memory = redis.call('INFO', 'memory')
+    local limit, policy = string.match(memory, 'maxmemory:(%d+)'), string.match(memory, 'maxmemory_policy:(%S+)')
+    if limit ~= '0' and policy ~= 'noeviction' then
+        return redis.error_reply('UNDERSIGNED maxmemory-policy is ' .. policy .. ': set it to noeviction')
+    end
+    redis.call('ZADD', nonces, 0, '')
+    forgotten = 0
+end
+forgotten = -forgotten
+
+-- Removing comes first: a server that is full allows it, and then also what follows.
+local ended = redis.call('ZRANGEBYSCORE', nonces, '(0', '(' .. now, 'WITHSCORES', 'LIMIT', 0, 32)
+for i = 1, #ended, 2 do redis.call('ZREM', nonces, ended[i]) end
+if #ended > 0 then
+    forgotten = math.max(forgotten, tonumber(ended[#ended]))
+    redis.call('ZADD', nonces, '-' .. string.format('%.17g', forgotten), '')
+end
+keep(nonces)
+
+if tonumber(ends) <= forgotten or redis.call('ZSCORE', nonces, nonce) then return 0 end
+if redis.call('ZCOUNT', nonces, now, '+inf') >= cap then return -1 end
+if counts then
+    local first, live, slots = math.floor(tonumber(now) / 30), 0, redis.call('HGETALL', counts)
+    for i = 1, #slots, 2 do
+        if tonumber(slots[i]) < first then redis.call('HDEL', counts, slots[i])
+        else live = live + tonumber(slots[i + 1]) end
+    end
+    if live >= tonumber(total) then return -1 end
+    redis.call('HINCRBY', counts, string.format('%d', math.floor(tonumber(ends) / 30)), 1)
+    keep(counts)
+end
+redis.call('ZADD', nonces, ends, nonce)
+return 1
+"""
+
+FULL = """
+local now, cap, total = ARGV[1], tonumber(ARGV[2]), ARGV[3]
+if redis.call('ZCOUNT', KEYS[1], now, '+inf') >= cap then return 1 end
+if not KEYS[2] then return 0 end
+local first, live, slots = math.floor(tonumber(now) / 30), 0, redis.call('HGETALL', KEYS[2])
+for i = 1, #slots, 2 do
+    if tonumber(slots[i]) >= first then live = live + tonumber(slots[i + 1]) end
+end
+return live >= tonumber(total) and 1 or 0
+"""
+
+_CLAIMS: dict[object, Claim] = {1: "fresh", 0: "seen", -1: "full"}
+
+_STEP = 7200
+"""Seconds that nonces are kept beyond their end, by the server's clock, for verifiers whose clocks are set back.
+
+A verifier forgets what has ended by its own clock, with each claim. The server forgets the nonces of a keyid when
+nobody has claimed any for this long after the last has ended.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """The keys and arguments of one call of a script."""
+
+    keys: list[str]
+    args: list[str | int]
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The names of the keys of one store.
+
+    Attributes:
+        prefix: what each name starts with.
+        tag: the hash tag of all keys, or None if each keyid is its own.
+    """
+
+    prefix: str
+    tag: str | None
+
+    def __post_init__(self) -> None:
+        """Check the options.
+
+        Raises:
+            ConfigurationError: one of them is not usable in the name of a key.
+        """
+        for option, text in (("prefix", self.prefix), ("tag", "tag" if self.tag is None else self.tag)):
+            if not isinstance(text, str) or not text or not {"{", "}"}.isdisjoint(text):
+                raise ConfigurationError(f"{option}: give a string that is not empty and has no braces")
+
+    def claim(self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps) -> Question:
+        """Return the question whether `nonce` is fresh."""
+        life = max(0, int((until - now + _STEP) * 1000))
+        args: list[str | int] = [bounded_nonce(nonce), repr(now), repr(until), caps.per_key, life]
+        return self._question(keyid, args, caps)
+
+    def full(self, keyid: str, *, now: float, caps: Caps) -> Question:
+        """Return the question whether a cap is reached."""
+        return self._question(keyid, [repr(now), caps.per_key], caps)
+
+    def _question(self, keyid: str, args: list[str | int], caps: Caps) -> Question:
+        nonces = f"{self.prefix}:{{{keyid}}}" if self.tag is None else f"{self.prefix}:{{{self.tag}}}:{keyid}"
+        if caps.total is None:
+            return Question([nonces], args)
+        counts = f"{self.prefix}:counts" if self.tag is None else f"{self.prefix}:{{{self.tag}}}"
+        return Question([nonces, counts], [*args, caps.total])
+
+
+def claimed(answer: object) -> Claim:
+    """Return what the claim script's answer means."""
+    return _CLAIMS[answer]

@@ -1,0 +1,135 @@
+"""The two stores: one whose calls block, one whose answers are awaited."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from undersigned_redis.client import NotReplicated, Pipeline, Pipelining, checked
+from undersigned_redis.script import CLAIM, FULL, Names, Question, claimed
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Sequence
+
+    from undersigned import Caps, Claim
+    from undersigned_redis.client import Client
+
+
+class _RedisStore:
+    """What both stores are made of."""
+
+    __slots__ = ("_claim", "_client", "_full", "_names", "_replica_timeout", "_replicas")
+
+    _awaited: ClassVar[bool]
+
+    def __init__(
+        self,
+        client: Client,
+        *,
+        prefix: str = "undersigned",
+        tag: str | None = None,
+        replicas: int = 0,
+        replica_timeout: float = 0.5,
+    ) -> None:
+        self._client = checked(client, awaited=self._awaited, replicas=replicas, replica_timeout=replica_timeout)
+        self._names = Names(prefix, tag)
+        self._replicas = replicas
+        self._replica_timeout = replica_timeout
+        self._claim, self._full = client.register_script(CLAIM), client.register_script(FULL)
+
+
+class RedisReplayStore(_RedisStore):
+    """A replay store in Redis or Valkey. Safe to share between threads, as its client is.
+
+    Each claim is one script and one round trip. The server must have `maxmemory-policy noeviction`, and keep its data
+    when it restarts (`appendonly yes`, `appendfsync always`). Give the client a `socket_timeout` and no retries: a
+    claim that the client sends a second time finds its own nonce.
+
+    Args:
+        client: a client of redis-py or valkey-py, of one server, of Sentinel or of a cluster.
+        prefix: what the names of all keys start with.
+        tag: the hash tag that all keys of the store share on a cluster, so that they are on one node. A profile with a
+            cap of all keys together needs one there. Without, the keyid is the hash tag.
+        replicas: how many replicas must confirm each claim, so that a failover loses none. Not on a cluster.
+        replica_timeout: the seconds that they may take.
+
+    Raises:
+        ConfigurationError: an option is not what it must be.
+    """
+
+    __slots__ = ()
+
+    _awaited = False
+
+    @property
+    def blocking(self) -> bool:
+        """Always True: a call waits for the server."""
+        return True
+
+    def full(self, keyid: str, *, now: float, caps: Caps) -> bool:
+        """Return whether a cap is reached for `keyid`.
+
+        Raises:
+            Exception: the client's error, if the server cannot be asked now.
+        """
+        question = self._names.full(keyid, now=now, caps=caps)
+        return self._full(question.keys, question.args) == 1
+
+    def claim(self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps) -> Claim:
+        """Remember the pair until `until`, atomically with both checks.
+
+        Raises:
+            NotReplicated: too few replicas have confirmed it.
+            Exception: the client's error, if the server cannot be asked now or evicts keys.
+        """
+        question = self._names.claim(keyid, nonce, now=now, until=until, caps=caps)
+        if not self._replicas:
+            return claimed(self._claim(question.keys, question.args))
+        answers = _replicated(self._client, question, self._replicas, self._replica_timeout).execute()
+        return _confirmed(cast("Sequence[object]", answers), self._replicas)
+
+
+class AsyncRedisReplayStore(_RedisStore):
+    """`RedisReplayStore` for the asyncio clients of redis-py and valkey-py.
+
+    Args:
+        client: an asyncio client, of one server, of Sentinel or of a cluster.
+        prefix: as for `RedisReplayStore`.
+        tag: as for `RedisReplayStore`.
+        replicas: as for `RedisReplayStore`.
+        replica_timeout: as for `RedisReplayStore`.
+
+    Raises:
+        ConfigurationError: an option is not what it must be.
+    """
+
+    __slots__ = ()
+
+    _awaited = True
+
+    async def full(self, keyid: str, *, now: float, caps: Caps) -> bool:
+        """Return whether a cap is reached for `keyid`; as `RedisReplayStore.full`."""
+        question = self._names.full(keyid, now=now, caps=caps)
+        return await cast("Awaitable[object]", self._full(question.keys, question.args)) == 1
+
+    async def claim(self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps) -> Claim:
+        """Remember the pair until `until`, atomically with both checks; as `RedisReplayStore.claim`."""
+        question = self._names.claim(keyid, nonce, now=now, until=until, caps=caps)
+        if not self._replicas:
+            return claimed(await cast("Awaitable[object]", self._claim(question.keys, question.args)))
+        answers = _replicated(self._client, question, self._replicas, self._replica_timeout).execute()
+        return _confirmed(await cast("Awaitable[Sequence[object]]", answers), self._replicas)
+
+
+def _replicated(client: Client, question: Question, replicas: int, timeout: float) -> Pipeline:
+    """Return the claim, and the wait for replicas that belongs on the same connection, to be sent together."""
+    pipeline = cast("Pipelining", client).pipeline(transaction=False)
+    pipeline.eval(CLAIM, len(question.keys), *question.keys, *question.args)
+    pipeline.execute_command("WAIT", replicas, int(timeout * 1000))
+    return pipeline
+
+
+def _confirmed(answers: Sequence[object], replicas: int) -> Claim:
+    answer, confirmed = answers
+    if cast("int", confirmed) < replicas:
+        raise NotReplicated(f"{confirmed} of {replicas} replicas confirmed the claim in time: look at the replication")
+    return claimed(answer)

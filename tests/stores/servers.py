@@ -116,7 +116,7 @@ class Redis(Server):
         return [str(self.program), *where, *kept, *self.options]
 
     def client(self, kind=redis.Redis, **options):
-        return kind(host=HOST, port=self.port, **{"socket_timeout": 1, **options})
+        return kind(host=HOST, port=self.port, **{"socket_timeout": 10, **options})
 
     def answers(self) -> bool:
         with contextlib.closing(self.client()) as client, contextlib.suppress(redis.RedisError):
@@ -184,7 +184,7 @@ class Cluster:
         return False
 
     def client(self, kind=redis.RedisCluster, **options):
-        return kind(host=HOST, port=self.nodes[0].port, **{"socket_timeout": 1, **options})
+        return kind(host=HOST, port=self.nodes[0].port, **{"socket_timeout": 10, **options})
 
 
 class Postgres(Server):

@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import threading
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from tests.stores.kinds import KINDS, kind_of
+
+from undersigned import Caps
+
+FORK = multiprocessing.get_context("fork")
+PROCESSES, THREADS, TASKS = 4, 16, 8
+NONCES = [f"nonce {number}" for number in range(1000)]
+CAPS = Caps(per_key=1_000_000)
+TIMES = {"now": 1_776_520_800.0, "until": 1_776_521_160.0}
+
+
+def claims(store, nonces, caps=CAPS, keyid="buyer") -> Counter:
+    return Counter((nonce, store.claim(keyid, nonce, caps=caps, **TIMES)) for nonce in nonces)
+
+
+def in_process(kind, started, answers, nonces, caps) -> None:
+    """The claims of one process's threads."""
+    with kind.opened() as store, ThreadPoolExecutor(THREADS) as pool:
+        started.wait()
+        answers.put(sum(pool.map(lambda _: claims(store, nonces, caps), range(THREADS)), Counter()))
+
+
+async def in_tasks(kind, nonces, caps) -> Counter:
+    """The claims of asyncio clients that each have a store of their own."""
+
+    async def claim_all() -> Counter:
+        async with kind.opened_async() as store:
+            return Counter([(nonce, await store.claim("buyer", nonce, caps=caps, **TIMES)) for nonce in nonces])
+
+    return sum(await asyncio.gather(*(claim_all() for _ in range(TASKS))), Counter())
+
+
+def raced(kind, nonces, caps=CAPS) -> Counter:
+    """What 64 threads in 4 processes and 8 asyncio clients were answered, all together."""
+    started, answers = FORK.Barrier(PROCESSES + 1), FORK.SimpleQueue()
+    processes = [FORK.Process(target=in_process, args=(kind, started, answers, nonces, caps)) for _ in range(PROCESSES)]
+    for process in processes:
+        process.start()
+    started.wait()
+    total = asyncio.run(in_tasks(kind, nonces, caps))
+    for _ in processes:
+        total += answers.get()
+    for process in processes:
+        process.join(60)
+        assert process.exitcode == 0
+    assert threading.active_count() < THREADS
+    return total
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_of_64_threads_in_4_processes_and_8_tasks_one_gets_each_nonce(name, request):
+    total = raced(kind_of(name, request), NONCES)
+    fresh = {nonce: count for (nonce, answer), count in total.items() if answer == "fresh"}
+    assert fresh == dict.fromkeys(NONCES, 1)
+    assert total.total() == len(NONCES) * (PROCESSES * THREADS + TASKS)
+    assert {answer for _, answer in total} == {"fresh", "seen"}
+
+
+@pytest.mark.parametrize("caps", [Caps(per_key=150), Caps(per_key=1000, total=150)], ids=["of a key", "of all keys"])
+@pytest.mark.parametrize("name", KINDS)
+def test_64_threads_in_4_processes_and_8_tasks_do_not_exceed_a_cap(name, caps, request):
+    total = raced(kind_of(name, request), NONCES[:200], caps)
+    assert sum(count for (_, answer), count in total.items() if answer == "fresh") == 150

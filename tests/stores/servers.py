@@ -36,9 +36,9 @@ def wait_until(condition, *, seconds: float = 30) -> None:
 class Server:
     """A process on a port, with a folder that lasts over its restarts."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, within: Path | None = None) -> None:
         self.port = free_port()
-        self.folder = Path(tempfile.mkdtemp(prefix="undersigned-store-"))
+        self.folder = Path(tempfile.mkdtemp(prefix="undersigned-store-", dir=within))
         self.process: subprocess.Popen | None = None
 
     def command(self) -> list[str]:
@@ -190,8 +190,8 @@ class Cluster:
 class Postgres(Server):
     """A PostgreSQL server, by a user that is not root."""
 
-    def __init__(self, *options: str) -> None:
-        super().__init__()
+    def __init__(self, *options: str, within: Path | None = None) -> None:
+        super().__init__(within=within)
         self.options = options
         programs = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
         self.programs = programs[-1] if programs else Path(shutil.which("initdb")).parent

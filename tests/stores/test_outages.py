@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import psycopg
+import pytest
+import redis
+from psycopg_pool import ConnectionPool
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+from tests.stores.servers import Postgres, Redis, Valkey
+from tests.stores.traffic import Traffic
+from tests.stores.wire import Wire
+
+from undersigned import SqliteReplayStore
+from undersigned_postgres import SCHEMA, PostgresReplayStore
+from undersigned_redis import RedisReplayStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+IMPATIENT = {"socket_timeout": 0.3, "socket_connect_timeout": 0.3}
+
+
+def once() -> Retry:
+    return Retry(NoBackoff(), 0)
+
+
+@dataclass
+class Rig:
+    """A server of a test's own, the network before it, and a store that uses both."""
+
+    server: object
+    wire: Wire
+    opened: Callable[[], contextlib.AbstractContextManager]
+
+    def kill(self) -> None:
+        self.server.kill()
+
+    def restart(self) -> None:
+        self.server.start()
+
+    def pause(self) -> None:
+        self.server.pause()
+
+    def resume(self) -> None:
+        self.server.resume()
+
+    def cut(self) -> None:
+        self.wire.cut()
+
+    def mute(self) -> None:
+        self.wire.mute()
+
+    def mend(self) -> None:
+        self.wire.mend()
+
+
+@contextlib.contextmanager
+def redis_rig(kind):
+    with kind() as server, Wire(server.port) as wire:
+
+        @contextlib.contextmanager
+        def opened():
+            with redis.Redis(port=wire.port, retry=once(), **IMPATIENT) as client:
+                yield RedisReplayStore(client)
+
+        yield Rig(server, wire, opened)
+
+
+@contextlib.contextmanager
+def postgres_rig(*options: str, within=None):
+    with Postgres(*options, within=within) as server, Wire(server.port) as wire:
+        with psycopg.connect(server.conninfo()) as connection:
+            connection.execute(SCHEMA)
+
+        @contextlib.contextmanager
+        def opened():
+            with ConnectionPool(server.conninfo(wire.port), min_size=2, max_size=4) as pool:
+                yield PostgresReplayStore(pool, timeout=0.5)
+
+        yield Rig(server, wire, opened)
+
+
+RIGS = {"redis": lambda: redis_rig(Redis), "valkey": lambda: redis_rig(Valkey), "postgres": postgres_rig}
+OUTAGES = [("kill", "restart"), ("pause", "resume"), ("cut", "mend"), ("mute", "mend")]
+
+
+def survive(rig: Rig, *outages: tuple[Callable[[], None], Callable[[], None]]) -> None:
+    """Break and repair the store while requests and replays come in."""
+    with rig.opened() as store, Traffic(store) as traffic:
+        for breaks, repairs in outages:
+            traffic.flows()
+            breaks()
+            traffic.fails()
+            repairs()
+        traffic.flows()
+    assert traffic.wrong == []
+    with rig.opened() as store:
+        assert traffic.replay_all(Traffic(store).send) == {"request_signature_replayed"}
+
+
+@pytest.mark.parametrize("outage", OUTAGES, ids="-".join)
+@pytest.mark.parametrize("name", RIGS)
+def test_a_store_that_fails_admits_nothing_and_recovers(name, outage):
+    breaks, repairs = outage
+    with RIGS[name]() as rig:
+        survive(rig, *[(getattr(rig, breaks), getattr(rig, repairs))] * 2)
+
+
+@pytest.mark.parametrize("kind", [Redis, Valkey])
+def test_a_full_server_of_redis_admits_nothing_and_recovers(kind):
+    with redis_rig(kind) as rig, rig.server.client() as admin:
+        survive(rig, (lambda: admin.config_set("maxmemory", "1kb"), lambda: admin.config_set("maxmemory", "0")))
+
+
+@pytest.fixture
+def small_disk():
+    """A file system of 128 MiB that any user may write to."""
+    folder = Path(tempfile.mkdtemp(prefix="undersigned-disk-"))
+    folder.chmod(0o755)
+    subprocess.run(["/bin/mount", "-t", "tmpfs", "-o", "size=128m,mode=0777", "tmpfs", folder], check=True)  # noqa: S603
+    yield folder
+    subprocess.run(["/bin/umount", "--lazy", folder], check=True)  # noqa: S603
+    folder.rmdir()
+
+
+def survive_a_full_disk(rig: Rig, disk: Path) -> None:
+    """As `survive`; what still finds room is claimed and accepted."""
+    with rig.opened() as store, Traffic(store) as traffic:
+        for _ in range(2):
+            traffic.flows()
+            with contextlib.suppress(OSError), (disk / "filling").open("wb", buffering=0) as filling:
+                while True:
+                    filling.write(b"\0" * 4096)
+            traffic.is_unavailable()
+            (disk / "filling").unlink()
+        traffic.flows()
+    assert traffic.wrong == []
+    with rig.opened() as store:
+        assert traffic.replay_all(Traffic(store).send) == {"request_signature_replayed"}
+
+
+def test_a_full_disk_of_postgres_admits_no_replay_and_recovers(small_disk):
+    with postgres_rig(within=small_disk) as rig:
+        survive_a_full_disk(rig, small_disk)
+
+
+@pytest.mark.parametrize("survives_power_loss", [True, False])
+def test_a_full_disk_of_sqlite_admits_no_replay_and_recovers(small_disk, survives_power_loss):
+    path = small_disk / "replay.sqlite"
+    opened = partial(SqliteReplayStore, path, timeout=1, survives_power_loss=survives_power_loss)
+    survive_a_full_disk(Rig(None, None, opened), small_disk)

@@ -1,4 +1,4 @@
-"""The ASGI scope: the request target and the authority it tells, and the scope the application gets instead."""
+"""The ASGI scope: the request target it shows, and the scope that the application gets."""
 
 from __future__ import annotations
 
@@ -20,23 +20,26 @@ if TYPE_CHECKING:
 def request_target(scope: MutableMapping[str, Any], profile: Profile, *, server_adds_root_path: bool) -> RequestTarget:
     """Return the request target as it was on the wire.
 
-    A lone `?` is invisible to ASGI: a target without query may have had one.
+    ASGI does not show a lone `?`: a target without a query may have had one.
 
     Raises:
-        MalformedURL: the target is refused.
-        VerificationUnavailable: the server gives no raw target.
+        MalformedURL: the request target is rejected.
+        VerificationUnavailable: the server shows no raw target.
     """
     raw = scope.get("raw_path")
     if not isinstance(raw, bytes) or not raw:
         raise authority.unsupported(
-            profile, "the server gives no raw_path: run the application under uvicorn, hypercorn, granian or gunicorn"
+            profile, "the server shows no raw_path: run the application under uvicorn, hypercorn, granian or gunicorn"
         )
     query = scope.get("query_string") or b""
     root = scope.get("root_path") or ""
     path = scope["path"]
     received = RequestTarget.parse(raw + b"?" + query if query else raw)
     if not received.is_path(path.encode("utf-8", "surrogatepass"), (root + path).encode("utf-8", "surrogatepass")):
-        raise MalformedURL("raw_path and path are different targets: something rewrites one", rule="request target")
+        raise MalformedURL(
+            "raw_path and path are different: something before the middleware rewrites one",
+            rule="request target",
+        )
     if not server_adds_root_path:
         return received
     added = _added_path(scope)
@@ -48,7 +51,7 @@ def request_target(scope: MutableMapping[str, Any], profile: Profile, *, server_
 
 
 def shown_target(scope: MutableMapping[str, Any]) -> str:
-    """Return what the server shows of the request target, sound or not, as evidence for a log."""
+    """Return what the server shows of the request target, valid or not, as evidence for the log."""
     parts = (scope.get("raw_path"), scope.get("query_string"))
     return b"?".join(part for part in parts if isinstance(part, bytes) and part).decode("latin-1")
 
@@ -83,7 +86,7 @@ def verified_scope(
 
 
 def server_root_path(scope: MutableMapping[str, Any]) -> str:
-    """Return the root path the server gave, which a Starlette mount that extends it keeps as `app_root_path`."""
+    """Return the server's root path, which a Starlette mount that extends it keeps as `app_root_path`."""
     root: str = scope.get("app_root_path", scope.get("root_path")) or ""
     return root
 
@@ -103,9 +106,9 @@ def check_root_path(root: str, server: str | None, profile: Profile) -> None:
 
 
 def detected_server(receive: object, send: object) -> str | None:
-    """Return the package the server's own callables come from, or None where another layer stands between.
+    """Return the package of the server's own callables, or None if another layer wraps them.
 
-    Only ever used to refuse more: what is not recognised changes nothing.
+    Recognising a server only ever rejects more.
     """
     for call in (receive, send):
         owner = getattr(getattr(call, "func", call), "__self__", None)

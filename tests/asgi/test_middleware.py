@@ -614,6 +614,20 @@ def test_http2_is_refused_unless_the_operator_names_a_server_that_compares_autho
     assert echo.calls == []
 
 
+@pytest.mark.parametrize("version", ["1", "1.0"])
+def test_a_request_over_http_1_0_is_accepted(party, echo, version):
+    app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
+    assert run(app, http_scope(party, http_version=version), [{"type": "http.request"}])[0]["status"] == 200
+
+
+def test_a_server_that_hides_what_was_signed_is_logged_as_an_error_once(party, echo, caplog):
+    app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
+    with caplog.at_level(logging.INFO, "undersigned"):
+        for version in ("2", "2", "3", "2", "2.0", "0.9"):
+            run(app, http_scope(party, http_version=version))
+    assert [record.levelname for record in caplog.records] == ["ERROR", "INFO", "ERROR", "INFO", "INFO", "INFO"]
+
+
 def test_http3_is_refused_even_of_a_server_that_compares_over_http2(party, echo):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], http2_server="hypercorn")
     assert run(app, http_scope(party, http_version="3"))[0]["status"] == 503

@@ -328,7 +328,8 @@ def test_a_stack_that_cannot_show_what_was_signed_is_answered_503(party, app, ec
 
 def test_http2_of_a_named_server_is_accepted(party, echo):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], http2_server="gunicorn")
-    assert run(app, environ_of(party, SERVER_PROTOCOL="HTTP/2"))[0] == 200
+    for protocol in ("HTTP/2", "HTTP/2.0"):
+        assert run(app, environ_of(party, SERVER_PROTOCOL=protocol))[0] == 200
 
 
 def test_a_stream_that_raises_while_it_is_read_is_a_digest_mismatch(party, app):

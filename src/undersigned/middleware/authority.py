@@ -97,27 +97,31 @@ def check_names(names: Collection[str], profile: Profile) -> None:
 
 
 def is_http1(version: str) -> bool:
-    """Return whether an HTTP version, such as `1.1`, is 1.0 or 1.1."""
-    return version.startswith("1.")
+    """Return whether an HTTP version, such as `1.1`, is 1.0 or 1.1; granian shows 1.0 as `1`."""
+    return version == "1" or version.startswith("1.")
 
 
 def check_version(version: str, http2_server: str | None, *, server: str | None, profile: Profile) -> None:
     """Check that `:authority` and Host have been compared, if the HTTP version has both (RFC 9113 section 8.3.1).
 
     Args:
-        version: the HTTP version of the request.
+        version: the HTTP version of the request; `2` and `3` have no minor version.
         http2_server: the server that the operator named as one that compares them, or None.
         server: the server that was recognised, or None.
         profile: the verifier's profile.
 
     Raises:
+        MalformedSignature: HTTP has no such version; a client may write any into the request line of HTTP/1.1.
         VerificationUnavailable: the server shows one authority, and nobody has compared it with the other.
     """
-    if is_http1(version) or (http2_server and version in {"2", "2.0"} and server in {None, http2_server}):
+    if is_http1(version) or (http2_server and version == "2" and server in {None, http2_server}):
         return
+    if version not in {"2", "3"}:
+        shown = printable(version, limit=8)
+        raise profile.error("target_uri_malformed", step=10, detail=f"HTTP version: no request is of version {shown}")
     raise unsupported(
         profile,
-        f"{server or 'the server'} hides over HTTP version {printable(version, limit=8)} whether :authority and Host "
+        f"{server or 'the server'} hides over HTTP version {version} whether :authority and Host "
         "agree: serve HTTP/1.1 (granian: --http 1), or serve HTTP/2 by one of "
         f"{', '.join(sorted(HTTP2_SERVERS))} and name it in http2_server=",
     )

@@ -58,7 +58,7 @@ class Recorder:
         on_decision: gets a `Decision` for every request, or None.
     """
 
-    __slots__ = ("_clock", "_on_decision", "_profile")
+    __slots__ = ("_clock", "_on_decision", "_profile", "_unsupported")
 
     def __init__(
         self, profile: Profile, clock: Callable[[], float], on_decision: Callable[[Decision], object] | None
@@ -66,6 +66,7 @@ class Recorder:
         self._profile = profile
         self._clock = clock
         self._on_decision = on_decision
+        self._unsupported: set[str] = set()
 
     def accepted(
         self,
@@ -90,8 +91,16 @@ class Recorder:
             self._report(outcome, warning or signature, origin=origin, begun=begun)
 
     def rejected(self, error: SignatureError, *, origin: Origin | None, begun: float) -> None:
-        """Record a rejected request."""
-        log_rejection(error)
+        """Record a rejected request.
+
+        A server that hides what was signed is logged as an error once, since any client can cause it again: by another
+        HTTP version, say.
+        """
+        again = False
+        if error.code == f"{self._profile.prefix}signature_server_unsupported":
+            again = error.detail in self._unsupported
+            self._unsupported.add(error.detail)
+        log_rejection(error, again=again)
         if self._on_decision is not None:
             unavailable = isinstance(error, VerificationUnavailable)
             self._report("unavailable" if unavailable else "rejected", error, origin=origin, begun=begun)
@@ -133,12 +142,16 @@ class Recorder:
             logger.exception("on_decision raised an exception; ignored")
 
 
-def log_rejection(error: SignatureError) -> None:
+def log_rejection(error: SignatureError, *, again: bool = False) -> None:
     """Log a rejected request: as an error with its cause if the operator must act, else as information.
 
     The record has the fields `signature_code`, `signature_step`, `signature_keyid` and `signature_detail`.
+
+    Args:
+        error: why the request was rejected.
+        again: whether the operator has been told, so that this is information only.
     """
-    if isinstance(error, VerificationUnavailable):
+    if isinstance(error, VerificationUnavailable) and not again:
         logger.error("request rejected: %s", error.explain(), extra=_fields(error), exc_info=error.__cause__)
     elif logger.isEnabledFor(logging.INFO):
         logger.info("request rejected: %s", error.explain(), extra=_fields(error))

@@ -102,8 +102,9 @@ def query_unknown(environ: dict[str, Any], target: RequestTarget) -> bool:
 
 
 def http_version(environ: dict[str, Any]) -> str:
-    """Return the HTTP version, such as `1.1`, or what the server shows instead."""
-    return str(environ.get("SERVER_PROTOCOL", "")).removeprefix("HTTP/")
+    """Return the HTTP version, such as `1.1` or `2`, or what the server shows instead."""
+    version = str(environ.get("SERVER_PROTOCOL", "")).removeprefix("HTTP/")
+    return version.removesuffix(".0") if version in {"2.0", "3.0"} else version
 
 
 def shown_names(environ: dict[str, Any]) -> list[str]:

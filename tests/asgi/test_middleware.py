@@ -607,6 +607,15 @@ def test_an_unsigned_handshake_is_refused(party, echo):
     assert echo.calls == []
 
 
+@pytest.mark.parametrize(("root_path", "status"), [("/a", 503), ("", 200)])
+def test_a_daphne_root_path_field_is_rejected_if_the_server_gives_a_root_path(party, echo, root_path, status):
+    # A layer between daphne and the middleware hides daphne, which takes the root path from the field.
+    app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
+    scope = http_scope(party, root_path=root_path)
+    scope["headers"].append((b"daphne-root-path", b"/a"))
+    assert run(app, scope, [{"type": "http.request"}])[0]["status"] == status
+
+
 @pytest.mark.parametrize("version", ["2", "3"])
 def test_http2_is_refused_unless_the_operator_names_a_server_that_compares_authorities(party, echo, version):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])

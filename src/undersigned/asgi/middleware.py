@@ -179,7 +179,8 @@ class _Exchange:
         if is_http1(self._scope.get("http_version", "1.1")) and not root:
             return None
         server = detected_server(self._receive, self._send)
-        check_root_path(root, server, self._options.verifier.profile)
+        has_field = self._fields.has("daphne-root-path")
+        check_root_path(root, server, self._options.verifier.profile, has_field=has_field)
         return server
 
     def target(self, server: str | None) -> ReceivedTarget:  # noqa: ARG002 - WSGI names the server in its error

@@ -54,7 +54,7 @@ def agreement() -> Agreement:
     return Agreement.make()
 
 
-@pytest.fixture(scope="module", params=["fastapi_app.py", "starlette_app.py", "flask_app.py"])
+@pytest.fixture(scope="module", params=["fastapi_app.py", "starlette_app.py", "flask_app.py", "django_app.py"])
 def port(request, agreement, tmp_path_factory):
     jwks = tmp_path_factory.mktemp("keys") / "jwks.json"
     jwks.write_text(json.dumps(agreement.jwks))

@@ -168,8 +168,8 @@ def wrong_settings(agreement: Agreement) -> dict[str, tuple[dict, str]]:
     good = {"verifier": agreement.verifier(), "origins": ORIGINS}
     keys = {"jwks": agreement.jwks, "profile": "adcp-3.2", "origins": ORIGINS}
     return {
-        "no verifier": ({"origins": ORIGINS}, r"UNDERSIGNED_VERIFIER: set it in app\.config or .* UNDERSIGNED_JWKS"),
-        "no verifier but something else": (good | {"verifier": "v"}, r"UNDERSIGNED_VERIFIER .*pass a Verifier"),
+        "no verifier": ({"origins": ORIGINS}, "UNDERSIGNED_VERIFIER: pass a Verifier, or set UNDERSIGNED_JWKS"),
+        "no verifier but something else": (good | {"verifier": "v"}, r"UNDERSIGNED_VERIFIER: pass a Verifier"),
         "two sources of keys": (good | {"jwks": agreement.jwks}, "UNDERSIGNED_VERIFIER: .* leave UNDERSIGNED_JWKS"),
         "two profiles": (good | {"profile": "adcp-3.2"}, "UNDERSIGNED_VERIFIER: .* UNDERSIGNED_PROFILE out"),
         "profile alone": ({"profile": "adcp-3.2", "origins": ORIGINS}, "UNDERSIGNED_JWKS: .* set this to a JWK set"),

@@ -1,8 +1,17 @@
 """What the ASGI and the WSGI middleware share."""
 
 from undersigned.middleware.answer import ErrorResponse
+from undersigned.middleware.configuration import configured_verifier
 from undersigned.middleware.decision import Decision, log_rejection
 from undersigned.middleware.options import DEFAULT_MAX_BODY, Mode
 from undersigned.middleware.requirement import Verification
 
-__all__ = ["DEFAULT_MAX_BODY", "Decision", "ErrorResponse", "Mode", "Verification", "log_rejection"]
+__all__ = [
+    "DEFAULT_MAX_BODY",
+    "Decision",
+    "ErrorResponse",
+    "Mode",
+    "Verification",
+    "configured_verifier",
+    "log_rejection",
+]

@@ -1,0 +1,45 @@
+"""System checks: Django says at its start what would otherwise fail at the first request."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from django.conf import settings
+from django.core.checks import CheckMessage, Error
+from django.core.checks import Warning as CheckWarning
+
+from undersigned import ConfigurationError
+
+from .middleware import middlewares
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_MIDDLEWARE = "undersigned_django.middleware.SignatureMiddleware"
+
+
+def check_settings(**_options: object) -> list[CheckMessage]:
+    """Return what is wrong with the setting `UNDERSIGNED` and with the place of the middleware."""
+    found: list[CheckMessage] = []
+    try:
+        middlewares()
+    except ConfigurationError as error:
+        found.append(Error(str(error), id="undersigned_django.E001"))
+    listed = list(cast("Sequence[str]", settings.MIDDLEWARE))
+    if _MIDDLEWARE not in listed:
+        found.append(
+            Error(
+                "no request is verified: the middleware is missing",
+                hint=f'Add "{_MIDDLEWARE}" as the first of MIDDLEWARE.',
+                id="undersigned_django.E002",
+            )
+        )
+    elif listed[0] != _MIDDLEWARE:
+        found.append(
+            CheckWarning(
+                f"{listed[0]} sees requests before they are verified",
+                hint=f'Put "{_MIDDLEWARE}" first in MIDDLEWARE.',
+                id="undersigned_django.W001",
+            )
+        )
+    return found

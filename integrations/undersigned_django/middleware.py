@@ -1,0 +1,174 @@
+"""The Django middleware: it verifies a request before every other middleware and the view see it."""
+
+from __future__ import annotations
+
+from inspect import iscoroutinefunction
+from io import BytesIO
+from typing import TYPE_CHECKING, Any, cast
+
+from asgiref.sync import async_to_sync, markcoroutinefunction, sync_to_async
+from django.core.exceptions import ImproperlyConfigured
+from django.core.handlers.asgi import ASGIRequest
+from django.core.handlers.wsgi import WSGIRequest
+from django.http import HttpResponse
+from django.utils.functional import cached_property
+
+from undersigned import ConfigurationError, asgi, wsgi
+
+from .requirement import publish
+from .settings import REQUEST, configured, key, options
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from django.http import HttpRequest
+    from django.http.response import HttpResponseBase
+
+    from undersigned.asgi import Message, Receive, Scope, Send
+    from undersigned.wsgi import Environ, StartResponse
+
+_CHUNK = 64 * 1024
+_RECEIVE = "undersigned_django.receive"
+
+
+class SignatureMiddleware:
+    """A middleware that verifies requests as the setting `UNDERSIGNED` says. Put it first.
+
+    It works over WSGI and ASGI, in sync and async. What the application gets is what was verified: the request is read
+    again from the verified environ or scope. `request.signature` is the signature, or None for an unsigned request.
+
+    Over ASGI, Django reads a whole body before any middleware runs. `undersigned.asgi.SignatureMiddleware` around
+    `get_asgi_application()` reads no body before the signature over the header fields has been verified.
+
+    Raises:
+        ImproperlyConfigured: the setting is missing or has a wrong value.
+    """
+
+    sync_capable = True
+    async_capable = True
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]) -> None:
+        self._get_response = get_response
+        self._is_async = iscoroutinefunction(get_response)
+        if self._is_async:
+            markcoroutinefunction(self)
+        try:
+            self._wsgi, self._asgi = middlewares()
+        except ConfigurationError as error:
+            raise ImproperlyConfigured(str(error)) from None
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
+        """Verify one request, then call the next middleware with what was verified."""
+        if self._is_async:
+            return self._respond(request)
+        if isinstance(request, ASGIRequest):
+            rejection = async_to_sync(self._verify_asgi)(request)
+        else:
+            rejection = self._verify_wsgi(request)
+        return self._get_response(request) if rejection is None else rejection
+
+    async def _respond(self, request: HttpRequest) -> HttpResponseBase:
+        if isinstance(request, ASGIRequest):
+            rejection = await self._verify_asgi(request)
+        else:
+            rejection = await sync_to_async(self._verify_wsgi)(request)
+        if rejection is not None:
+            return rejection
+        return await cast("Awaitable[HttpResponseBase]", self._get_response(request))
+
+    def _verify_wsgi(self, request: HttpRequest) -> HttpResponse | None:
+        """Verify a request over WSGI; return the response to one that is rejected."""
+        if not isinstance(request, WSGIRequest):
+            raise ImproperlyConfigured(
+                "undersigned_django verifies the requests of a server, and this one is neither a WSGIRequest nor an "
+                "ASGIRequest"
+            )
+        started: list[tuple[str, list[tuple[str, str]]]] = []
+
+        def start_response(status: str, fields: list[tuple[str, str]]) -> Callable[[bytes], object]:
+            started.append((status, fields))
+            return len
+
+        content = b"".join(self._wsgi({**request.environ, REQUEST: request}, start_response))
+        if not started:
+            return None
+        status, fields = started[0]
+        return _response(int(status[:3]), fields, content)
+
+    async def _verify_asgi(self, request: ASGIRequest) -> HttpResponse | None:
+        """Verify a request over ASGI; return the response to one that is rejected."""
+        stream = _stream(request)
+        sent: list[Message] = []
+
+        async def receive() -> Message:
+            chunk = stream.read(_CHUNK)
+            return {"type": "http.request", "body": chunk, "more_body": bool(chunk)}
+
+        async def send(message: Message) -> None:
+            sent.append(message)
+
+        await self._asgi({**request.scope, REQUEST: request, _RECEIVE: receive}, receive, send)
+        if not sent:
+            return None
+        fields = [(name.decode("ascii"), value.decode("ascii")) for name, value in sent[0]["headers"]]
+        return _response(sent[0]["status"], fields, sent[1]["body"])
+
+
+def middlewares() -> tuple[wsgi.SignatureMiddleware, asgi.SignatureMiddleware]:
+    """Return the two middlewares that the setting `UNDERSIGNED` describes.
+
+    Raises:
+        ConfigurationError: the setting is missing or has a wrong value.
+    """
+    chosen = configured()
+    by_wsgi, by_asgi = options(chosen, asgi=False), options(chosen, asgi=True)
+    # One verifier, so that both know the same nonces.
+    by_asgi["verifier"] = by_wsgi["verifier"]
+    try:
+        return wsgi.SignatureMiddleware(_forward_wsgi, **by_wsgi), asgi.SignatureMiddleware(_forward_asgi, **by_asgi)
+    except ConfigurationError as error:
+        option, _, fix = str(error).partition(": ")
+        raise ConfigurationError(f"{key(option.upper())}: {fix}") from None
+
+
+def _forward_wsgi(environ: Environ, start_response: StartResponse) -> list[bytes]:  # noqa: ARG001 - WSGI's
+    """Read a request again from the verified environ."""
+    request = cast("WSGIRequest", environ.pop(REQUEST))
+    _forget(request)
+    type(request).__init__(request, environ)
+    publish(request, environ[wsgi.SIGNATURE], environ[wsgi.PROFILE])
+    return []
+
+
+async def _forward_asgi(scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG001 - ASGI's
+    """Read a request again from the verified scope."""
+    request = cast("ASGIRequest", scope.pop(REQUEST))
+    stream = _stream(request)
+    if receive is not scope.pop(_RECEIVE):
+        chunks: list[bytes] = []
+        message: Message = {"more_body": True}
+        while message.get("more_body"):
+            message = await receive()
+            chunks.append(message.get("body", b""))
+        stream = BytesIO(b"".join(chunks))
+    _forget(request)
+    type(request).__init__(request, dict(scope), stream)
+    publish(request, asgi.find_signature(scope), scope[asgi.PROFILE])
+
+
+def _forget(request: HttpRequest) -> None:
+    """Remove what the request has read of the environ or scope it was made of."""
+    for name in [name for name in vars(request) if isinstance(getattr(type(request), name, None), cached_property)]:
+        del vars(request)[name]
+
+
+def _stream(request: ASGIRequest) -> Any:
+    # Django has no public name for it, and reading the request itself would mark it as read.
+    return vars(request)["_stream"]
+
+
+def _response(status: int, fields: list[tuple[str, str]], content: bytes) -> HttpResponse:
+    response = HttpResponse(content, status=status)
+    for name, value in fields:
+        response[name] = value
+    return response

@@ -1,0 +1,104 @@
+"""The requirement of a signature for a view."""
+
+from __future__ import annotations
+
+from functools import wraps
+from inspect import iscoroutinefunction
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar, cast
+
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.csrf import csrf_exempt
+
+from undersigned import ConfigurationError, SignatureError, VerifiedSignature
+from undersigned.middleware import ErrorResponse, Verification
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from undersigned import Profile
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+
+_ADVICE = (
+    'add "undersigned_django.middleware.SignatureMiddleware" as the first of MIDDLEWARE; in tests use '
+    "django.test.Client, because a RequestFactory runs no middleware"
+)
+
+
+def publish(request: HttpRequest, signature: VerifiedSignature | None, profile: Profile) -> None:
+    """Let the application read the signature: `request.signature`, or None for an unsigned request."""
+    vars(request).update(signature=signature, signature_profile=profile)
+
+
+def verification(request: HttpRequest) -> Verification:
+    """Return what the middleware published of a request.
+
+    Raises:
+        ConfigurationError: no middleware has verified the request.
+    """
+    published = vars(request)
+    return Verification.of(published.get("signature"), published.get("signature_profile"), advice=_ADVICE)
+
+
+def verified_signature(request: HttpRequest) -> VerifiedSignature:
+    """Return the verified signature of a request, in a view that `signature_required` guards.
+
+    Raises:
+        SignatureError: the request is unsigned.
+        ConfigurationError: no middleware has verified the request.
+    """
+    return verification(request).required()
+
+
+def signature_required(
+    view: Callable[Concatenate[HttpRequest, Parameters], Result],
+) -> Callable[Concatenate[HttpRequest, Parameters], Result]:
+    """Let a view run only for a signed request. An unsigned one gets 401 with the code in JSON.
+
+    The view is exempt from Django's CSRF check: that check protects cookies, and another site cannot sign. For a view
+    class use `method_decorator(signature_required, name="dispatch")`.
+
+    Args:
+        view: the view function, sync or async.
+
+    Returns:
+        The guarded view, sync or async as it was.
+
+    Raises:
+        ConfigurationError: `view` is not a function; or, at a request, no middleware has verified it.
+    """
+    if isinstance(view, type) or not callable(view):
+        raise ConfigurationError(
+            'signature_required: decorate a view function; for a class use method_decorator(..., name="dispatch")'
+        )
+    guarded = _guarded_async(view) if iscoroutinefunction(view) else _guarded(view)
+    return cast("Callable[Concatenate[HttpRequest, Parameters], Result]", csrf_exempt(guarded))
+
+
+def _guarded(view: Callable[..., object]) -> Callable[..., object]:
+    @wraps(view)
+    def guarded(request: HttpRequest, *args: object, **kwargs: object) -> object:
+        rejection = _rejection(request)
+        return view(request, *args, **kwargs) if rejection is None else rejection
+
+    return guarded
+
+
+def _guarded_async(view: Callable[..., Awaitable[object]]) -> Callable[..., object]:
+    @wraps(view)
+    async def guarded(request: HttpRequest, *args: object, **kwargs: object) -> object:
+        rejection = _rejection(request)
+        return await view(request, *args, **kwargs) if rejection is None else rejection
+
+    return guarded
+
+
+def _rejection(request: HttpRequest) -> HttpResponse | None:
+    """Return the response to an unsigned request, or None if it is signed."""
+    try:
+        verification(request).required()
+    except SignatureError as error:
+        rejection = ErrorResponse.of(error)
+        return HttpResponse(rejection.body, status=rejection.status, headers=dict(rejection.fields))
+    return None

@@ -1,0 +1,72 @@
+"""The setting `UNDERSIGNED`: a dictionary with the options of the middleware in upper case."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+from django.conf import settings
+from django.utils.module_loading import import_string
+
+from undersigned import ConfigurationError
+from undersigned.middleware import configured_verifier
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from django.http import HttpRequest
+
+_SHARED = ("ORIGINS", "MODE", "MAX_BODY", "HTTP2_SERVER", "POLICY", "FALLBACK", "ON_DECISION")
+_WSGI = ("RECONSTRUCT",)
+_ASGI = ("SERVER_ADDS_ROOT_PATH",)
+_IMPORTED = ("VERIFIER", "POLICY", "FALLBACK", "ON_DECISION", "MODE", "USER")
+_KNOWN = {*_SHARED, *_WSGI, *_ASGI, "VERIFIER", "JWKS", "PROFILE", "USER"}
+
+REQUEST = "undersigned_django.request"
+"""The key of an environ or a scope that has Django's request."""
+
+
+def configured() -> dict[str, object]:
+    """Return the setting `UNDERSIGNED`, with dotted paths replaced by what they name.
+
+    Raises:
+        ConfigurationError: it is not a dictionary, has an unknown key, or a path does not lead anywhere.
+    """
+    given: object = getattr(settings, "UNDERSIGNED", None)
+    if not isinstance(given, Mapping):
+        raise ConfigurationError('UNDERSIGNED: set it to a dictionary, such as {"ORIGINS": [...], "VERIFIER": ...}')
+    chosen = dict(cast("Mapping[str, object]", given))
+    unknown = sorted(set(map(str, chosen)) - _KNOWN)
+    if unknown:
+        raise ConfigurationError(f"UNDERSIGNED: {', '.join(unknown)} is not an option; use {', '.join(sorted(_KNOWN))}")
+    for name in _IMPORTED:
+        path = chosen.get(name)
+        if isinstance(path, str) and "." in path:
+            try:
+                chosen[name] = import_string(path)
+            except ImportError as error:
+                raise ConfigurationError(f"{key(name)}: cannot import {path}: {error}") from None
+    return chosen
+
+
+def key(name: str) -> str:
+    """Return an option as the operator writes it."""
+    return f'UNDERSIGNED["{name}"]'
+
+
+def options(chosen: Mapping[str, object], *, asgi: bool) -> dict[str, Any]:
+    """Return the options of the ASGI or the WSGI middleware; functions of the request get Django's request.
+
+    Raises:
+        ConfigurationError: no verifier comes of the settings. The middleware checks everything else.
+    """
+    names = (*_SHARED, *(_ASGI if asgi else _WSGI))
+    made: dict[str, Any] = {name.lower(): chosen[name] for name in names if chosen.get(name) is not None}
+    for name in ("mode", "fallback"):
+        if callable(made.get(name)):
+            made[name] = _of_request(made[name])
+    return {"origins": (), **made, "verifier": configured_verifier(chosen, key=key)}
+
+
+def _of_request(function: Callable[[HttpRequest], object]) -> Callable[[Mapping[str, Any]], object]:
+    return lambda received: function(received[REQUEST])

@@ -1,0 +1,99 @@
+"""A Django site with guarded views of every kind, and applications over both interfaces."""
+
+from __future__ import annotations
+
+import django
+from django.conf import settings
+from django.core.asgi import get_asgi_application
+from django.core.wsgi import get_wsgi_application
+from django.http import HttpRequest, JsonResponse
+from django.test import override_settings
+from django.urls import path
+from django.utils.decorators import method_decorator
+from django.views import View
+from tests.integrations.agreement import BODY, ORIGINS
+
+FIRST = "undersigned_django.middleware.SignatureMiddleware"
+CSRF = "django.middleware.csrf.CsrfViewMiddleware"
+_LENGTH = "django.middleware.common.CommonMiddleware"
+
+settings.configure(
+    SECRET_KEY="for tests",
+    ROOT_URLCONF=__name__,
+    ALLOWED_HOSTS=["*"],
+    INSTALLED_APPS=["undersigned_django"],
+    MIDDLEWARE=[FIRST, CSRF],
+    REST_FRAMEWORK={"UNAUTHENTICATED_USER": None},
+)
+django.setup()
+
+from rest_framework.permissions import IsAuthenticated  # noqa: E402 - Django is set up before REST framework is imported
+from rest_framework.response import Response  # noqa: E402
+from rest_framework.views import APIView  # noqa: E402
+
+from undersigned_django import signature_required, verified_signature  # noqa: E402
+from undersigned_django.rest_framework import SignatureAuthentication  # noqa: E402
+
+
+def seen(request: HttpRequest) -> dict[str, str]:
+    signature = verified_signature(request)
+    assert request.body == BODY
+    return {"keyid": signature.keyid, "target_uri": signature.target_uri, "path": request.path}
+
+
+@signature_required
+def view(request: HttpRequest, rest: str) -> JsonResponse:
+    assert request.path.endswith(rest)
+    return JsonResponse(seen(request))
+
+
+@signature_required
+async def asynchronous(request: HttpRequest, rest: str) -> JsonResponse:
+    assert request.path.endswith(rest)
+    return JsonResponse(seen(request))
+
+
+@method_decorator(signature_required, name="dispatch")
+class ClassView(View):
+    def post(self, request: HttpRequest, rest: str) -> JsonResponse:
+        assert request.path.endswith(rest)
+        return JsonResponse(seen(request))
+
+
+class Caller(APIView):
+    authentication_classes = (SignatureAuthentication,)
+    permission_classes = (IsAuthenticated,)
+
+    def post(self, request) -> Response:
+        user = request.user
+        return Response({"caller": getattr(user, "keyid", user), "keyid": request.auth.keyid, "sent": request.data})
+
+
+def public(request: HttpRequest) -> JsonResponse:
+    names = ("Transfer-Encoding", "Content-Length")
+    fields = {name: request.headers[name] for name in names if name in request.headers}
+    return JsonResponse(
+        {"signed": request.signature is not None, "body": len(request.body), "path": request.path, **fields}
+    )
+
+
+urlpatterns = [
+    path("view/<path:rest>", view),
+    path("async/<path:rest>", asynchronous),
+    path("class/<path:rest>", ClassView.as_view()),
+    path("drf", Caller.as_view()),
+    path("public", public),
+    path("~public", public),
+]
+
+PATHS = ["/view", "/async", "/class"]
+
+
+def site(verifier, *, middleware=(FIRST, CSRF), **options) -> override_settings:
+    """The settings of the site, for as long as the context lasts."""
+    options = {"VERIFIER": verifier, "ORIGINS": ORIGINS, "MODE": "optional", **options}
+    given = {name: value for name, value in options.items() if value is not None}
+    return override_settings(UNDERSIGNED=given, MIDDLEWARE=[*middleware, _LENGTH])
+
+
+APPLICATIONS = {"wsgi": get_wsgi_application, "asgi": get_asgi_application}

@@ -1,0 +1,294 @@
+"""The Django middleware, decorator and settings, on real servers over both interfaces."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from io import BytesIO
+
+import pytest
+from django.core.checks import run_checks
+from django.core.exceptions import ImproperlyConfigured
+from django.core.handlers.wsgi import WSGIHandler
+from django.http import HttpRequest
+from django.test import RequestFactory, override_settings
+from django.utils.decorators import async_only_middleware, sync_only_middleware
+from tests.integrations.agreement import (
+    BODY,
+    CHANGES,
+    HOST,
+    JSON,
+    KEYID,
+    ORIGIN,
+    ORIGINS,
+    Agreement,
+    ask,
+    assert_refused,
+    raw_request,
+)
+from tests.integrations.django_site import APPLICATIONS, CSRF, FIRST, PATHS, public, site, view
+from tests.serving import gunicorn_server, uvicorn_server, waitress_server
+
+from undersigned import ConfigurationError, Policy, SignatureError, profiles
+from undersigned_django import signature_required, verified_signature
+from undersigned_django.middleware import SignatureMiddleware
+from undersigned_django.rest_framework import SignedCaller
+
+UNSIGNED = "request_signature_required"
+SERVERS = {"wsgi": waitress_server, "asgi": uvicorn_server}
+
+
+@pytest.fixture(scope="module")
+def agreement() -> Agreement:
+    return Agreement.make()
+
+
+@contextlib.contextmanager
+def served(interface: str, verifier, **options):
+    """Serve the site with these settings by a server in a thread; yields the port."""
+    with site(verifier, **options), SERVERS[interface](APPLICATIONS[interface]()) as port:
+        yield port
+
+
+@pytest.fixture(scope="module", params=["gunicorn", "uvicorn"])
+def port(request, agreement):
+    """The site in mode optional, so that the requirement alone keeps unsigned requests out."""
+    serve, interface = {"gunicorn": (gunicorn_server, "wsgi"), "uvicorn": (uvicorn_server, "asgi")}[request.param]
+    with site(agreement.verifier()), serve(APPLICATIONS[interface]()) as port:
+        yield port
+
+
+interfaces = pytest.mark.parametrize("interface", SERVERS)
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_signed_request_reaches_the_view_once_and_an_unsigned_one_does_not(port, path, agreement):
+    raw = agreement.raw("POST", f"{path}/a%2Fb?plan=1", BODY)
+    answer = ask(port, raw)
+    assert (answer.status, answer.json) == (
+        200,
+        {"keyid": KEYID, "target_uri": f"{ORIGIN}{path}/a%2Fb?plan=1", "path": f"{path}/a/b"},
+    )
+    assert_refused(ask(port, raw), "request_signature_replayed")
+    assert_refused(ask(port, raw_request("POST", f"{path}/x", body=BODY)), UNSIGNED)
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_a_request_changed_after_signing_is_rejected_with_its_code(port, change, agreement):
+    assert_refused(ask(port, change.raw(agreement, "/view")), change.code)
+
+
+def test_a_view_without_requirement_is_open_and_knows_whether_the_request_is_signed(port, agreement):
+    assert ask(port, raw_request("GET", "/public")).json["signed"] is False
+    assert ask(port, agreement.raw("GET", "/public")).json["signed"] is True
+
+
+def test_the_view_gets_the_canonical_path_that_was_verified(port, agreement):
+    raw = agreement.raw("GET", "/%7Epublic")
+    assert ask(port, raw).json["path"] == "/~public"
+
+
+def test_an_unsigned_body_reaches_an_open_view_whole(port):
+    csrf_free = raw_request("POST", "/view/x", body=b"x" * 100_000)
+    assert_refused(ask(port, csrf_free), UNSIGNED)
+    fields = [("Cookie", "csrftoken=" + "a" * 32), ("X-CSRFToken", "a" * 32)]
+    assert ask(port, raw_request("POST", "/public", fields, b"x" * 100_000)).json["body"] == 100_000
+
+
+def test_a_rest_framework_view_knows_its_caller_and_answers_an_unsigned_request_401(port, agreement):
+    answer = ask(port, agreement.raw("POST", "/drf", BODY))
+    assert answer.json == {"caller": KEYID, "keyid": KEYID, "sent": {"plan_id": "plan_001"}}
+    unsigned = ask(port, raw_request("POST", "/drf", JSON, BODY))
+    assert (unsigned.status, unsigned.fields["www-authenticate"]) == (401, f'Signature error="{UNSIGNED}"')
+
+
+@interfaces
+def test_a_site_names_the_user_of_a_signature_or_rejects_its_caller(interface, agreement):
+    users = {200: lambda signature: SignedCaller(f"user of {signature.keyid}"), 401: lambda _signature: None}
+    for status, user in users.items():
+        with served(interface, agreement.verifier(), USER=user) as port:
+            answer = ask(port, agreement.raw("POST", "/drf", BODY))
+            assert (answer.status, answer.json.get("caller")) == (status, f"user of {KEYID}" if status == 200 else None)
+
+
+def test_a_signed_caller_is_authenticated_and_not_anonymous():
+    caller = SignedCaller(KEYID)
+    assert (caller.is_authenticated, caller.is_anonymous, caller.is_active) == (True, False, True)
+
+
+@interfaces
+def test_in_mode_required_an_unsigned_request_reaches_nothing_inside(interface, agreement):
+    with served(interface, agreement.verifier(), MODE="required") as port:
+        assert_refused(ask(port, raw_request("GET", "/public")), UNSIGNED)
+        assert ask(port, agreement.raw("GET", "/public")).status == 200
+
+
+@interfaces
+def test_the_mode_may_be_asked_for_every_request(interface, agreement):
+    with served(interface, agreement.verifier(), MODE=lambda request: mode(request.path)) as port:
+        assert ask(port, raw_request("GET", "/public")).status == 200
+        assert_refused(ask(port, raw_request("GET", "/elsewhere")), UNSIGNED)
+
+
+def mode(path: str) -> str:
+    return "optional" if path == "/public" else "required"
+
+
+@interfaces
+def test_a_policy_and_its_fallback_decide_and_the_view_gets_the_body_that_was_read(interface, agreement, caplog):
+    decisions = []
+    options = {"POLICY": Policy(required_for=["public"]), "FALLBACK": f"{__name__}.is_known", "MODE": None}
+    with served(interface, agreement.verifier(), middleware=[FIRST], ON_DECISION=decisions.append, **options) as port:
+        assert_refused(ask(port, raw_request("POST", "/public", JSON, BODY)), UNSIGNED)
+        known = ask(port, raw_request("POST", "/public", [*JSON, ("X-Key", "known")], BODY)).json
+        assert (known["signed"], known["body"]) == (False, len(BODY))
+        assert ask(port, agreement.raw("POST", "/public", BODY)).json["signed"] is True
+    assert [decision.outcome for decision in decisions] == ["rejected", "unsigned", "verified"]
+    assert not [record for record in caplog.records if record.levelno >= logging.ERROR]
+
+
+def is_known(request) -> bool:
+    return request.headers.get("X-Key") == "known"
+
+
+@interfaces
+def test_a_body_over_the_limit_is_answered_413(interface, agreement):
+    with served(interface, agreement.verifier(), MAX_BODY=len(BODY) - 1) as port:
+        assert ask(port, agreement.raw("POST", "/view/x", BODY)).status == 413
+
+
+@sync_only_middleware
+def sync_only(get_response):
+    def respond(request):
+        return get_response(request)
+
+    return respond
+
+
+@async_only_middleware
+def async_only(get_response):
+    async def respond(request):
+        return await get_response(request)
+
+    return respond
+
+
+@interfaces
+@pytest.mark.parametrize("inside", [sync_only, async_only])
+def test_the_middleware_works_around_middlewares_of_one_kind_only(interface, inside, agreement):
+    stack = [FIRST, f"{__name__}.{inside.__name__}"]
+    with served(interface, agreement.verifier(), middleware=stack) as port:
+        assert ask(port, agreement.raw("POST", "/view/x", BODY)).json["keyid"] == KEYID
+        assert_refused(ask(port, raw_request("POST", "/view/x", body=BODY)), UNSIGNED)
+        assert_refused(ask(port, CHANGES["path"].raw(agreement, "/view")), CHANGES["path"].code)
+
+
+def reads_headers(get_response):
+    def respond(request):
+        assert request.headers["Transfer-Encoding"] == "chunked"
+        return get_response(request)
+
+    return respond
+
+
+def test_nothing_that_was_read_before_the_verification_is_kept(agreement):
+    environ = {
+        "REQUEST_METHOD": "POST",
+        "PATH_INFO": "/public",
+        "RAW_URI": "/public",
+        "QUERY_STRING": "",
+        "SERVER_NAME": HOST,
+        "SERVER_PORT": "443",
+        "SERVER_PROTOCOL": "HTTP/1.1",
+        "HTTP_HOST": HOST,
+        "HTTP_TRANSFER_ENCODING": "chunked",
+        "wsgi.input": BytesIO(BODY),
+        "wsgi.input_terminated": True,
+        "wsgi.url_scheme": "https",
+    }
+    for name, value in agreement.fields("POST", "/public", BODY):
+        variable = name.upper().replace("-", "_")
+        environ[variable if variable == "CONTENT_TYPE" else f"HTTP_{variable}"] = value
+    with site(agreement.verifier(), middleware=[f"{__name__}.reads_headers", FIRST]):
+        response = WSGIHandler()(environ, lambda *_started: None)
+    assert b'"Content-Length": "%d"' % len(BODY) in response.content
+    assert b"Transfer-Encoding" not in response.content
+
+
+def test_the_code_has_the_prefix_of_the_profile(agreement):
+    with served("wsgi", agreement.verifier(profiles.ADCP_WEBHOOK)) as port:
+        assert_refused(ask(port, raw_request("POST", "/view/x", body=BODY)), "webhook_signature_required")
+
+
+# Settings and system checks
+
+
+def wrong(agreement: Agreement) -> dict[str, tuple[object, str]]:
+    good = {"VERIFIER": agreement.verifier(), "ORIGINS": ORIGINS}
+    return {
+        "nothing": (None, "UNDERSIGNED: set it to a dictionary"),
+        "unknown": (good | {"ORIGIN": ORIGIN}, "UNDERSIGNED: ORIGIN is not an option; use "),
+        "no verifier": ({"ORIGINS": ORIGINS}, r'UNDERSIGNED\["VERIFIER"\]: pass a Verifier, or set UNDERSIGNED\["JWKS'),
+        "no origins": ({"VERIFIER": agreement.verifier()}, r'UNDERSIGNED\["ORIGINS"\]: list the public origins'),
+        "no such path": (good | {"POLICY": "nowhere.policy"}, r'UNDERSIGNED\["POLICY"\]: cannot import nowhere.policy'),
+        "unknown mode": (good | {"MODE": "strict"}, r'UNDERSIGNED\["MODE"\]: use "required"'),
+    }
+
+
+@pytest.mark.parametrize("name", wrong(Agreement.make()))
+def test_a_wrong_setting_is_found_by_the_system_checks_and_when_the_middleware_is_made(name, agreement):
+    setting, message = wrong(agreement)[name]
+    with override_settings(UNDERSIGNED=setting):
+        (found,) = run_checks()
+        assert found.id == "undersigned_django.E001"
+        with pytest.raises(ImproperlyConfigured, match=message) as caught:
+            WSGIHandler()
+    assert str(caught.value) == found.msg
+
+
+def test_a_jwk_set_and_the_name_of_a_profile_make_a_verifier(agreement):
+    with served("wsgi", None, JWKS=agreement.jwks, PROFILE="adcp-3.2") as port:
+        assert ask(port, agreement.raw("POST", "/view/x", BODY)).json["keyid"] == KEYID
+
+
+def test_the_system_checks_find_a_middleware_that_is_missing_or_not_the_first(agreement):
+    expected = {(FIRST, CSRF): [], (CSRF,): ["undersigned_django.E002"], (CSRF, FIRST): ["undersigned_django.W001"]}
+    for middleware, ids in expected.items():
+        with site(agreement.verifier(), middleware=middleware):
+            assert [found.id for found in run_checks()] == ids
+
+
+# Misuse never opens a view
+
+
+def test_a_request_of_a_factory_is_not_taken_for_a_verified_one():
+    with pytest.raises(ConfigurationError, match="as the first of MIDDLEWARE"):
+        view(RequestFactory().get("/view/x"), "x")
+    request = RequestFactory().get("/public")
+    with pytest.raises(ConfigurationError, match=r"use django\.test\.Client"):
+        verified_signature(request)
+
+
+def test_a_request_that_no_server_made_is_not_verified(agreement):
+    with site(agreement.verifier()), pytest.raises(ImproperlyConfigured, match="verifies the requests of a server"):
+        SignatureMiddleware(public)(HttpRequest())
+
+
+def test_the_signature_of_an_unsigned_request_cannot_be_required(agreement):
+    errors = []
+
+    def unguarded(request):
+        with pytest.raises(SignatureError) as caught:
+            verified_signature(request)
+        errors.append(str(caught.value))
+        return public(request)
+
+    with site(agreement.verifier(), middleware=[FIRST]):
+        SignatureMiddleware(unguarded)(RequestFactory().get("/public"))
+    assert errors == [UNSIGNED]
+
+
+@pytest.mark.parametrize("thing", [None, "view", object])
+def test_only_a_function_can_be_decorated(thing):
+    with pytest.raises(ConfigurationError, match="signature_required: decorate a view function"):
+        signature_required(thing)

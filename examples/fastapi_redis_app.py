@@ -1,0 +1,41 @@
+r"""A FastAPI service of several worker processes, on one host or many, which share a replay store in Redis or Valkey.
+
+Run it with a JWK set of the callers' public keys, as `undersigned keygen --out keys` writes one, and with a server
+that keeps what it is told (`redis-server --appendonly yes --appendfsync always`):
+
+    JWKS=keys/public.jwks.json REPLAY=redis://127.0.0.1:6379 \
+        uvicorn --app-dir examples --factory fastapi_redis_app:app --workers 4 --port 8000
+
+`POST /plans/{plan}` needs a signature, and takes each only once, whichever worker it reaches. While Redis cannot be
+asked, it answers 503.
+"""
+
+import json
+import os
+from pathlib import Path
+
+from fastapi import FastAPI
+from redis.asyncio import Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+
+from undersigned import AsyncVerifier, KeySet, profiles
+from undersigned_fastapi import Signature, SignatureMiddleware
+from undersigned_redis import AsyncRedisReplayStore
+
+
+def app() -> FastAPI:
+    service = FastAPI()
+
+    @service.post("/plans/{plan}")
+    async def buy(plan: str, signature: Signature) -> dict[str, str | int]:
+        return {"plan": plan, "caller": signature.keyid, "worker": os.getpid()}
+
+    keys = KeySet.from_jwks(json.loads(Path(os.environ["JWKS"]).read_text()))
+    # No retries: a claim that the client sends a second time would find its own nonce.
+    client = Redis.from_url(os.environ["REPLAY"], socket_timeout=1, retry=Retry(NoBackoff(), 0))
+    verifier = AsyncVerifier(profiles.ADCP_3_2, keys=keys, replay=AsyncRedisReplayStore(client))
+    # The origin is the public one: behind a proxy that ends TLS, https and the name the callers use.
+    origin = os.environ.get("ORIGIN", "http://127.0.0.1:8000")
+    service.add_middleware(SignatureMiddleware, verifier=verifier, origins=[origin])
+    return service

@@ -1,0 +1,75 @@
+"""Verifiers that share a store and whose clocks are wrong: a replay must never be accepted."""
+
+from __future__ import annotations
+
+from tests.keys import KEY, KEYS, NOW
+
+from undersigned import Request, SignatureRejected, Signer, Verifier, profiles
+
+URL = "https://seller.example.com/adcp/get_products"
+HOUR = 3600
+SKEW = profiles.ADCP_3_2.clock_skew
+
+
+class Clock:
+    """A clock that tests set."""
+
+    def __init__(self, ahead: float = 0) -> None:
+        self.ahead = ahead
+        self.now = float(NOW)
+
+    def __call__(self) -> float:
+        return self.now + self.ahead
+
+
+def signed(at: float) -> Request:
+    """A request signed at that time."""
+    signer = Signer(KEY, profile=profiles.ADCP_3_2, clock=lambda: at)
+    return Request("GET", URL, signer.sign(Request("GET", URL)))
+
+
+def answer(verifier: Verifier, request: Request) -> str:
+    try:
+        verifier.verify(request)
+    except SignatureRejected as rejected:
+        return rejected.code.removeprefix("request_signature_")
+    return "accepted"
+
+
+def verifier(store, clock: Clock) -> Verifier:
+    return Verifier(profiles.ADCP_3_2, keys=KEYS, replay=store, clock=clock)
+
+
+def check_steps(store) -> None:
+    """Set a verifier's clock an hour off and right again, in both directions, with traffic at each time."""
+    clock = Clock()
+    judge, sent = verifier(store, clock), []
+    for step, until in ((HOUR, -HOUR), (-HOUR, 2 * HOUR)):
+        for ahead in (0, step, 0, step, 0):
+            clock.ahead = ahead
+            # What ends within the half minute of something that was forgotten may count as seen.
+            clock.now += 60
+            for _ in range(20):
+                # More than a store forgets with one claim.
+                clock.now += 1
+                sent.append(signed(clock()))
+                assert answer(judge, sent[-1]) == "accepted"
+            assert {answer(judge, request) for request in sent} <= {"replayed", "window_invalid"}
+        for ahead in range(step, until, -300 if step > until else 300):
+            clock.ahead = ahead
+            assert {answer(judge, request) for request in sent[::4]} <= {"replayed", "window_invalid"}
+        clock.ahead = 0
+        clock.now += 4 * HOUR
+
+
+def check_skew(store) -> None:
+    """Let two verifiers whose clocks differ by the skew take turns; every honest request is accepted once."""
+    fast, slow = Clock(SKEW), Clock()
+    judges, sent = (verifier(store, fast), verifier(store, slow)), []
+    for turn in range(60):
+        fast.now = slow.now = NOW + 20 * turn
+        request = signed(slow.now)
+        assert answer(judges[turn % 2], request) == "accepted"
+        sent.append(request)
+        for judge in judges:
+            assert {answer(judge, request) for request in sent[-25:]} <= {"replayed", "window_invalid"}

@@ -1,0 +1,66 @@
+"""Servers with worker processes, started as an operator starts them, and one request sent to them many times."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tests.serving import exchange
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def free_port() -> int:
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        return bound.getsockname()[1]
+
+
+@contextlib.contextmanager
+def workers(module: str, *arguments: str, port: int, log: Path, count: int = 1, **environment: str) -> Iterator[None]:
+    """Run a server, `python -m module arguments`, until `count` processes of it listen; its log is in a file."""
+    command = [sys.executable, "-m", module, *arguments]
+    with log.open("wb") as output:
+        process = subprocess.Popen(  # noqa: S603 - our own words
+            command, stdout=output, stderr=output, env={**os.environ, **environment}, start_new_session=True
+        )
+    try:
+        deadline = time.monotonic() + 60
+        while not (_answers(port) and _children(process.pid) >= count):
+            assert process.poll() is None, log.read_text()
+            assert time.monotonic() < deadline, log.read_text()
+            time.sleep(0.05)
+        yield
+    finally:
+        process.terminate()
+        try:
+            process.wait(20)
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+
+
+def _answers(port: int) -> bool:
+    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+        return True
+    return False
+
+
+def _children(process: int) -> int:
+    return len(Path(f"/proc/{process}/task/{process}/children").read_text().split())
+
+
+def statuses(port: int, raw: bytes, count: int, *, at_once: int = 8) -> Counter[int]:
+    """How often each status was answered to the same request."""
+    with ThreadPoolExecutor(at_once) as pool:
+        return Counter(pool.map(lambda _: int(exchange(port, raw)[9:12]), range(count)))

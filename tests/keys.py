@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING
 
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 
-from undersigned import KeySet, MemoryReplayStore, Request, Signer, SigningKey, Verifier, canonicalize, profiles
+from undersigned import (
+    KeyLookup,
+    KeySet,
+    MemoryReplayStore,
+    Request,
+    Signer,
+    SigningKey,
+    Verifier,
+    canonicalize,
+    profiles,
+)
+from undersigned.message.header_fields import HeaderFields
 from undersigned.message.structured_fields import parse_signature_input, serialize_byte_sequence
 from undersigned.signature.components import ComponentValues, signature_base
 
@@ -65,6 +76,12 @@ JWKS = {"keys": [PUBLIC, EC_PUBLIC]}
 KEYS = KeySet.from_jwks(JWKS)
 KEY = SigningKey.from_jwk(PRIVATE)
 EC_KEY = SigningKey.from_jwk(EC_PRIVATE)
+
+
+def lookup(keyid: str = "buyer-ed25519", **changes) -> KeyLookup:
+    """What a key source is asked."""
+    asked = KeyLookup(keyid, {"keyid": keyid}, frozenset({"@method"}), "POST", URL, HeaderFields([JSON_FIELD]))
+    return asked._replace(**changes)
 
 
 def signer(profile: Profile = profiles.ADCP_3_2, *, key: SigningKey = KEY, now: float = NOW, **options) -> Signer:

@@ -27,12 +27,13 @@ from undersigned.policy.policy import Policy
 from undersigned.replay.memory import MemoryReplayStore
 from undersigned.replay.sqlite import SqliteReplayStore
 from undersigned.replay.store import AsyncReplayStore, Claim, ReplayStore
-from undersigned.signature.keys import AsyncKeySource, KeySet, KeySource, SigningKey, VerificationKey
+from undersigned.signature.key_source import AsyncKeySource, KeyLookup, KeySet, KeySource
+from undersigned.signature.keys import SigningKey, VerificationKey
 from undersigned.signature.profile import Caps, Profile
 from undersigned.signature.signer import SignedFields, Signer
 from undersigned.url import CanonicalURL, canonicalize, same_url
 from undersigned.verification.checklist import VerifiedSignature
-from undersigned.verification.revocation import RevocationList
+from undersigned.verification.revocation import AsyncRevocationSource, RevocationList, RevocationSource
 from undersigned.verification.verifier import AsyncVerifier, Verifier
 
 __version__ = "0.1.0"
@@ -41,6 +42,7 @@ __all__ = [
     "A2AResolver",
     "AsyncKeySource",
     "AsyncReplayStore",
+    "AsyncRevocationSource",
     "AsyncVerifier",
     "CanonicalURL",
     "Caps",
@@ -49,6 +51,7 @@ __all__ = [
     "Content",
     "Decision",
     "JSONRPCResolver",
+    "KeyLookup",
     "KeySet",
     "KeySource",
     "MalformedSignature",
@@ -62,6 +65,7 @@ __all__ = [
     "ReplayStore",
     "Request",
     "RevocationList",
+    "RevocationSource",
     "SignatureError",
     "SignatureRejected",
     "SignedFields",

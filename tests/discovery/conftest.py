@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.certificate import certificate
 from tests.discovery.key_server import HOSTS, KeyServer
+from tests.keys import lookup
 
 from undersigned.discovery import AsyncRemoteJWKS, RemoteJWKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from undersigned import KeyLookup
 
 
 @pytest.fixture(scope="session")
@@ -48,14 +51,18 @@ class BlockingSource:
     def jwks(self, url: str, **options):
         return RemoteJWKS(url, **options)
 
+    def find_all(self, source, asked: KeyLookup):
+        return source.find(asked)
+
     def find(self, source, keyid: str):
-        return source.find(keyid)
+        """The first key that `keyid` names, or None."""
+        return next(iter(self.find_all(source, lookup(keyid))), None)
 
     def close(self) -> None:
         """Nothing is left open."""
 
 
-class AwaitingSource:
+class AwaitingSource(BlockingSource):
     """A source for an event loop, asked by a test."""
 
     def __init__(self) -> None:
@@ -64,9 +71,9 @@ class AwaitingSource:
     def jwks(self, url: str, **options):
         return AsyncRemoteJWKS(url, **options)
 
-    def find(self, source, keyid: str):
+    def find_all(self, source, asked: KeyLookup):
         async def ask():
-            answer = source.find(keyid)
+            answer = source.find(asked)
             return await answer if inspect.isawaitable(answer) else answer
 
         return self._runner.run(ask())

@@ -3,20 +3,10 @@ from __future__ import annotations
 import pytest
 
 from undersigned import ConfigurationError, KeySet, SigningKey
-from undersigned.signature.key_pair import KeyPair, thumbprint
+from undersigned.signature.key_pair import KeyPair
+from undersigned.signature.thumbprint import thumbprint
 
 ALGORITHMS = pytest.mark.parametrize("algorithm", ["ed25519", "ecdsa-p256-sha256"])
-
-
-def test_the_thumbprint_is_the_one_of_rfc_8037_appendix_a_3():
-    jwk = {
-        "kty": "OKP",
-        "crv": "Ed25519",
-        "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo",
-        "kid": "other",
-        "d": "no",
-    }
-    assert thumbprint(jwk) == "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k"
 
 
 @ALGORITHMS

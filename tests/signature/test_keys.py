@@ -4,12 +4,12 @@ import base64
 import hashlib
 
 import pytest
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ec, ed25519
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 from tests.keys import EC_PRIVATE, EC_PUBLIC, OTHER_PRIVATE, OTHER_PUBLIC, PRIVATE, PUBLIC, b64url
 
-from undersigned import ConfigurationError, KeySet, SigningKey, VerificationKey
+from undersigned import ConfigurationError, SigningKey, VerificationKey
 from undersigned.signature.edwards25519 import point_fault
 
 PAIRS = pytest.mark.parametrize(("private", "public"), [(PRIVATE, PUBLIC), (EC_PRIVATE, EC_PUBLIC)])
@@ -241,31 +241,96 @@ def test_the_public_members_of_a_private_jwk_may_be_absent(private, public):
     assert VerificationKey.from_jwk(public).verifies(key.sign(b"base"), b"base")
 
 
-def test_a_key_set_finds_keys_by_name():
-    keys = KeySet.from_jwks({"keys": [PUBLIC, EC_PUBLIC, {"kty": "oct"}, {**OTHER_PUBLIC, "kid": 5}]})
-    assert sorted(keys.keys) == ["buyer-ed25519", "buyer-es256"]
-    assert keys.find("buyer-es256").algorithm == "ecdsa-p256-sha256"
-    assert keys.find("BUYER-ES256") is None
-    assert keys.find("") is None
-    assert keys.blocking is False
+PEM = serialization.Encoding.PEM
+SPKI = serialization.PublicFormat.SubjectPublicKeyInfo
+PKCS8 = serialization.PrivateFormat.PKCS8
+EDWARDS = ed25519.Ed25519PrivateKey.from_private_bytes(bytes([1]) * 32)
+ELLIPTIC = ec.derive_private_key(int.from_bytes(bytes([1]) * 32, "big"), ec.SECP256R1())
+LOADED = pytest.mark.parametrize(("loaded", "public"), [(EDWARDS, PUBLIC), (ELLIPTIC, EC_PUBLIC)])
 
 
-def test_a_key_that_cannot_be_used_stays_in_the_set_with_its_fault():
-    keys = KeySet.from_jwks({"keys": [{"kid": "k"}]})
-    assert keys.find("k").fault
+@LOADED
+def test_keys_of_the_cryptography_package_are_those_of_their_jwks(loaded, public):
+    signing = SigningKey.from_private_key(loaded, keyid="k")
+    key = VerificationKey.from_public_key(loaded.public_key(), keyid="k", owner="buyer")
+    assert (key.keyid, key.owner, signing.keyid) == ("k", "buyer", "k")
+    assert key.algorithm == signing.algorithm == VerificationKey.from_jwk(public).algorithm
+    assert key.misuse(key.algorithm, SIGNING) == ""
+    assert key.verifies(signing.sign(b"base"), b"base")
+    assert VerificationKey.from_jwk(public).verifies(signing.sign(b"base"), b"base")
 
 
-@pytest.mark.parametrize("jwks", [{}, {"keys": None}, {"keys": {}}, [], None, "keys", {"keys": "ab"}])
-def test_what_is_no_jwk_set_is_refused(jwks):
-    with pytest.raises(ConfigurationError, match='a JWK set is a JSON object with a "keys" array'):
-        KeySet.from_jwks(jwks)
+@LOADED
+@pytest.mark.parametrize("text", [bytes, bytes.decode])
+def test_keys_are_read_from_pem(loaded, public, text):
+    pem = text(loaded.public_key().public_bytes(PEM, SPKI))
+    private = text(loaded.private_bytes(PEM, PKCS8, serialization.NoEncryption()))
+    key = VerificationKey.from_pem(pem, keyid="k", purposes=["webhook-signing"], owner="seller")
+    signing = SigningKey.from_pem(private, keyid="k", purposes=["webhook-signing"])
+    assert key.purposes == signing.purposes == {"webhook-signing"}
+    assert (key.owner, key.algorithm) == ("seller", VerificationKey.from_jwk(public).algorithm)
+    assert key.verifies(signing.sign(b"base"), b"base")
 
 
-def test_a_member_that_is_no_object_is_refused():
-    with pytest.raises(ConfigurationError, match="must be a JSON object"):
-        KeySet.from_jwks({"keys": ["key"]})
+def test_encrypted_pem_is_read_with_its_password_only():
+    pem = EDWARDS.private_bytes(PEM, PKCS8, serialization.BestAvailableEncryption(b"password"))
+    assert SigningKey.from_pem(pem, keyid="k", password=b"password").sign(b"base") == EDWARDS.sign(b"base")
+    for password in (None, b"other"):
+        with pytest.raises(ConfigurationError, match="password"):
+            SigningKey.from_pem(pem, keyid="k", password=password)
 
 
-def test_two_keys_of_one_name_are_refused():
-    with pytest.raises(ConfigurationError, match="two keys of the JWK set share the kid 'buyer-ed25519'"):
-        KeySet.from_jwks({"keys": [PUBLIC, PUBLIC]})
+RSA = rsa.generate_private_key(65537, 2048)
+P384 = ec.generate_private_key(ec.SECP384R1())
+
+
+@pytest.mark.parametrize("private", [RSA, P384, EDWARDS.public_key(), "key", None])
+def test_private_key_of_another_kind_is_rejected(private):
+    with pytest.raises(ConfigurationError, match=r"^key: .*Ed25519 or P-256"):
+        SigningKey.from_private_key(private, keyid="k")
+
+
+@pytest.mark.parametrize("public", [RSA.public_key(), P384.public_key(), EDWARDS, "key", None])
+def test_public_key_of_another_kind_is_rejected(public):
+    with pytest.raises(ConfigurationError, match=r"^key: .*Ed25519 or P-256"):
+        VerificationKey.from_public_key(public, keyid="k")
+
+
+def test_weak_public_key_is_rejected():
+    with pytest.raises(ConfigurationError, match="small order"):
+        VerificationKey.from_public_key(ed25519.Ed25519PublicKey.from_public_bytes(bytes(32)), keyid="k")
+
+
+@pytest.mark.parametrize(
+    "pem", ["", "no PEM", b"\xff", EDWARDS.private_bytes(PEM, PKCS8, serialization.NoEncryption())]
+)
+def test_text_that_is_no_public_pem_is_rejected(pem):
+    with pytest.raises(ConfigurationError, match="BEGIN PUBLIC KEY"):
+        VerificationKey.from_pem(pem, keyid="k")
+
+
+@pytest.mark.parametrize("make", [VerificationKey.from_pem, SigningKey.from_pem])
+def test_pem_of_another_type_is_rejected(make):
+    with pytest.raises(ConfigurationError, match=r"^pem: "):
+        make(5, keyid="k")
+
+
+@pytest.mark.parametrize("keyid", [None, 5, "", "é", "a\n"])
+def test_signing_key_needs_a_keyid_that_can_be_sent(keyid):
+    with pytest.raises(ConfigurationError, match=r"^keyid: "):
+        SigningKey.from_private_key(EDWARDS, keyid=keyid)
+
+
+def test_verification_key_needs_a_keyid():
+    with pytest.raises(ConfigurationError, match=r"^keyid: "):
+        VerificationKey.from_public_key(EDWARDS.public_key(), keyid=None)
+
+
+def test_key_knows_its_owner_and_the_replay_store_knows_both():
+    key = VerificationKey.from_jwk(PUBLIC)
+    owned = key.owned_by("buyer.example.com")
+    assert (key.owner, owned.owner) == ("", "buyer.example.com")
+    assert (key.replay_name, owned.replay_name) == ("buyer-ed25519", "buyer.example.com\nbuyer-ed25519")
+    assert owned.verifies(SigningKey.from_jwk(PRIVATE).sign(b"base"), b"base")
+    assert VerificationKey.from_jwk(PUBLIC, owner="a").owner == "a"
+    assert VerificationKey.from_jwk({"kid": "k"}, owner="a").owner == "a"

@@ -33,11 +33,12 @@ VERIFYING = VerificationKey.from_jwk(PUBLIC)
 
 def identified(request: Request | None = None, *, key=VERIFYING, revocations=None, profile=profiles.ADCP_3_2, now=NOW):
     candidate = screen(signed_request() if request is None else request, profile, now=now)
-    return identify(candidate, key, revocations=revocations)
+    found = identify(candidate, [] if key is None else [key])
+    return found if revocations is None else found.check_revocations([revocations])
 
 
 def proven(request: Request | None = None, *, profile=profiles.ADCP_3_2):
-    return identified(request, profile=profile).prove(full=False)
+    return identified(request, profile=profile).prove([False])
 
 
 def bound(request: Request | None = None, *, profile=profiles.ADCP_3_2, body: bytes = BODY):
@@ -99,7 +100,7 @@ def test_the_purpose_is_judged_before_the_revocation():
 
 def test_at_its_cap_a_key_is_refused_before_anything_else_is_looked_at():
     request = changed(signed_request(), url="https://h/%zz", method="get")
-    assert refused(lambda: identified(request).prove(full=True)) == ("signature_rate_abuse", "9a")
+    assert refused(lambda: identified(request).prove([True])) == ("signature_rate_abuse", "9a")
 
 
 @pytest.mark.parametrize(
@@ -115,12 +116,12 @@ def test_at_its_cap_a_key_is_refused_before_anything_else_is_looked_at():
 )
 def test_a_target_or_authority_that_cannot_be_is_malformed(change):
     request = changed(signed_request(), **change)
-    assert refused(lambda: identified(request).prove(full=False)) == ("target_uri_malformed", 10)
+    assert refused(lambda: identified(request).prove([False])) == ("target_uri_malformed", 10)
 
 
 def test_the_target_is_judged_before_the_signature():
     request = changed(with_field(signed_request(), "signature", "sig1=:AAAA:"), url="https://h/ ")
-    assert refused(lambda: identified(request).prove(full=False)) == ("target_uri_malformed", 10)
+    assert refused(lambda: identified(request).prove([False])) == ("target_uri_malformed", 10)
 
 
 @pytest.mark.parametrize(
@@ -138,27 +139,27 @@ def test_the_target_is_judged_before_the_signature():
 )
 def test_anything_covered_that_was_changed_breaks_the_signature(change):
     request = changed(signed_request(), **change)
-    assert refused(lambda: identified(request).prove(full=False)) == ("signature_invalid", 10)
+    assert refused(lambda: identified(request).prove([False])) == ("signature_invalid", 10)
 
 
 @pytest.mark.parametrize("url", [f"{URL}#fragment", URL.replace("//", "//user:pw@"), URL.replace("adcp", "%61dcp")])
 def test_what_canonicalization_removes_breaks_nothing(url):
-    assert identified(changed(signed_request(), url=url)).prove(full=False).target.target_uri == URL
+    assert identified(changed(signed_request(), url=url)).prove([False]).target.target_uri == URL
 
 
 def test_another_keys_signature_is_invalid():
     key = VerificationKey.from_jwk({**OTHER_PUBLIC, "kid": "buyer-ed25519"})
-    assert refused(lambda: identified(key=key).prove(full=False)) == ("signature_invalid", 10)
+    assert refused(lambda: identified(key=key).prove([False])) == ("signature_invalid", 10)
 
 
 def test_a_covered_field_that_is_absent_makes_the_signature_invalid():
     request = with_field(signed_request(), "content-type", None)
-    assert refused(lambda: identified(request).prove(full=False)) == ("signature_invalid", 10)
+    assert refused(lambda: identified(request).prove([False])) == ("signature_invalid", 10)
 
 
 def test_an_invalid_signature_comes_with_the_base_as_evidence():
     with pytest.raises(SignatureError) as caught:
-        identified(changed(signed_request(), method="PUT")).prove(full=False)
+        identified(changed(signed_request(), method="PUT")).prove([False])
     assert caught.value.signature_base.startswith('"@method": PUT\n')
 
 
@@ -309,7 +310,7 @@ def test_no_detail_and_no_repr_holds_text_of_the_message():
 )
 def test_the_detail_of_a_malformed_target_is_made_of_our_words_only(change):
     with pytest.raises(SignatureError) as caught:
-        identified(changed(signed_request(), **change)).prove(full=False)
+        identified(changed(signed_request(), **change)).prove([False])
     assert caught.value.detail
     assert "s3cr3t" not in caught.value.detail + caught.value.explain()
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import math
 
 import pytest
@@ -21,3 +22,61 @@ def test_a_list_is_stale_beyond_four_intervals_of_grace():
 def test_a_list_that_is_never_updated_again_is_refused(updated, next_update):
     with pytest.raises(ConfigurationError, match="next_update"):
         RevocationList(revoked=frozenset(), updated=updated, next_update=next_update)
+
+
+@pytest.mark.parametrize("options", [{"updated": "2026-04-18T14:00:00Z"}, {"next_update": None}, {"updated": True}])
+def test_list_takes_seconds_and_not_dates(options):
+    [named] = options
+    with pytest.raises(ConfigurationError, match=f"^{named}: give seconds"):
+        RevocationList(**{"revoked": frozenset(), "updated": 0, "next_update": 60} | options)
+
+
+def test_list_applies_to_every_owner_and_does_not_block():
+    listed = RevocationList(revoked=frozenset({"k"}), updated=1000, next_update=1600)
+    assert listed.current("") is listed.current("anybody") is listed
+    assert not listed.blocking
+
+
+PUBLISHED = {
+    "version": 1,
+    "issuer": "https://gov.example.com",
+    "updated": "2026-04-18T14:00:00Z",
+    "next_update": "2026-04-18T14:15:00Z",
+    "revoked_jtis": ["01HWZX"],
+    "revoked_kids": ["gov-2026-03"],
+}
+
+
+@pytest.mark.parametrize("issuer", [None, "https://gov.example.com"])
+@pytest.mark.parametrize("text", [json.dumps(PUBLISHED), json.dumps(PUBLISHED).encode()])
+def test_list_is_read_as_it_is_published(text, issuer):
+    listed = RevocationList.from_json(text, issuer=issuer)
+    assert listed.revoked == {"gov-2026-03"}
+    assert (listed.updated, listed.next_update) == (1_776_520_800, 1_776_521_700)
+    assert listed.issuer == "https://gov.example.com"
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"issuer": "https://evil.example"}, "issuer"),
+        ({"issuer": None}, "issuer"),
+        ({"revoked_kids": None}, "revoked_kids"),
+        ({"revoked_kids": "gov-2026-03"}, "revoked_kids"),
+        ({"revoked_kids": [5]}, "revoked_kids"),
+        ({"updated": 1_776_520_800}, "1 to 30 minutes"),
+        ({"next_update": "soon"}, "1 to 30 minutes"),
+        ({"next_update": "2026-04-18T14:00:59Z"}, "1 to 30 minutes"),
+        ({"next_update": "2026-04-18T14:30:01Z"}, "1 to 30 minutes"),
+        ({"next_update": "2026-04-18T13:59:00Z"}, "1 to 30 minutes"),
+    ],
+)
+def test_list_that_is_not_as_published_is_rejected(change, told):
+    with pytest.raises(ConfigurationError, match=told):
+        RevocationList.from_json(json.dumps(PUBLISHED | change), issuer="https://gov.example.com")
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"issuer": "a", "issuer": "b"}', b"\xff", "[" * 100_000])
+def test_text_that_is_no_json_object_is_rejected(text):
+    with pytest.raises(ConfigurationError, match="not a JSON object"):
+        RevocationList.from_json(text)

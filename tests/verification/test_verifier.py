@@ -6,7 +6,7 @@ import inspect
 from dataclasses import replace
 
 import pytest
-from tests.keys import BODY, JSON_FIELD, KEYS, NOW, URL, changed, signed_request, verifier
+from tests.keys import BODY, JSON_FIELD, KEYS, NONCE, NOW, OTHER_PUBLIC, PUBLIC, URL, changed, signed_request, verifier
 
 from undersigned import (
     AsyncVerifier,
@@ -17,10 +17,12 @@ from undersigned import (
     RevocationList,
     SignatureError,
     SignatureRejected,
+    VerificationKey,
     VerificationUnavailable,
     Verifier,
     profiles,
 )
+from undersigned.errors import KeySourceError
 from undersigned.message.content import Content
 from undersigned.signature.profile import Caps
 from undersigned.verification.verifier import finish
@@ -457,3 +459,205 @@ def test_error_carries_keyid_creation_time_and_the_rebuilt_base(driver, changes,
         driver.run(judge.verify(changed(signed_request(), **changes)))
     assert (caught.value.keyid, caught.value.created) == ("buyer-ed25519", NOW)
     assert (caught.value.signature_base is not None) == base_known
+
+
+class Keys:
+    """A source of given keys, which may find others at a second look."""
+
+    blocking = False
+
+    def __init__(self, *keys, others=()):
+        self.asked = []
+        self._keys = keys
+        self._others = others
+        self.asks_again = bool(others)
+
+    def find(self, lookup):
+        self.asked.append(lookup)
+        if lookup.again and isinstance(self._others, Exception):
+            raise self._others
+        return self._others if lookup.again else self._keys
+
+
+RIGHT = VerificationKey.from_jwk(PUBLIC, owner="buyer.example.com")
+WRONG = VerificationKey.from_jwk({**OTHER_PUBLIC, "kid": PUBLIC["kid"]}, owner="other.example.com")
+UNFIT = VerificationKey.from_jwk({**PUBLIC, "use": "enc"}, owner="third.example.com")
+
+
+@DRIVERS
+def test_verified_signature_names_the_owner_of_the_key(driver):
+    assert driver.run(made(driver, keys=Keys(RIGHT)).verify(signed_request())).signer == "buyer.example.com"
+    assert driver.run(made(driver).verify(signed_request())).signer == ""
+
+
+@DRIVERS
+def test_key_that_verifies_is_found_among_those_of_one_keyid(driver):
+    for keys in ([WRONG, RIGHT], [UNFIT, RIGHT], [RIGHT, WRONG], [UNFIT] * 9 + [WRONG] * 3 + [RIGHT]):
+        verified = driver.run(made(driver, keys=Keys(*keys)).verify(signed_request()))
+        assert verified.signer == "buyer.example.com"
+
+
+@DRIVERS
+def test_no_more_than_four_keys_are_tried(driver):
+    with pytest.raises(SignatureRejected, match=r"^request_signature_invalid$"):
+        driver.run(made(driver, keys=Keys(*[WRONG] * 4, RIGHT)).verify(signed_request()))
+
+
+@DRIVERS
+def test_key_of_another_owner_blocks_nobody_in_the_replay_store(driver):
+    store, request = Recording(), signed_request()
+    driver.run(made(driver, keys=Keys(WRONG, RIGHT), replay=store).verify(request))
+    asked = [(name, key) for name, key, *_ in store.asked]
+    names = ("other.example.com\nbuyer-ed25519", "buyer.example.com\nbuyer-ed25519")
+    assert asked == [("full", names[0]), ("full", names[1]), ("claim", names[1])]
+    with pytest.raises(SignatureRejected, match=r"^request_signature_replayed$"):
+        driver.run(made(driver, keys=Keys(RIGHT), replay=store).verify(request))
+    # The nonce of one owner's key is not spent for the other's.
+    assert driver.run(made(driver, keys=Keys(RIGHT.owned_by("fourth.example.com")), replay=store).verify(request))
+
+
+class FullFor(MemoryReplayStore):
+    def __init__(self, *owners):
+        super().__init__()
+        self._owners = owners
+
+    def full(self, keyid, **options):
+        del options
+        return keyid.startswith(self._owners)
+
+
+@DRIVERS
+def test_cap_of_one_owner_does_not_stop_another(driver):
+    judge = made(driver, keys=Keys(WRONG, RIGHT), replay=FullFor("other."))
+    assert driver.run(judge.verify(signed_request())).signer == "buyer.example.com"
+
+
+@DRIVERS
+def test_cap_that_is_reached_is_told_even_if_another_key_was_tried(driver):
+    judge = made(driver, keys=Keys(WRONG, RIGHT), replay=FullFor("buyer."))
+    with pytest.raises(SignatureRejected, match=r"^request_signature_rate_abuse$"):
+        driver.run(judge.verify(signed_request()))
+
+
+@DRIVERS
+def test_second_look_is_taken_when_no_key_verifies(driver):
+    source = Keys(WRONG, others=[WRONG, RIGHT])
+    assert driver.run(made(driver, keys=source).verify(signed_request())).signer == "buyer.example.com"
+    assert [lookup.again for lookup in source.asked] == [False, True]
+
+
+@DRIVERS
+def test_second_look_is_taken_when_no_key_is_found(driver):
+    source = Keys(others=[RIGHT])
+    assert driver.run(made(driver, keys=source).verify(signed_request())).signer == "buyer.example.com"
+
+
+@DRIVERS
+def test_second_look_is_not_taken_when_a_key_verifies(driver):
+    source = Keys(RIGHT, others=[WRONG])
+    driver.run(made(driver, keys=source).verify(signed_request()))
+    assert len(source.asked) == 1
+
+
+@DRIVERS
+@pytest.mark.parametrize("others", [[WRONG], OSError("down")])
+def test_first_look_decides_when_the_second_finds_nothing_new(driver, others):
+    with pytest.raises(SignatureRejected, match=r"^request_signature_invalid$"):
+        driver.run(made(driver, keys=Keys(WRONG, others=others)).verify(signed_request()))
+
+
+@DRIVERS
+def test_second_look_decides_when_it_finds_other_keys(driver):
+    with pytest.raises(SignatureRejected, match=r"^request_signature_invalid$"):
+        driver.run(made(driver, keys=Keys(UNFIT, others=[WRONG])).verify(signed_request()))
+
+
+@DRIVERS
+def test_source_is_told_what_the_message_says_of_its_key(driver):
+    source = Keys(RIGHT)
+    driver.run(made(driver, keys=source).verify(signed_request()))
+    [lookup] = source.asked
+    assert (lookup.keyid, lookup.method, lookup.url, lookup.again) == ("buyer-ed25519", "POST", URL, False)
+    assert lookup.parameters == {
+        "created": NOW,
+        "expires": NOW + 300,
+        "nonce": NONCE,
+        "keyid": "buyer-ed25519",
+        "alg": "ed25519",
+        "tag": "adcp/request-signing/v1",
+    }
+    assert lookup.covered("content-type") == "application/json"
+    assert lookup.covered("signature") is None
+    assert "content-digest" in lookup.components
+
+
+@DRIVERS
+@pytest.mark.parametrize(
+    ("reason", "error"),
+    [
+        ("signature_jwks_unavailable", VerificationUnavailable),
+        ("signature_jwks_untrusted", SignatureRejected),
+        ("signature_brand_json_unreachable", VerificationUnavailable),
+        ("signature_key_origin_mismatch", SignatureRejected),
+    ],
+)
+def test_reason_of_a_key_source_is_the_verifiers(driver, reason, error):
+    class Failing:
+        def find(self, _lookup):
+            raise KeySourceError(reason, "it is so")
+
+    with pytest.raises(error, match=f"^request_{reason}$") as caught:
+        driver.run(made(driver, keys=Failing()).verify(signed_request()))
+    assert (caught.value.step, caught.value.detail) == (7, "it is so")
+
+
+class Revoking:
+    """A source of one revocation list for one owner."""
+
+    blocking = False
+
+    def __init__(self, owner, answer):
+        self._owner = owner
+        self._answer = answer
+
+    def current(self, owner):
+        if isinstance(self._answer, Exception):
+            raise self._answer
+        return self._answer if owner == self._owner else None
+
+
+REVOKED = RevocationList(revoked=frozenset({"buyer-ed25519"}), updated=NOW - 10, next_update=NOW + 10)
+
+
+@DRIVERS
+def test_revocation_counts_for_its_owner_alone(driver):
+    judge = made(driver, keys=Keys(WRONG, RIGHT), revocations=Revoking("other.example.com", REVOKED))
+    assert driver.run(judge.verify(signed_request())).signer == "buyer.example.com"
+    judge = made(driver, keys=Keys(RIGHT), revocations=Revoking("buyer.example.com", REVOKED))
+    with pytest.raises(SignatureRejected, match=r"^request_signature_key_revoked$"):
+        driver.run(judge.verify(signed_request()))
+
+
+@DRIVERS
+def test_revocation_source_that_is_down_rejects_as_a_stale_list_does(driver):
+    judge = made(driver, revocations=Revoking("", OSError(SECRET)))
+    with pytest.raises(VerificationUnavailable, match=r"^request_signature_revocation_stale$") as caught:
+        driver.run(judge.verify(signed_request()))
+    assert SECRET not in caught.value.explain()
+
+
+def test_revocation_source_may_be_awaited_and_may_block():
+    class Awaited:
+        blocking = True
+
+        async def current(self, _owner):
+            return REVOKED
+
+    with pytest.raises(SignatureRejected, match=r"^request_signature_key_revoked$"):
+        asyncio.run(made(AsyncDriver, revocations=Awaited()).verify(signed_request()))
+    with pytest.raises(ConfigurationError, match=r"^revocations: .*AsyncVerifier"):
+        made(SyncDriver, revocations=Awaited())
+    assert not verifier(revocations=REVOKED).blocking
+    blocking = Revoking("", REVOKED)
+    blocking.blocking = True
+    assert verifier(revocations=blocking).blocking

@@ -9,7 +9,8 @@ import click
 
 from undersigned.errors import ConfigurationError
 from undersigned.message.strict_json import loads
-from undersigned.signature.keys import KeySet, SigningKey
+from undersigned.signature.key_source import KeySet
+from undersigned.signature.keys import SigningKey
 
 if TYPE_CHECKING:
     from undersigned.message.strict_json import JSONValue

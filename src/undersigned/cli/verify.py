@@ -18,7 +18,7 @@ from undersigned.verification.verifier import Verifier
 
 if TYPE_CHECKING:
     from undersigned.message.strict_json import JSONValue
-    from undersigned.signature.keys import KeySet
+    from undersigned.signature.key_source import KeySet
 
 
 @click.command()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from undersigned.replay.store import ReplayStore
-    from undersigned.signature.keys import KeySource
+    from undersigned.signature.key_source import KeySource
 
 _TTL = 360
 _ROOM = 1_000_000

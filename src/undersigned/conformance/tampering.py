@@ -11,7 +11,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from undersigned.message.content_digest import content_digest
 from undersigned.message.request import Request
-from undersigned.signature.keys import KeySet, SigningKey
+from undersigned.signature.key_source import KeySet
+from undersigned.signature.keys import SigningKey
 from undersigned.signature.signer import Signer
 
 if TYPE_CHECKING:

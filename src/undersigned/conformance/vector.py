@@ -12,7 +12,8 @@ from undersigned.message.request import Request
 from undersigned.policy.jsonrpc import JSONRPCResolver
 from undersigned.policy.operation import PathResolver
 from undersigned.policy.policy import Policy
-from undersigned.signature.keys import KeySet, SigningKey
+from undersigned.signature.key_source import KeySet
+from undersigned.signature.keys import SigningKey
 from undersigned.verification.verifier import Verifier
 
 if TYPE_CHECKING:

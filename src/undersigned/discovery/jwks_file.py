@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from undersigned.discovery.jwk_set import Keys
+    from undersigned.signature.key_source import KeyLookup
     from undersigned.signature.keys import VerificationKey
 
 MOST_FILE_BYTES: Final = 1 << 20
@@ -66,22 +67,17 @@ class JWKSFile:
         """Always False: looking at a file takes some microseconds."""
         return False
 
-    def find(self, keyid: str) -> VerificationKey | None:
-        """Return the key that `keyid` names, or None."""
-        found = self.find_all(keyid)
-        return found[0] if found else None
+    def find(self, lookup: KeyLookup) -> tuple[VerificationKey, ...]:
+        """Return the keys that `lookup.keyid` names, four at most."""
+        return self.known(lookup.keyid)
 
-    def find_all(self, keyid: str) -> tuple[VerificationKey, ...]:
+    def known(self, keyid: str) -> tuple[VerificationKey, ...]:
         """Return the keys that `keyid` names, four at most."""
         now = self._clock()
         if now >= self._looked + self._interval:
             self._looked = now
             self._look()
         return self._keys.get(keyid, ())
-
-    def known(self, keyid: str) -> tuple[VerificationKey, ...]:
-        """As `find_all`."""
-        return self.find_all(keyid)
 
     def _look(self) -> None:
         try:

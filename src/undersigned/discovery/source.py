@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
+    from collections.abc import Coroutine
     from types import TracebackType
     from typing import Self
 
     from undersigned.discovery.jwk_set import Keys
     from undersigned.discovery.kept import AsyncKept, Kept
+    from undersigned.signature.key_source import KeyLookup
     from undersigned.signature.keys import VerificationKey
 
 
@@ -31,18 +32,13 @@ class FetchedKeys:
         """Always True: `find` may fetch."""
         return True
 
-    def find(self, keyid: str) -> VerificationKey | None:
-        """Return the key that `keyid` names, or None.
+    def find(self, lookup: KeyLookup) -> tuple[VerificationKey, ...]:
+        """Return the keys that `lookup.keyid` names, four at most.
 
         Raises:
             KeySourceError: the keys cannot be had, or cannot be fetched again although none has this keyid.
         """
-        found = self.find_all(keyid)
-        return found[0] if found else None
-
-    def find_all(self, keyid: str) -> tuple[VerificationKey, ...]:
-        """Return the keys that `keyid` names, four at most; raises as `find`."""
-        return self._kept.get(lambda keys: keyid in keys).get(keyid, ())
+        return self._kept.get(lambda keys: lookup.keyid in keys).get(lookup.keyid, ())
 
     def known(self, keyid: str) -> tuple[VerificationKey, ...]:
         """Return the keys that `keyid` names among those that are fresh, without fetching."""
@@ -74,22 +70,18 @@ class AsyncFetchedKeys:
     def __init__(self, kept: AsyncKept[Keys]) -> None:
         self._kept = kept
 
-    def find(self, keyid: str) -> VerificationKey | Awaitable[VerificationKey | None] | None:
-        """As `FetchedKeys.find`; to be awaited if the key is not at hand."""
-        known = self.known(keyid)
-        return known[0] if known else self._first(keyid)
-
-    async def find_all(self, keyid: str) -> tuple[VerificationKey, ...]:
-        """As `FetchedKeys.find_all`."""
-        return (await self._kept.get(lambda keys: keyid in keys)).get(keyid, ())
+    def find(
+        self, lookup: KeyLookup
+    ) -> tuple[VerificationKey, ...] | Coroutine[object, None, tuple[VerificationKey, ...]]:
+        """As `FetchedKeys.find`; to be awaited if the keys are not at hand."""
+        return self.known(lookup.keyid) or self._fetched(lookup.keyid)
 
     def known(self, keyid: str) -> tuple[VerificationKey, ...]:
         """As `FetchedKeys.known`."""
         return (self._kept.fresh() or {}).get(keyid, ())
 
-    async def _first(self, keyid: str) -> VerificationKey | None:
-        found = await self.find_all(keyid)
-        return found[0] if found else None
+    async def _fetched(self, keyid: str) -> tuple[VerificationKey, ...]:
+        return (await self._kept.get(lambda keys: keyid in keys)).get(keyid, ())
 
     def start(self) -> None:
         """Begin to fetch ahead of time, in a task of the running event loop."""

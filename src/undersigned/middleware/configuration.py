@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 from undersigned import profiles
 from undersigned.errors import ConfigurationError
 from undersigned.replay.memory import MemoryReplayStore
-from undersigned.signature.keys import KeySet
+from undersigned.signature.key_source import KeySet
 from undersigned.signature.profile import Profile
 from undersigned.verification.verifier import Verifier
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import base64
-import hashlib
-import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 
 from undersigned.signature.keys import SigningKey
+from undersigned.signature.thumbprint import thumbprint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,13 +48,6 @@ class KeyPair:
         private = {**named, "key_ops": ["sign"], "adcp_use": "request-signing", "d": secret}
         SigningKey.from_jwk(private)
         return cls(private, {"keys": [{**named, "key_ops": ["verify"], "adcp_use": "request-signing"}]})
-
-
-def thumbprint(jwk: Mapping[str, object]) -> str:
-    """Return the SHA-256 thumbprint of a key (RFC 7638 section 3)."""
-    required = {name: jwk[name] for name in ("crv", "kty", "x", "y") if name in jwk}
-    text = json.dumps(required, separators=(",", ":"), sort_keys=True)
-    return _base64url(hashlib.sha256(text.encode("ascii")).digest())
 
 
 def _ed25519() -> tuple[dict[str, str], str]:

@@ -1,12 +1,14 @@
 """Verification: the checklist from received request to verified signature (RFC 9421 section 3.2)."""
 
 from undersigned.verification.checklist import VerifiedSignature
-from undersigned.verification.revocation import RevocationList
+from undersigned.verification.revocation import AsyncRevocationSource, RevocationList, RevocationSource
 from undersigned.verification.verifier import AsyncVerifier, Verifier
 
 __all__ = [
+    "AsyncRevocationSource",
     "AsyncVerifier",
     "RevocationList",
+    "RevocationSource",
     "VerifiedSignature",
     "Verifier",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from undersigned.message.json_content import says_json
+from undersigned.signature.key_source import KeyLookup
 
 if TYPE_CHECKING:
     from undersigned.message.content_digest import ContentDigest
@@ -49,6 +50,21 @@ class ParsedSignature(NamedTuple):
     created: int
     expires: int
     until: float
+
+    def lookup(self, *, again: bool = False) -> KeyLookup:
+        """Return what a key source is asked (step 7)."""
+        request = self.request
+        parameters: dict[str, str | int] = {
+            "created": self.created,
+            "expires": self.expires,
+            "nonce": self.nonce,
+            "keyid": self.keyid,
+            "alg": self.algorithm,
+            "tag": self.profile.tag,
+        }
+        return KeyLookup(
+            self.keyid, parameters, self.coverage.names, request.method, request.url, request.fields, again
+        )
 
     @property
     def covers_unseen_query(self) -> bool:

@@ -1,16 +1,17 @@
 """The verifier's checklist, one stage a type (AdCP verifier checklist, RFC 9421 section 3.2).
 
-    screen(request) -> ParsedSignature -> identify(key) -> Identified -> prove(full) -> AuthenticatedSignature
+    screen(request) -> ParsedSignature -> identify(keys) -> Identified -> prove(full) -> AuthenticatedSignature
         -> bind(digest) -> Bound -> accept(claim, content) -> VerifiedSignature
 
-Each stage is made by the stage before it, so a check out of order does not type-check. Nothing here does IO: key, cap,
+Each stage is made by the stage before it, so a check out of order does not type-check. Nothing here does IO: keys, cap,
 digest and claim are arguments, which `undersigned.verification.verifier` fetches.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from undersigned.errors import MalformedURL, cut_name
 from undersigned.message.request_target import received_target
@@ -20,6 +21,7 @@ from undersigned.signature.keys import VerificationKey
 from undersigned.url import canonicalize
 
 if TYPE_CHECKING:
+    from undersigned.errors import SignatureError
     from undersigned.message.content import Content
     from undersigned.message.content_digest import RunningDigest
     from undersigned.message.strict_json import JSONValue
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
     from undersigned.url import CanonicalURL
     from undersigned.verification.candidate import ParsedSignature
     from undersigned.verification.revocation import RevocationList
+
+MOST_CANDIDATES: Final = 4
+"""Upper bound on the keys that are tried for one signature: each takes a verification."""
 
 _NOT_OVER_THIS_BASE = (
     "the key did not sign this base: compare it with the sender's base line by line. Another scheme or prefix in "
@@ -42,6 +47,7 @@ class VerifiedSignature:
 
     Attributes:
         keyid: the key that signed.
+        signer: whose key it is, as the key source has it, or "" if the source does not say.
         label: the signature's label; not itself covered.
         tag: the profile's tag.
         algorithm: the RFC 9421 algorithm name.
@@ -57,6 +63,7 @@ class VerifiedSignature:
     """
 
     keyid: str
+    signer: str
     label: str
     tag: str
     algorithm: str
@@ -90,58 +97,77 @@ class VerifiedSignature:
         return self.content.json()
 
 
-def identify(
-    candidate: ParsedSignature,
-    key: VerificationKey | None,
-    *,
-    revocations: RevocationList | None,
-) -> Identified:
-    """Check the key that was found for the keyid (AdCP steps 7 to 9).
+def identify(candidate: ParsedSignature, keys: Sequence[VerificationKey]) -> Identified:
+    """Check the keys that were found for the keyid (AdCP steps 7 and 8).
 
     Raises:
-        SignatureError: the key is unknown, has another purpose or is revoked, or the revocation list is stale.
+        SignatureError: no key was found, or none of them may verify the signature.
     """
-    if key is None:
-        raise candidate.profile.error("signature_key_unknown", step=7, detail="no key source knows the keyid")
-    if not isinstance(key, VerificationKey):
-        raise candidate.profile.error(
+    profile = candidate.profile
+    if not isinstance(keys, Sequence) or not all(isinstance(key, VerificationKey) for key in keys):
+        raise profile.error(
             "signature_jwks_unavailable",
             step=7,
-            detail="the key source returned something other than a key or None: fix the source",
+            detail="the key source returned something other than a sequence of keys: fix the source",
         )
-    misuse = key.misuse(candidate.algorithm, candidate.profile.purposes)
-    if misuse:
-        raise candidate.profile.error("signature_key_purpose_invalid", step=8, detail=misuse)
-    if revocations is not None:
-        if candidate.keyid in revocations.revoked:
-            raise candidate.profile.error("signature_key_revoked", step=9, detail="the revocation list names the key")
-        if revocations.is_stale(candidate.now):
-            raise candidate.profile.error(
-                "signature_revocation_stale", step=9, detail="the revocation list is too old: fetch a new one"
-            )
-    return Identified(candidate, key)
+    if not keys:
+        raise profile.error("signature_key_unknown", step=7, detail="no key source knows the keyid")
+    usable = [key for key in keys if not key.misuse(candidate.algorithm, profile.purposes)]
+    if not usable:
+        misuse = keys[0].misuse(candidate.algorithm, profile.purposes)
+        raise profile.error("signature_key_purpose_invalid", step=8, detail=misuse)
+    return Identified(candidate, usable[:MOST_CANDIDATES])
 
 
 class Identified(NamedTuple):
-    """A signature that passed steps 0 to 9: a key was found that may verify it."""
+    """A signature that passed steps 0 to 8: keys were found that may verify it.
+
+    Attributes:
+        keys: one to four keys, the likeliest first.
+    """
 
     candidate: ParsedSignature
-    key: VerificationKey
+    keys: Sequence[VerificationKey]
 
-    def prove(self, *, full: bool) -> AuthenticatedSignature:
+    def check_revocations(self, lists: Sequence[RevocationList | None]) -> Identified:
+        """Leave out the keys that are revoked (step 9).
+
+        Args:
+            lists: the revocation list that applies to each of the keys, or None.
+
+        Raises:
+            SignatureError: no key is left; the reason is the first key's.
+        """
+        faults = [self._revocation_fault(revocations) for revocations in lists]
+        left = [key for key, fault in zip(self.keys, faults, strict=True) if fault is None]
+        if not left and faults[0] is not None:
+            raise faults[0]
+        return Identified(self.candidate, left)
+
+    def _revocation_fault(self, revocations: RevocationList | None) -> SignatureError | None:
+        candidate = self.candidate
+        if revocations is None:
+            return None
+        if candidate.keyid in revocations.revoked:
+            return candidate.profile.error("signature_key_revoked", step=9, detail="the revocation list names the key")
+        if revocations.is_stale(candidate.now):
+            detail = "the revocation list is too old: fetch a new one"
+            return candidate.profile.error("signature_revocation_stale", step=9, detail=detail)
+        return None
+
+    def prove(self, full: Sequence[bool]) -> AuthenticatedSignature:
         """Check the cap, the target, the authority and the signature over the base (steps 9a and 10).
 
         Args:
-            full: whether the replay store's cap for the keyid is reached.
+            full: whether the replay store's cap is reached, for each of the keys.
 
         Raises:
             SignatureError: a check failed.
         """
         candidate = self.candidate
-        if full:
-            raise candidate.profile.error(
-                "signature_rate_abuse", step="9a", detail="the key's cap of live nonces is reached"
-            )
+        keys = [key for key, is_full in zip(self.keys, full, strict=True) if not is_full]
+        if not keys:
+            raise self._rate_abuse()
         try:
             target = received_target(candidate.request)
         except MalformedURL as malformed:
@@ -153,16 +179,28 @@ class Identified(NamedTuple):
             base = signature_base(ComponentValues(candidate.request, target), components, text)
         except UnresolvableComponent as unresolvable:
             raise candidate.profile.error("signature_invalid", step=10, detail=str(unresolvable)) from None
-        if self.key.verifies(candidate.signature, base.encode("ascii")):
-            return AuthenticatedSignature(candidate, self.key, target, base)
+        octets = base.encode("ascii")
+        for key in keys:
+            if key.verifies(candidate.signature, octets):
+                return AuthenticatedSignature(candidate, key, target, base)
         if target.query is None and candidate.covers_unseen_query:
             target = canonicalize(f"{target.target_uri}?")
             other = signature_base(ComponentValues(candidate.request, target), components, text)
-            if self.key.verifies(candidate.signature, other.encode("ascii")):
-                return AuthenticatedSignature(candidate, self.key, target, other)
-        error = candidate.profile.error("signature_invalid", step=10, detail=_NOT_OVER_THIS_BASE)
+            octets = other.encode("ascii")
+            for key in keys:
+                if key.verifies(candidate.signature, octets):
+                    return AuthenticatedSignature(candidate, key, target, other)
+        # It may be the signature of a key whose cap is reached, which comes before the signature.
+        error = self._rate_abuse() if len(keys) < len(self.keys) else self._invalid()
         error.signature_base = base
         raise error
+
+    def _rate_abuse(self) -> SignatureError:
+        detail = "the key's cap of live nonces is reached"
+        return self.candidate.profile.error("signature_rate_abuse", step="9a", detail=detail)
+
+    def _invalid(self) -> SignatureError:
+        return self.candidate.profile.error("signature_invalid", step=10, detail=_NOT_OVER_THIS_BASE)
 
 
 class AuthenticatedSignature(NamedTuple):
@@ -246,6 +284,7 @@ class Bound(NamedTuple):
             self._check_json(content)
         return VerifiedSignature(
             keyid=candidate.keyid,
+            signer=proven.key.owner,
             label=candidate.label,
             tag=candidate.profile.tag,
             algorithm=candidate.algorithm,

@@ -4,24 +4,36 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Protocol, cast
 
 from undersigned.errors import ConfigurationError
+from undersigned.message.strict_json import loads
+from undersigned.message.timestamps import read_time
 
-_GRACE = 4
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Mapping
+
+_GRACE: Final = 4
+
+SHORTEST_INTERVAL: Final = 60
+"""The least seconds between two lists (AdCP)."""
+
+LONGEST_INTERVAL: Final = 1800
+"""The most seconds between two lists (AdCP)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RevocationList:
-    """A revocation list, as it was last read.
+    """A revocation list, as it was last read. It is a `RevocationSource` that applies to every key.
 
     Args:
-        revoked: the key ids revoked.
+        revoked: the revoked key ids.
         updated: when the issuer made the list, seconds since the epoch.
         next_update: when the issuer makes the next one, seconds since the epoch.
         issuer: who made the list.
 
     Raises:
-        ConfigurationError: `next_update` is not after `updated`, or one of them is no time.
+        ConfigurationError: `next_update` is not after `updated`, or one of them is not a number.
     """
 
     revoked: frozenset[str]
@@ -30,10 +42,85 @@ class RevocationList:
     issuer: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse a list that is stale from the start or never becomes stale."""
+        """Reject a list that is stale from the start or never becomes stale."""
+        for option in ("updated", "next_update"):
+            if isinstance(getattr(self, option), bool) or not isinstance(getattr(self, option), int | float):
+                raise ConfigurationError(f"{option}: give seconds since the epoch; from_json reads dates")
         if not -math.inf < self.updated < self.next_update < math.inf:
             raise ConfigurationError("next_update: must be later than updated, both in seconds since the epoch")
+
+    @classmethod
+    def from_json(cls, text: bytes | str, *, issuer: str | None = None) -> RevocationList:
+        """Read a list as it is published: `issuer`, `updated`, `next_update` and `revoked_kids` (AdCP, Revocation).
+
+        Args:
+            text: the JSON object; not its JWS.
+            issuer: who must have made the list, or None for anybody.
+
+        Raises:
+            ConfigurationError: it is not such a list, or its interval is not 1 to 30 minutes.
+        """
+        try:
+            document: object = loads(text)
+        except (ValueError, RecursionError):
+            document = None
+        if not isinstance(document, dict):
+            raise ConfigurationError("the revocation list is not a JSON object without repeated keys")
+        return cls._from_document(cast("Mapping[str, object]", document), issuer)
+
+    @classmethod
+    def _from_document(cls, document: Mapping[str, object], issuer: str | None) -> RevocationList:
+        named, kids = document.get("issuer"), document.get("revoked_kids")
+        if not isinstance(named, str) or (issuer is not None and named != issuer):
+            raise ConfigurationError("the revocation list's issuer is not the one that is expected")
+        if not isinstance(kids, list) or not all(isinstance(kid, str) for kid in cast("list[object]", kids)):
+            raise ConfigurationError("the revocation list's revoked_kids is not an array of strings")
+        updated, next_update = read_time(document.get("updated")), read_time(document.get("next_update"))
+        if not SHORTEST_INTERVAL <= next_update - updated <= LONGEST_INTERVAL:
+            raise ConfigurationError("the revocation list's next_update is not 1 to 30 minutes after its updated")
+        return cls(revoked=frozenset(cast("list[str]", kids)), updated=updated, next_update=next_update, issuer=named)
+
+    @property
+    def blocking(self) -> bool:
+        """Always False: the list is in memory."""
+        return False
+
+    def current(self, owner: str) -> RevocationList:  # noqa: ARG002 - the protocol's signature
+        """Return this list, whoever owns the key."""
+        return self
 
     def is_stale(self, now: float) -> bool:
         """Return whether the list is older than its grace: four intervals beyond `next_update`."""
         return now > self.next_update + _GRACE * (self.next_update - self.updated)
+
+
+class RevocationSource(Protocol):
+    """Has the revocation list that applies to a key.
+
+    Attributes:
+        blocking: whether `current` may block on IO; the ASGI middleware then asks it off the event loop.
+    """
+
+    @property
+    def blocking(self) -> bool:
+        """Whether `current` may block."""
+        ...
+
+    def current(self, owner: str) -> RevocationList | None:
+        """Return the list that applies to the keys of `owner`, or None if there is none for them.
+
+        Args:
+            owner: the key's owner, or "" if the key source does not say.
+
+        Raises:
+            Exception: the list cannot be had now; the signature is then rejected as if the list were stale.
+        """
+        ...
+
+
+class AsyncRevocationSource(Protocol):
+    """`RevocationSource` whose answer may have to be awaited; a `RevocationList` is one as it is."""
+
+    def current(self, owner: str) -> RevocationList | Awaitable[RevocationList | None] | None:
+        """As `RevocationSource.current`, or an awaitable of the answer."""
+        ...

@@ -6,23 +6,24 @@ import time
 from inspect import isawaitable, iscoroutinefunction
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from undersigned.errors import ConfigurationError, SignatureError
-from undersigned.signature.keys import VerificationKey
+from undersigned.errors import ConfigurationError, KeySourceError, SignatureError
 from undersigned.signature.profile import Profile
 from undersigned.verification.checklist import identify
-from undersigned.verification.revocation import RevocationList
 from undersigned.verification.screening import screen
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine
+    from collections.abc import Awaitable, Callable, Coroutine, Sequence
 
     from undersigned.errors import Step
     from undersigned.message.content import Content
     from undersigned.message.content_digest import RunningDigest
     from undersigned.message.request import Request
     from undersigned.replay.store import AsyncReplayStore, Claim, ReplayStore
-    from undersigned.signature.keys import AsyncKeySource, KeySource
+    from undersigned.signature.key_source import AsyncKeySource, KeyLookup, KeySource
+    from undersigned.signature.keys import VerificationKey
+    from undersigned.verification.candidate import ParsedSignature
     from undersigned.verification.checklist import AuthenticatedSignature, VerifiedSignature
+    from undersigned.verification.revocation import AsyncRevocationSource, RevocationList, RevocationSource
 
 Answer = TypeVar("Answer")
 
@@ -36,7 +37,7 @@ class AsyncVerifier:
         profile: what makes a signature acceptable.
         keys: finds the key that a keyid names. A source that does not have to be awaited works too.
         replay: tells whether a nonce is fresh. A store that does not have to be awaited works too.
-        revocations: the revoked keys, or None if there is no such list.
+        revocations: has the revocation list of a key; a `RevocationList` is one. None: no key is revoked.
         clock: returns seconds since the epoch.
 
     Raises:
@@ -51,7 +52,7 @@ class AsyncVerifier:
         *,
         keys: AsyncKeySource,
         replay: AsyncReplayStore,
-        revocations: RevocationList | None = None,
+        revocations: AsyncRevocationSource | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         _check_arguments(profile, keys, replay, revocations, clock)
@@ -77,11 +78,16 @@ class AsyncVerifier:
         Raises:
             SignatureError: as `verify`.
         """
-        profile, now = self.profile, self.clock()
-        parsed = screen(request, profile, now=now)
+        parsed = screen(request, self.profile, now=self.clock())
         try:
-            identified = identify(parsed, await self._key(parsed.keyid), revocations=self._revocations)
-            return identified.prove(full=await self._is_full(parsed.keyid, now))
+            keys = await self._find(parsed.lookup())
+            try:
+                return await self._prove(parsed, keys)
+            except SignatureError:
+                others = [key for key in await self._find_again(parsed) if key not in keys]
+                if not others:
+                    raise
+            return await self._prove(parsed, others)
         except SignatureError as error:
             error.add_evidence(keyid=parsed.keyid, created=parsed.created, signature_base=None)
             raise
@@ -102,17 +108,27 @@ class AsyncVerifier:
         now, parsed = self.clock(), authenticated.candidate
         try:
             bound = authenticated.bind(digest, now=now)
-            claim = await self._claim(parsed.keyid, parsed.nonce, now=now, until=parsed.until)
+            claim = await self._claim(authenticated.key, parsed.nonce, now=now, until=parsed.until)
             return bound.accept(claim, content)
         except SignatureError as error:
             base = authenticated.signature_base
             error.add_evidence(keyid=parsed.keyid, created=parsed.created, signature_base=base)
             raise
 
-    async def _key(self, keyid: str) -> VerificationKey | None:
+    async def _prove(self, parsed: ParsedSignature, keys: Sequence[VerificationKey]) -> AuthenticatedSignature:
+        """Take the steps 7 to 10 with the keys that were found."""
+        identified = identify(parsed, keys)
+        if self._revocations is not None:
+            lists = [await self._list(self._revocations, key) for key in identified.keys]
+            identified = identified.check_revocations(lists)
+        return identified.prove([await self._is_full(key, parsed.now) for key in identified.keys])
+
+    async def _find(self, lookup: KeyLookup) -> Sequence[VerificationKey]:
         try:
-            answer = self._keys.find(keyid)
-            return answer if isinstance(answer, VerificationKey) else await _awaited(answer)
+            answer = self._keys.find(lookup)
+            return answer if isinstance(answer, tuple) else await _awaited(answer)
+        except KeySourceError as failure:
+            raise self.profile.error(failure.reason, step=7, detail=str(failure)) from failure
         except Exception as failure:
             raise self.profile.error(
                 "signature_jwks_unavailable",
@@ -120,16 +136,36 @@ class AsyncVerifier:
                 detail="the key source raised an exception: see the cause in the log",
             ) from failure
 
-    async def _is_full(self, keyid: str, now: float) -> bool:
+    async def _find_again(self, parsed: ParsedSignature) -> Sequence[VerificationKey]:
+        """Return what the source finds at a second look, if it offers one."""
+        if not getattr(self._keys, "asks_again", False):
+            return ()
         try:
-            answer = self._replay.full(keyid, now=now, caps=self.profile.caps)
+            return await self._find(parsed.lookup(again=True))
+        except SignatureError:
+            # What was found before decides: that another source is down is no reason to call the signature valid.
+            return ()
+
+    async def _list(self, source: AsyncRevocationSource, key: VerificationKey) -> RevocationList | None:
+        try:
+            return await _awaited(source.current(key.owner))
+        except Exception as failure:
+            raise self.profile.error(
+                "signature_revocation_stale",
+                step=9,
+                detail="the revocation source raised an exception: see the cause in the log",
+            ) from failure
+
+    async def _is_full(self, key: VerificationKey, now: float) -> bool:
+        try:
+            answer = self._replay.full(key.replay_name, now=now, caps=self.profile.caps)
             return answer if isinstance(answer, bool) else await _awaited(answer)
         except Exception as failure:
             raise self._store_unavailable(step="9a") from failure
 
-    async def _claim(self, keyid: str, nonce: str, *, now: float, until: float) -> Claim:
+    async def _claim(self, key: VerificationKey, nonce: str, *, now: float, until: float) -> Claim:
         try:
-            answer = self._replay.claim(keyid, nonce, now=now, until=until, caps=self.profile.caps)
+            answer = self._replay.claim(key.replay_name, nonce, now=now, until=until, caps=self.profile.caps)
             return answer if isinstance(answer, str) else await _awaited(answer)
         except Exception as failure:
             raise self._store_unavailable(step=12) from failure
@@ -149,7 +185,7 @@ class Verifier:
         profile: what makes a signature acceptable.
         keys: finds the key that a keyid names.
         replay: tells whether a nonce is fresh.
-        revocations: the revoked keys, or None if there is no such list.
+        revocations: has the revocation list of a key; a `RevocationList` is one. None: no key is revoked.
         clock: returns seconds since the epoch.
 
     Attributes:
@@ -169,16 +205,24 @@ class Verifier:
         *,
         keys: KeySource,
         replay: ReplayStore,
-        revocations: RevocationList | None = None,
+        revocations: RevocationSource | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._shared = AsyncVerifier(profile, keys=keys, replay=replay, revocations=revocations, clock=clock)
-        for option, asked in (("keys", keys.find), ("replay", replay.full), ("replay", replay.claim)):
+        asked_for: tuple[tuple[str, object], ...] = (
+            ("keys", keys.find),
+            ("replay", replay.full),
+            ("replay", replay.claim),
+            ("revocations", getattr(revocations, "current", None)),
+        )
+        for option, asked in asked_for:
             if iscoroutinefunction(asked):
                 raise ConfigurationError(f"{option}: its answers have to be awaited; use AsyncVerifier")
         self.profile = profile
         self.clock = clock
-        self.blocking: bool = any(getattr(source, "blocking", True) for source in (keys, replay))
+        self.blocking: bool = any(
+            getattr(source, "blocking", True) for source in (keys, replay, revocations) if source is not None
+        )
 
     def verify(self, request: Request) -> VerifiedSignature:
         """Verify a request whose body is at hand, as `AsyncVerifier.verify`."""
@@ -220,7 +264,7 @@ def _check_arguments(profile: object, keys: object, replay: object, revocations:
         raise ConfigurationError("keys: pass a key source, such as KeySet.from_jwks(jwks)")
     if not callable(getattr(replay, "claim", None)) or not callable(getattr(replay, "full", None)):
         raise ConfigurationError("replay: pass a replay store, such as MemoryReplayStore()")
-    if revocations is not None and not isinstance(revocations, RevocationList):
-        raise ConfigurationError("revocations: pass a RevocationList, or leave it out")
+    if revocations is not None and not callable(getattr(revocations, "current", None)):
+        raise ConfigurationError("revocations: pass a RevocationList or a source of them, or leave it out")
     if not callable(clock):
         raise ConfigurationError("clock: pass a function that returns seconds since the epoch, such as time.time")

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from undersigned.cli.lines import Answer
-    from undersigned.signature.keys import KeySet
+    from undersigned.signature.key_source import KeySet
 
 MOST_URLS = 2
 

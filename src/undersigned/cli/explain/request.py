@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from undersigned.errors import Step
     from undersigned.message.request import Request
     from undersigned.message.structured_fields import Encoding, SignatureInput
-    from undersigned.signature.keys import KeySource
+    from undersigned.signature.key_source import KeySource
     from undersigned.signature.profile import Profile
 
 CHECKS: Final[Mapping[Step, str]] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import pkgutil
 import re
 from dataclasses import fields
 from pathlib import Path
@@ -34,6 +35,18 @@ def test_the_architecture_names_every_package():
     held = {path.name.removesuffix(".py") for path in PACKAGE.iterdir() if not path.name.startswith(("_", "py."))}
     named = set(re.findall(r"`([a-z]+)`", re.search(r"## The house\n(.*?)\n## ", page, re.DOTALL)[1]))
     assert held <= named
+
+
+def named_now() -> list[str]:
+    """Return every name that the changelog gives as the one to use."""
+    renamed = (ROOT / "CHANGELOG.md").read_text("utf-8").partition("| before | now |")[2]
+    now = [row.split(" | ")[1] for row in renamed.splitlines() if row.startswith("| `")]
+    return sorted(set(re.findall(r"`@?(undersigned[A-Za-z_.]*)[`(]", " ".join(now))))
+
+
+@pytest.mark.parametrize("name", named_now())
+def test_a_name_that_the_changelog_gives_is_there(name):
+    assert pkgutil.resolve_name(name) is not None
 
 
 def constants() -> dict[str, int]:

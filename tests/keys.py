@@ -19,7 +19,8 @@ from undersigned import (
     profiles,
 )
 from undersigned.message.header_fields import HeaderFields
-from undersigned.message.structured_fields import parse_signature_input, serialize_byte_sequence
+from undersigned.message.signature_input import parse_signature_input
+from undersigned.message.structured_fields import serialize_byte_sequence
 from undersigned.signature.components import ComponentValues, signature_base
 
 if TYPE_CHECKING:

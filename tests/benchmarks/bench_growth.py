@@ -12,16 +12,14 @@ from typing import TYPE_CHECKING
 from tests.benchmarks.bench_middleware import ORIGINS, application, scope_of
 from tests.benchmarks.row import Row, Side, interleaved, interleaved_async
 from tests.benchmarks.traffic import BODY, received, signed_fields
-from tests.hostile import hostile_values
 from tests.keys import BARE, FULL, JSON_FIELD, NONCE, URL, b64url, covering, parameters, signer, verifier
 
 from undersigned import MemoryReplayStore, Request, SignatureError, asgi
 from undersigned.message.request_target import LONGEST_TARGET, MOST_ESCAPES
-from undersigned.message.structured_fields import MalformedField, parse_byte_sequences
+from undersigned.message.structured_fields import LONGEST_FIELD
 from undersigned.middleware import authority
 from undersigned.replay.memory import UncheckedReplay
 from undersigned.signature.profile import Caps
-from undersigned.verification.screening import LONGEST_FIELD
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,13 +31,11 @@ _SIGNATURE = ("Signature", f"sig1=:{'A' * 86}==:")
 _DIGEST = ("Content-Digest", "sha-256=:AAAA:")
 _LINEAR = 1.2
 """The exponent up to which a measured growth is called linear: an exact line measures 0.9 to 1.1."""
-_NOT_QUADRATIC = 1.5
-"""The same for a megabyte, which no cache holds: an exact line measures up to 1.2, a square 2."""
 
 
 def rows(*, quick: bool) -> list[Row]:
     """Measure the growth, the nonces, and the hostile fields."""
-    return [*_growth(quick=quick), *_parsing(quick=quick), *_nonces(quick=quick), *_hostile(quick=quick)]
+    return [*_growth(quick=quick), *_nonces(quick=quick), *_hostile(quick=quick)]
 
 
 def _signed(url: str = URL, extra: Fields = (), body: bytes = BODY) -> Request:
@@ -78,30 +74,13 @@ def _times(request_of: Callable[[int], Request], size: int, rounds: int) -> list
     verifying = verifier(replay=UncheckedReplay())
 
     def judged(request: Request) -> None:
-        # Read anew each time: reading the fields is a part of it, and content is parsed once.
-        verifying.verify(Request(request.method, request.url, request.fields, request.body))
+        # Made again each time: reading the fields is part of it, and content is parsed once.
+        verifying.verify(Request(request.method, request.url, request.fields.lines, request.body))
 
     requests = [request_of(size * factor) for factor in (1, 8)]
     for request in requests:
         judged(request)
     return interleaved(rounds, *(Side(judged, lambda _, request=request: request) for request in requests))
-
-
-def _parsing(*, quick: bool) -> list[Row]:
-    """Measure how the time to reject a field grows with its length, for each kind of hostile value."""
-    size, rounds = (1000, 2) if quick else (125_000, 7)
-    values = {kind: (short, hostile_values(8 * size)[kind]) for kind, short in hostile_values(size).items()}
-    found = []
-    for kind, pair in values.items():
-        small, large = interleaved(rounds, *(Side(_reject, lambda _, value=value: value) for value in pair))
-        name = f"growth with the characters of a field of {kind}"
-        found.append(Row(name, f"{size:,} to {8 * size:,}, exponent", math.log(large / small, 8), _NOT_QUADRATIC))
-    return found
-
-
-def _reject(value: str) -> None:
-    with contextlib.suppress(MalformedField):
-        parse_byte_sequences(value, "base64")
 
 
 def _nonces(*, quick: bool) -> list[Row]:

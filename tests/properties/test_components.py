@@ -15,7 +15,7 @@ from tests.properties.strategies import (
 
 from undersigned import MalformedURL, Request, canonicalize
 from undersigned.message.request_target import received_target
-from undersigned.message.structured_fields import Component
+from undersigned.message.signature_input import Component
 from undersigned.signature.components import CanonicalResolver, ComponentValues, UnresolvableComponent
 
 tokens = st.text(TOKEN, min_size=1, max_size=8)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from undersigned import Request, canonicalize
-from undersigned.message.structured_fields import parse_signature_input
+from undersigned.message.signature_input import parse_signature_input
 from undersigned.signature.components import ComponentValues, UnresolvableComponent, signature_base
 
 

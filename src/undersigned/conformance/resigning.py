@@ -8,12 +8,8 @@ from typing import TYPE_CHECKING
 from undersigned.conformance.difference import Difference
 from undersigned.errors import SignatureError
 from undersigned.message.request import Request
-from undersigned.message.structured_fields import (
-    MalformedField,
-    parse_byte_sequences,
-    parse_signature_input,
-    serialize_byte_sequence,
-)
+from undersigned.message.signature_input import parse_signature_input
+from undersigned.message.structured_fields import MalformedField, parse_byte_sequences, serialize_byte_sequence
 from undersigned.signature.profile import PARAMETERS
 from undersigned.signature.signer import Signer
 from undersigned.verification.screening import screen
@@ -25,7 +21,7 @@ if TYPE_CHECKING:
     from undersigned.message.content_digest import DigestAlgorithm
     from undersigned.signature.keys import SigningKey
     from undersigned.signature.signer import SignedFields
-    from undersigned.verification.candidate import ParsedSignature
+    from undersigned.verification.screening import ParsedSignature
 
 _SIGNATURE_FIELDS = frozenset({"signature", "signature-input"})
 _DIGESTS: Mapping[str, DigestAlgorithm] = MappingProxyType({"sha-256": "sha-256", "sha-512": "sha-512"})

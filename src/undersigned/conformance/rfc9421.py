@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from undersigned.conformance.difference import Difference
 from undersigned.conformance.document import Document, MalformedVector
 from undersigned.message.request import Request
-from undersigned.message.structured_fields import MalformedField, parse_byte_sequences, parse_signature_input
+from undersigned.message.signature_input import parse_signature_input
+from undersigned.message.structured_fields import MalformedField, parse_byte_sequences
 from undersigned.signature.components import ComponentValues, UnresolvableComponent, signature_base
 from undersigned.signature.keys import VerificationKey
 from undersigned.url import canonicalize
@@ -21,7 +22,7 @@ from undersigned.url import canonicalize
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from undersigned.message.structured_fields import SignatureInput
+    from undersigned.message.signature_input import SignatureInput
 
 Kind: TypeAlias = Literal["components", "bases", "vectors"]
 

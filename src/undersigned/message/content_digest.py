@@ -6,7 +6,6 @@ import hashlib
 import hmac
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
-from undersigned.message.plain_fields import plain_byte_sequence
 from undersigned.message.structured_fields import parse_byte_sequences, serialize_byte_sequence
 
 if TYPE_CHECKING:
@@ -52,9 +51,10 @@ class ContentDigest(NamedTuple):
         Raises:
             MalformedField: not a dictionary of byte sequences, a repeated or upper-case key, or another Base64.
         """
-        member = plain_byte_sequence(value, *encodings)
-        members = parse_byte_sequences(value, *encodings) if member is None else dict([member])
-        return cls({name: digest for name, digest in members.items() if name in _ALGORITHMS})
+        members = parse_byte_sequences(value, *encodings)
+        if not DIGEST_ALGORITHMS.issuperset(members):
+            members = {name: digest for name, digest in members.items() if name in DIGEST_ALGORITHMS}
+        return cls(members)
 
     def running(self, begun: bytes = b"") -> RunningDigest:
         """Return a digest to feed the content to, for every algorithm named here; `begun` is fed at once."""

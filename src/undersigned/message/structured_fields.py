@@ -1,156 +1,116 @@
-"""Structured fields: the few shapes signatures use, on http-sf, with the profiles' stricter Base64.
+"""Structured fields as signatures use them, on http-sf, with one reading for each value (RFC 9651).
 
-http-sf reads RFC 9651: it lets padding be absent and keeps the last of two equal keys. A signature needs one reading
-only, so duplicate keys are refused and a byte sequence must be spelled exactly as the profile says.
+http-sf lets padding be absent and keeps the last of two equal keys. A signature must have one reading only, so repeated
+keys are rejected and a byte sequence must be spelled exactly as the profile says.
 """
 
 from __future__ import annotations
 
 import re
-from binascii import b2a_base64
-from dataclasses import dataclass
+from binascii import a2b_base64, b2a_base64
 from datetime import datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 import http_sf
-from http_sf.compat import Item
 
 from undersigned.errors import UndersignedError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
 Encoding = Literal["base64", "base64url"]
 """`base64`: RFC 8941 section 3.3.5, padded. `base64url`: RFC 4648 section 5, unpadded (AdCP 3.1)."""
 
 Parameter: TypeAlias = bool | int | float | str | bytes | Decimal | datetime | http_sf.Token | http_sf.DisplayString
 
-# What may hold a colon, so that a byte sequence is found where a parser finds one: a display string (RFC 9651: without
-# escapes), a string, a token or key, a byte sequence. Unclosed quotes run to the end: time stays linear.
+LONGEST_FIELD = 2048
+"""The longest Signature-Input, Signature and Content-Digest that are read; an AdCP signature takes some 400 characters.
+
+Reading a structured field costs up to a microsecond a character, more at a delimiter, and a stranger has it read.
+"""
+MOST_DELIMITERS = 64
+"""The most commas, semicolons, colons, spaces, backslashes and percent signs in one: five signatures' worth."""
+LONGEST_PATTERN_READ = 512
+"""The longest field that is read by pattern whatever delimiters it has: reading it so is cheap."""
+_DELIMITERS = ",;: \\%"
+
+KEY = re.compile(r"[a-z*][a-z0-9_.*-]*+")
+"""A dictionary key, such as a signature's label (RFC 8941 section 3.1.2)."""
+
+# Everything that may contain a colon, so that a byte sequence is found where a parser finds one: a display string (RFC
+# 9651: without escapes), a string, a token or key, a byte sequence. Unclosed quotes run to the end: time is linear.
 _LEXEME = re.compile(
     r"""%"[^"]*+"?+|"[^"\\]*+(?>(?:\\.[^"\\]*+)*)"?+|[A-Za-z*][A-Za-z0-9:/!#$%&'*+.^_`|~-]*+|:([^:"]*+):"""
 )
-# The bits behind the last byte are zero: one spelling for one value.
-_SPELLING: Mapping[Encoding, re.Pattern[str]] = {
-    "base64": re.compile(r"(?>(?:[A-Za-z0-9+/]{4})*)(?:[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?"),
-    "base64url": re.compile(r"(?>(?:[A-Za-z0-9_-]{4})*)(?:[A-Za-z0-9_-][AQgw]|[A-Za-z0-9_-]{2}[AEIMQUYcgkosw048])?"),
-}
+_ONE_VALUE = re.compile(r'(?>(?:[^",]|"(?>(?:[^"\\]|\\.)*)")*)', re.DOTALL)
+_USUAL_KEYS = frozenset({"sig1", "sha-256"})
 _TO_BASE64 = str.maketrans("-_", "+/")
 _TO_BASE64URL = bytes.maketrans(b"+/", b"-_")
 
 
-KEY = re.compile(r"[a-z*][a-z0-9_.*-]*")
-"""A dictionary key, such as a signature's label (RFC 8941 section 3.1.2)."""
-
-_ONE_VALUE = re.compile(r'(?>(?:[^",]|"(?>(?:[^"\\]|\\.)*)")*)', re.DOTALL)
-
-
 class MalformedField(UndersignedError, ValueError):
-    """A field value that is not what its definition says. The message is made of our words only."""
+    """Raised when a field value is not what its definition says. The message has no text of the sender."""
 
 
-@dataclass(frozen=True, slots=True)
-class Component:
-    """One covered component identifier (RFC 9421 section 1.1).
-
-    Attributes:
-        name: the component name, lower case, without quotes.
-        text: the identifier as it stands in the base: quoted name and parameters.
-        bare: whether it has no parameters.
-    """
-
-    name: str
-    text: str
-    bare: bool
-
-    def item(self) -> Item:
-        """Return the identifier as the structured field item that http-message-signatures resolves."""
-        item = Item()
-        item.parse(self.text.encode("ascii"))
-        return item
-
-
-class Coverage(NamedTuple):
-    """What a signature covers, and what is asked of it.
-
-    Like the stages it is a named tuple: a frozen dataclass takes twice as long to make.
-
-    Attributes:
-        components: the covered components in their order.
-        names: their names, whatever their parameters say of how they are covered.
-        bare: the names of those without parameters.
-        texts: their identifiers in their order.
-    """
-
-    components: tuple[Component, ...]
-    names: frozenset[str]
-    bare: frozenset[str]
-    texts: tuple[str, ...]
-
-    @classmethod
-    def of(cls, components: Iterable[Component]) -> Coverage:
-        """Return the coverage of `components`."""
-        covered = tuple(components)
-        return cls(
-            covered,
-            frozenset([component.name for component in covered]),
-            frozenset([component.name for component in covered if component.bare]),
-            tuple([component.text for component in covered]),
-        )
-
-
-class SignatureInput(NamedTuple):
-    """One member of Signature-Input (RFC 9421 section 4.1).
-
-    Attributes:
-        coverage: the covered components.
-        parameters: the signature parameters by name.
-        text: the value of `@signature-params`, as it stands in the base.
-    """
-
-    coverage: Coverage
-    parameters: Mapping[str, Parameter]
-    text: str
-
-    @property
-    def components(self) -> tuple[Component, ...]:
-        """The covered components in their order."""
-        return self.coverage.components
-
-
-def parse_signature_input(value: str) -> dict[str, SignatureInput]:
-    """Read a Signature-Input field value (all lines joined with a comma).
+def check_size(value: str) -> None:
+    """Check that reading a field value takes less time than verifying a signature.
 
     Raises:
-        MalformedField: not a dictionary of inner lists of strings, or a repeated label, parameter or component.
+        MalformedField: it is too long or has too many delimiters.
     """
-    members = _parse_dictionary(value)
-    return {label: _signature_input(member) for label, member in members.items()}
+    if len(value) > LONGEST_FIELD or sum(map(value.count, _DELIMITERS)) > MOST_DELIMITERS:
+        raise MalformedField(
+            f"a signature field or digest has more than {LONGEST_FIELD} characters or {MOST_DELIMITERS} delimiters"
+        )
 
 
 def parse_byte_sequences(value: str, *encodings: Encoding) -> dict[str, bytes]:
     """Read a Signature or Content-Digest field value: a dictionary of byte sequences, each in one of `encodings`.
 
     Raises:
-        MalformedField: not such a dictionary, a repeated or upper-case key, or a byte sequence spelled otherwise.
+        MalformedField: not such a dictionary, too large, a repeated or upper-case key, or a byte sequence in another
+            spelling.
     """
+    if len(value) > LONGEST_PATTERN_READ:
+        check_size(value)
+    member = _pattern_read(value, encodings)
+    if member is not None:
+        return member
+    check_size(value)
     sequences: dict[str, bytes] = {}
-    for key, (member, _) in _parse_dictionary(_to_padded(value, encodings)).items():
-        if not isinstance(member, bytes):
+    for key, (sequence, _) in parse_dictionary(_to_padded(value, encodings)).items():
+        if not isinstance(sequence, bytes):
             raise MalformedField("a member is not a byte sequence")
-        sequences[key] = member
+        sequences[key] = sequence
     return sequences
 
 
-def is_list(value: str, *, longest: int | None = None) -> bool:
-    """Return whether a comma outside of quotes parts `value` (RFC 9110 section 5.6), or its quotes do not close.
+def parse_dictionary(value: str) -> dict[str, tuple[object, Mapping[str, Parameter]]]:
+    """Read a dictionary: each key's value and parameters (RFC 9651 section 4.2.2). The caller checks the size first.
 
-    One that holds commas or quotes and more than `longest` characters is taken for a list unread.
+    Raises:
+        MalformedField: not a dictionary, an empty one, or one with a repeated key or parameter.
+    """
+    try:
+        parsed = http_sf.parse(value.encode("ascii"), tltype="dictionary", on_duplicate_key=_reject_duplicate)
+    except UnicodeEncodeError:
+        raise MalformedField("the field value is not ASCII") from None
+    except http_sf.StructuredFieldError:
+        raise MalformedField("the field value is not a structured field dictionary") from None
+    if not parsed:
+        raise MalformedField("the field value is empty")
+    return cast("dict[str, tuple[object, Mapping[str, Parameter]]]", parsed)
+
+
+def is_list(value: str) -> bool:
+    """Return whether a comma outside quotes separates `value` (RFC 9110 section 5.6), or a quote is not closed.
+
+    A value with commas or quotes and more than `LONGEST_FIELD` characters is a list, unread.
     """
     if "," not in value and '"' not in value:
         return False
-    return (longest is not None and len(value) > longest) or _ONE_VALUE.fullmatch(value) is None
+    return len(value) > LONGEST_FIELD or _ONE_VALUE.fullmatch(value) is None
 
 
 def serialize_byte_sequence(value: bytes, encoding: Encoding) -> str:
@@ -161,62 +121,55 @@ def serialize_byte_sequence(value: bytes, encoding: Encoding) -> str:
     return f":{spelled.decode('ascii')}:"
 
 
-def serialize_signature_input(components: tuple[str, ...], parameters: Mapping[str, Parameter]) -> str:
-    """Return the `@signature-params` value of bare `components` and `parameters` (RFC 9421 section 2.3)."""
-    return _serialize_inner_list([(name, {}) for name in components], parameters)
-
-
-def _parse_dictionary(value: str) -> dict[str, tuple[object, Mapping[str, Parameter]]]:
-    try:
-        parsed = http_sf.parse(value.encode("ascii"), tltype="dictionary", on_duplicate_key=_refuse_duplicate)
-    except UnicodeEncodeError:
-        raise MalformedField("the field value is not ASCII") from None
-    except http_sf.StructuredFieldError:
-        raise MalformedField("the field value is not a structured field dictionary") from None
-    if not parsed:
-        raise MalformedField("the field value is empty")
-    return cast("dict[str, tuple[object, Mapping[str, Parameter]]]", parsed)
-
-
-def _refuse_duplicate(_key: str, context: str) -> None:
-    raise MalformedField(f"a {'label or key' if context == 'dictionary' else 'parameter'} is repeated")
-
-
-def _signature_input(member: tuple[object, Mapping[str, Parameter]]) -> SignatureInput:
-    value, parameters = member
-    if not isinstance(value, list):
-        raise MalformedField("a member of Signature-Input is not an inner list")
-    items = cast("list[tuple[Parameter, dict[str, Parameter]]]", value)
-    seen: set[tuple[str, frozenset[tuple[str, Parameter]]]] = set()
-    components: list[Component] = []
-    for name, qualifiers in items:
-        if not isinstance(name, str) or name != name.lower():
-            raise MalformedField("a covered component is not a lower-case string")
-        identity = (name, frozenset(qualifiers.items()))
-        if identity in seen or name == "@signature-params":
-            raise MalformedField("a covered component is repeated, or is @signature-params itself")
-        seen.add(identity)
-        components.append(Component(name, http_sf.ser((name, qualifiers)), not qualifiers))
-    return SignatureInput(Coverage.of(components), parameters, _serialize_inner_list(items, parameters))
-
-
-def _serialize_inner_list(
+def serialize_inner_list(
     items: Sequence[tuple[Parameter, dict[str, Parameter]]], parameters: Mapping[str, Parameter]
 ) -> str:
-    # A list of one inner list is spelled as the inner list alone (RFC 8941 section 4.1.1).
+    """Return an inner list of `items` with `parameters` (RFC 9651 section 4.1.1.1)."""
+    # A list of one inner list is spelled as the inner list alone (RFC 9651 section 4.1.1).
     return http_sf.ser([cast("http_sf.InnerListType", (list(items), dict(parameters)))])
 
 
-def _to_padded(value: str, encodings: tuple[Encoding, ...]) -> str:
-    """Hold every byte sequence to one of `encodings` and return the value as RFC 8941 spells it."""
+def _pattern_read(value: str, encodings: Sequence[Encoding]) -> dict[str, bytes] | None:
+    """Return the one member of a value as nearly every sender writes it, or None for a value the parser must read."""
+    key, _, text = value.partition("=:")
+    if text[-1:] != ":" or (key not in _USUAL_KEYS and KEY.fullmatch(key) is None):
+        return None
+    for encoding in encodings:
+        decoded = _decoded(text[:-1], encoding)
+        if decoded is not None:
+            return {key: decoded}
+    return None
+
+
+def _decoded(text: str, encoding: Encoding) -> bytes | None:
+    """Return the bytes that `encoding` spells as `text` and in no other way, or None if there are none."""
+    if encoding == "base64url":
+        if "+" in text or "/" in text or "=" in text:
+            return None
+        text = text.translate(_TO_BASE64) + "=" * (-len(text) % 4)
+    try:
+        decoded = a2b_base64(text, strict_mode=True)
+    except ValueError:
+        return None
+    # The unused bits of the last character may be other than zero: a second spelling of the same bytes.
+    return decoded if b2a_base64(decoded, newline=False).decode("ascii") == text else None
+
+
+def _to_padded(value: str, encodings: Sequence[Encoding]) -> str:
+    """Check that every byte sequence is in one of `encodings`, and return the value as RFC 9651 spells it."""
 
     def padded(match: re.Match[str]) -> str:
         text: str | None = match[1]
         if text is None:
             return match[0]
-        # What is spelled alike in both stands for the same bytes in both, so which one matches decides nothing.
-        if not any(_SPELLING[encoding].fullmatch(text) for encoding in encodings):
-            raise MalformedField("a byte sequence is not in the profile's Base64: alphabet, padding or stray bits")
-        return f":{text.translate(_TO_BASE64)}{'=' * (-len(text) % 4)}:"
+        for encoding in encodings:
+            decoded = _decoded(text, encoding)
+            if decoded is not None:
+                return serialize_byte_sequence(decoded, "base64")
+        raise MalformedField("a byte sequence is not in the profile's Base64: alphabet, padding or stray bits")
 
     return _LEXEME.sub(padded, value)
+
+
+def _reject_duplicate(_key: str, context: str) -> None:
+    raise MalformedField(f"a {'label or key' if context == 'dictionary' else 'parameter'} is repeated")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from undersigned.message.request import Request
-    from undersigned.message.structured_fields import Component
+    from undersigned.message.signature_input import Component
     from undersigned.url import CanonicalURL
 
 MOST_PARSED = 64

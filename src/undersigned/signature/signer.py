@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from undersigned.errors import ConfigurationError, SigningError
 from undersigned.message.content_digest import DIGEST_ALGORITHMS, ContentDigest, content_digest
+from undersigned.message.signature_input import Component, parse_signature_input, serialize_signature_input
 from undersigned.message.structured_fields import (
     KEY,
-    Component,
     MalformedField,
     is_list,
     parse_byte_sequences,
-    parse_signature_input,
     serialize_byte_sequence,
-    serialize_signature_input,
 )
 from undersigned.signature.components import ComponentValues, UnresolvableComponent, signature_base
 from undersigned.signature.keys import SigningKey

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from undersigned.policy.operation import Operation
     from undersigned.replay.store import Claim
     from undersigned.url import CanonicalURL
-    from undersigned.verification.candidate import ParsedSignature
     from undersigned.verification.revocation import RevocationList
+    from undersigned.verification.screening import ParsedSignature
 
 MOST_CANDIDATES: Final = 4
 """Upper bound on the keys that are tried for one signature: each takes a verification."""

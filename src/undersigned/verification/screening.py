@@ -1,35 +1,100 @@
-"""Screening: what a message's signature fields say, judged before any key is looked for (AdCP steps 0 to 6)."""
+"""Screening: read and check the signature fields of a message, before any key is looked up (AdCP steps 0 to 6)."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypedDict, cast
 
 from undersigned.message.content_digest import ContentDigest
-from undersigned.message.plain_fields import plain_byte_sequence, plain_signature_input
-from undersigned.message.structured_fields import MalformedField, is_list, parse_byte_sequences, parse_signature_input
+from undersigned.message.json_content import says_json
+from undersigned.message.signature_input import parse_signature_input
+from undersigned.message.structured_fields import MalformedField, is_list, parse_byte_sequences
+from undersigned.signature.key_source import KeyLookup
 from undersigned.signature.profile import PARAMETERS
-from undersigned.verification.candidate import ParsedSignature
-from undersigned.verification.plain_screening import LONGEST_PLAIN, plain_candidate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from undersigned.message.header_fields import HeaderFields
     from undersigned.message.request import Request
-    from undersigned.message.structured_fields import Parameter, SignatureInput
+    from undersigned.message.signature_input import Coverage, SignatureInput
+    from undersigned.message.structured_fields import Parameter
     from undersigned.signature.profile import Profile
 
-_INTEGERS = frozenset({"created", "expires"})
 _REQUIRED = frozenset(PARAMETERS)
+_TYPES = tuple([(name, int if name in {"created", "expires"} else str) for name in PARAMETERS])
+_QUERY_COMPONENTS = frozenset({"@target-uri", "@request-target"})
 
-LONGEST_FIELD = 2048
-"""The longest Signature-Input, Signature and Content-Digest that are read; an AdCP signature takes some 400 characters.
 
-Reading a structured field costs up to a microsecond a character, more at a delimiter, and a stranger has it read.
-"""
-MOST_DELIMITERS = 64
-"""The most commas, semicolons, colons, spaces, backslashes and percent signs in one: five signatures' worth."""
-_DELIMITERS = ",;: \\%"
+class _Parameters(TypedDict):
+    """The signature parameters that a profile requires (RFC 9421 section 2.3)."""
+
+    created: int
+    expires: int
+    nonce: str
+    keyid: str
+    alg: str
+    tag: str
+
+
+class ParsedSignature(NamedTuple):
+    """A signature that passed steps 0 to 6: it has the profile's shape, and its key is not yet looked up.
+
+    Attributes:
+        request: the message.
+        profile: the profile it is verified by.
+        now: the verifier's clock when verifying began, seconds since the epoch.
+        label: the label of the signature.
+        coverage: its covered components.
+        text: the value of `@signature-params`, as it appears in the base.
+        signature: its bytes.
+        digest: the Content-Digest it covers, or None.
+        keyid: the key id it names.
+        algorithm: the RFC 9421 algorithm name it names.
+        nonce: its nonce.
+        created: seconds since the epoch.
+        expires: seconds since the epoch.
+        until: when the nonce may be forgotten: no clock within the skew accepts the signature any more (step 13).
+    """
+
+    request: Request
+    profile: Profile
+    now: float
+    label: str
+    coverage: Coverage
+    text: str
+    signature: bytes
+    digest: ContentDigest | None
+    keyid: str
+    algorithm: str
+    nonce: str
+    created: int
+    expires: int
+    until: float
+
+    def lookup(self, *, again: bool = False) -> KeyLookup:
+        """Return what a key source is asked (step 7)."""
+        request = self.request
+        parameters: dict[str, str | int] = {
+            "created": self.created,
+            "expires": self.expires,
+            "nonce": self.nonce,
+            "keyid": self.keyid,
+            "alg": self.algorithm,
+            "tag": self.profile.tag,
+        }
+        return KeyLookup(
+            self.keyid, parameters, self.coverage.names, request.method, request.url, request.fields, again
+        )
+
+    @property
+    def covers_unseen_query(self) -> bool:
+        """Whether a lone `?` that the server could not show would change what is signed."""
+        return self.request.query_unknown and not _QUERY_COMPONENTS.isdisjoint(self.coverage.names)
+
+    @property
+    def is_json(self) -> bool:
+        """Whether the request has content, and says it is JSON."""
+        return self.request.has_body and says_json(self.request)
 
 
 def is_signed(fields: HeaderFields) -> bool:
@@ -38,25 +103,25 @@ def is_signed(fields: HeaderFields) -> bool:
 
 
 def screen(request: Request, profile: Profile, *, now: float) -> ParsedSignature:
-    """Read and judge the signature fields of a message (steps 0 to 6).
+    """Read and check the signature fields of a message (steps 0 to 6).
+
+    Args:
+        request: the message.
+        profile: the profile to verify it by.
+        now: seconds since the epoch.
 
     Raises:
-        SignatureError: the first step that does not hold.
+        SignatureError: the message is not signed, or its signature is malformed or not what the profile asks for. The
+            error is of the first step that fails.
     """
-    return plain_candidate(request, profile, now=now) or screen_any(request, profile, now=now)
-
-
-def screen_any(request: Request, profile: Profile, *, now: float) -> ParsedSignature:
-    """Do what `screen` does without the look for a plain message first, which tests hold it equal to."""
     if not is_signed(request.fields):
         raise profile.error("signature_required", step=0, detail="the request is not signed")
     try:
-        label, read, signature = _read(request, profile)
-        _check_types(read.parameters, profile)
-        digest = _covered_fields(request, profile, read.coverage.names)
+        label, read, signature = _signature(request.fields, profile)
+        given = _typed(read.parameters, profile)
+        digest = _covered_digest(request.fields, read.coverage, profile)
     except MalformedField as malformed:
         raise profile.error("signature_header_malformed", step=1, detail=str(malformed)) from None
-    given = read.parameters
     if not _REQUIRED.issubset(given):
         missing = [name for name in PARAMETERS if name not in given]
         raise profile.error("signature_params_incomplete", step=2, detail=f"no {', '.join(missing)} parameter")
@@ -64,8 +129,9 @@ def screen_any(request: Request, profile: Profile, *, now: float) -> ParsedSigna
         raise profile.error("signature_tag_invalid", step=3, detail="tag is not the profile's")
     if given["alg"] not in profile.algorithms:
         raise profile.error("signature_alg_not_allowed", step=4, detail="alg is not one of the profile's algorithms")
-    created, expires = _window(given, profile, now=now)
-    _check_components(request, profile, read)
+    created, expires = given["created"], given["expires"]
+    _check_window(created, expires, profile, now=now)
+    _check_coverage(read.coverage, request, profile)
     return ParsedSignature(
         request=request,
         profile=profile,
@@ -75,87 +141,61 @@ def screen_any(request: Request, profile: Profile, *, now: float) -> ParsedSigna
         text=read.text,
         signature=signature,
         digest=digest,
-        keyid=str(given["keyid"]),
-        algorithm=str(given["alg"]),
-        nonce=str(given["nonce"]),
+        keyid=given["keyid"],
+        algorithm=given["alg"],
+        nonce=given["nonce"],
         created=created,
         expires=expires,
         until=float(expires + profile.clock_skew),
     )
 
 
-def _read(request: Request, profile: Profile) -> tuple[str, SignatureInput, bytes]:
-    """Return the label that is processed, its Signature-Input member and its signature bytes (step 1)."""
-    if not request.fields.are_valid:
-        raise MalformedField("a field name is not a token, or a field value holds CR, LF or NUL")
-    input_value, value = request.fields.combined("signature-input"), request.fields.combined("signature")
-    if input_value is None or value is None:
-        raise MalformedField("Signature and Signature-Input must come together")
-    _check_size(value)
-    inputs, sequence = _inputs(input_value), plain_byte_sequence(value, profile.encoding)
-    signatures = parse_byte_sequences(value, profile.encoding) if sequence is None else dict([sequence])
-    label = processed_label(inputs, profile)
-    if label not in signatures:
-        raise MalformedField("the label that is processed stands in Signature-Input and not in Signature")
-    return label, inputs[label], signatures[label]
-
-
-def _inputs(value: str) -> dict[str, SignatureInput]:
-    """Read a Signature-Input, a short plain one whatever it holds, as it takes no parser (step 1)."""
-    if len(value) > LONGEST_PLAIN:
-        _check_size(value)
-    plain = plain_signature_input(value)
-    if plain is not None:
-        return dict([plain])
-    _check_size(value)
-    return parse_signature_input(value)
-
-
-def _check_size(value: str) -> None:
-    """Refuse a field value that would take longer to read than a signature takes to verify (step 1)."""
-    if len(value) > LONGEST_FIELD or sum(map(value.count, _DELIMITERS)) > MOST_DELIMITERS:
-        raise MalformedField(
-            f"a signature field or digest has more than {LONGEST_FIELD} characters or {MOST_DELIMITERS} delimiters"
-        )
-
-
 def processed_label(inputs: Mapping[str, SignatureInput], profile: Profile) -> str:
-    """Return the one of the labels that is processed: the profile's, else the first with its tag, else the first."""
+    """Return the label to verify: the profile's, else the first with the profile's tag, else the first."""
     if profile.label in inputs:
         return profile.label
     tagged = [label for label, read in inputs.items() if read.parameters.get("tag") == profile.tag]
     return tagged[0] if tagged else next(iter(inputs))
 
 
-def _check_types(parameters: Mapping[str, Parameter], profile: Profile) -> None:
-    """Refuse a parameter of the wrong structured field type, and a nonce of the wrong shape (step 1)."""
-    for name in PARAMETERS:
-        expected = int if name in _INTEGERS else str
+def _signature(fields: HeaderFields, profile: Profile) -> tuple[str, SignatureInput, bytes]:
+    """Return the label to verify, its member of Signature-Input and its signature (step 1)."""
+    if not fields.are_valid:
+        raise MalformedField("a field name is not a token, or a field value has CR, LF or NUL")
+    given, signature = fields.combined("signature-input"), fields.combined("signature")
+    if given is None or signature is None:
+        raise MalformedField("Signature and Signature-Input must come together")
+    inputs, signatures = parse_signature_input(given), parse_byte_sequences(signature, profile.encoding)
+    label = processed_label(inputs, profile)
+    if label not in signatures:
+        raise MalformedField("the label to verify is in Signature-Input and not in Signature")
+    return label, inputs[label], signatures[label]
+
+
+def _typed(parameters: Mapping[str, Parameter], profile: Profile) -> _Parameters:
+    """Check the types of the signature parameters, as far as they are given, and the shape of the nonce (step 1)."""
+    for name, expected in _TYPES:
         if name in parameters and type(parameters[name]) is not expected:
             raise MalformedField(f"the {name} parameter is not {'an integer' if expected is int else 'a string'}")
-    nonce = parameters.get("nonce")
-    if isinstance(nonce, str) and not profile.accepts_nonce(nonce):
+    typed = cast("_Parameters", parameters)
+    if "nonce" in typed and not profile.accepts_nonce(typed["nonce"]):
         raise MalformedField(f"the nonce is not unpadded Base64url of at least {profile.nonce_bytes} bytes")
+    return typed
 
 
-def _covered_fields(request: Request, profile: Profile, names: frozenset[str]) -> ContentDigest | None:
-    """Hold a covered Content-Type to one value and a covered Content-Digest to the profile's spelling (step 1)."""
-    if "content-type" in names:
-        types = request.fields.values("content-type")
-        if len(types) > 1 or (types and is_list(types[0], longest=LONGEST_FIELD)):
+def _covered_digest(fields: HeaderFields, coverage: Coverage, profile: Profile) -> ContentDigest | None:
+    """Return the covered Content-Digest, and check that a covered Content-Type has one value (step 1)."""
+    if "content-type" in coverage.names:
+        types = fields.values("content-type")
+        if len(types) > 1 or (types and is_list(types[0])):
             raise MalformedField("the covered Content-Type has several values")
-    if "content-digest" not in names:
+    if "content-digest" not in coverage.names:
         return None
-    value = request.fields.combined("content-digest") or ""
-    _check_size(value)
-    return ContentDigest.parse(value, *profile.digest_encodings)
+    return ContentDigest.parse(fields.combined("content-digest") or "", *profile.digest_encodings)
 
 
-def _window(given: Mapping[str, Parameter], profile: Profile, *, now: float) -> tuple[int, int]:
-    """Return `created` and `expires`, judged by the verifier's clock (step 5)."""
-    created, expires = given["created"], given["expires"]
-    assert isinstance(created, int)  # noqa: S101 - step 1 has judged the types; this tells the type checker
-    assert isinstance(expires, int)  # noqa: S101 - the same
+def _check_window(created: int, expires: int, profile: Profile, *, now: float) -> None:
+    """Check that the signature is valid now, and for no longer than the profile allows (step 5)."""
     fault = ""
     if expires <= created:
         fault = "expires is not after created"
@@ -167,12 +207,11 @@ def _window(given: Mapping[str, Parameter], profile: Profile, *, now: float) -> 
         fault = "the signature has expired"
     if fault:
         raise profile.error("signature_window_invalid", step=5, detail=fault)
-    return created, expires
 
 
-def _check_components(request: Request, profile: Profile, read: SignatureInput) -> None:
-    """Hold the covered components to what the profile requires, without parameters, and forbids, with any (step 6)."""
-    coverage, required = read.coverage, profile.required_components(has_body=request.has_body)
+def _check_coverage(coverage: Coverage, request: Request, profile: Profile) -> None:
+    """Check that required components are covered without parameters, and forbidden ones not at all (step 6)."""
+    required = profile.required_components(has_body=request.has_body)
     if not coverage.bare.issuperset(required):
         missing = [name for name in required if name not in coverage.bare]
         raise profile.error("signature_components_incomplete", step=6, detail=f"{', '.join(missing)} must be covered")

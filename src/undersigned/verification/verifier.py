@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from undersigned.replay.store import AsyncReplayStore, Claim, ReplayStore
     from undersigned.signature.key_source import AsyncKeySource, KeyLookup, KeySource
     from undersigned.signature.keys import VerificationKey
-    from undersigned.verification.candidate import ParsedSignature
     from undersigned.verification.checklist import AuthenticatedSignature, VerifiedSignature
     from undersigned.verification.revocation import AsyncRevocationSource, RevocationList, RevocationSource
+    from undersigned.verification.screening import ParsedSignature
 
 Answer = TypeVar("Answer")
 

@@ -11,7 +11,8 @@ from urllib.parse import unquote, unquote_plus
 
 from undersigned.cli.explain.body_digest import digest_cause, in_base64
 from undersigned.errors import MalformedURL
-from undersigned.message.structured_fields import MalformedField, parse_signature_input
+from undersigned.message.signature_input import parse_signature_input
+from undersigned.message.structured_fields import MalformedField
 from undersigned.url import URL, canonicalize_authority, explain
 
 if TYPE_CHECKING:

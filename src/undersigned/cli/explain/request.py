@@ -11,7 +11,8 @@ from undersigned.cli.explain.base_difference import BaseDifference, compare_base
 from undersigned.cli.explain.body_digest import digest_cause
 from undersigned.errors import MalformedURL, SignatureError, printable
 from undersigned.message.request_target import received_target
-from undersigned.message.structured_fields import MalformedField, parse_byte_sequences, parse_signature_input
+from undersigned.message.signature_input import parse_signature_input
+from undersigned.message.structured_fields import MalformedField, parse_byte_sequences
 from undersigned.replay.memory import UncheckedReplay
 from undersigned.signature.components import ComponentValues, UnresolvableComponent, signature_base
 from undersigned.verification.screening import processed_label
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
     from undersigned.cli.lines import Answer
     from undersigned.errors import Step
     from undersigned.message.request import Request
-    from undersigned.message.structured_fields import Encoding, SignatureInput
+    from undersigned.message.signature_input import SignatureInput
+    from undersigned.message.structured_fields import Encoding
     from undersigned.signature.key_source import KeySource
     from undersigned.signature.profile import Profile
 

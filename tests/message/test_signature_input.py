@@ -1,0 +1,207 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from decimal import Decimal
+
+import http_sf
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from undersigned.errors import UndersignedError
+from undersigned.message.signature_input import parse_signature_input, serialize_signature_input
+from undersigned.message.structured_fields import MalformedField
+from undersigned.signature.profile import PARAMETERS
+
+
+def one(value: str):
+    return parse_signature_input(value)["s"]
+
+
+def test_a_signature_input_is_read_into_components_parameters_and_text():
+    read = one('s=("@method"  "x-a";sf "@query-param";name="q");created=1;  keyid="k"')
+    assert [component.name for component in read.components] == ["@method", "x-a", "@query-param"]
+    assert [component.text for component in read.components] == ['"@method"', '"x-a";sf', '"@query-param";name="q"']
+    assert [component.bare for component in read.components] == [True, False, False]
+    assert read.parameters == {"created": 1, "keyid": "k"}
+    assert read.text == '("@method" "x-a";sf "@query-param";name="q");created=1;keyid="k"'
+
+
+def test_every_label_is_read():
+    read = parse_signature_input('a=("@method");created=1, b=();x')
+    assert [(label, member.text) for label, member in read.items()] == [("a", '("@method");created=1'), ("b", "();x")]
+
+
+def test_a_component_gives_back_its_item():
+    item = one('s=("x-a";key="m";sf)').components[0].item()
+    assert (item.value, dict(item.params)) == ("x-a", {"key": "m", "sf": True})
+
+
+@pytest.mark.parametrize(
+    ("raw", "value"),
+    [
+        ("1", 1),
+        ("-1", -1),
+        ("1.5", Decimal("1.5")),
+        ("?1", True),
+        ("?0", False),
+        ("tok/en:1", http_sf.Token("tok/en:1")),
+        (":AQID:", b"\1\2\3"),
+        ("@0", datetime(1970, 1, 1, tzinfo=UTC)),
+        ('%"f%c3%bc"', http_sf.DisplayString("fü")),
+        ('"a\\"b\\\\c"', 'a"b\\c'),
+    ],
+)
+def test_a_parameter_of_every_type_is_read_and_written_as_it_was(raw, value):
+    read = one(f"s=();p={raw}")
+    assert read.parameters == {"p": value}
+    assert type(read.parameters["p"]) is type(value)
+    assert read.text == ("();p" if raw == "?1" else f"();p={raw}")
+
+
+@pytest.mark.parametrize(
+    ("value", "fault"),
+    [
+        ("", "the field value is empty"),
+        ("  ", "the field value is empty"),
+        ("s", "a member of Signature-Input is not an inner list"),
+        ('s="@method"', "a member of Signature-Input is not an inner list"),
+        ("s=1, t=()", "a member of Signature-Input is not an inner list"),
+        ("s=(method)", "a covered component is not a lower-case string"),
+        ("s=(1)", "a covered component is not a lower-case string"),
+        ("s=(:AAAA:)", "a covered component is not a lower-case string"),
+        ('s=("X-A")', "a covered component is not a lower-case string"),
+        ('s=("a" "a")', "a covered component is repeated, or is @signature-params itself"),
+        ('s=("a";x;y "a";y;x)', "a covered component is repeated, or is @signature-params itself"),
+        ('s=("@signature-params")', "a covered component is repeated, or is @signature-params itself"),
+        ('s=("@signature-params";x)', "a covered component is repeated, or is @signature-params itself"),
+        ("s=(), s=()", "a label or key is repeated"),
+        ("s=();a=1;a=1", "a parameter is repeated"),
+        ('s=("a";x=1;x=2)', "a parameter is repeated"),
+        ('s=("é")', "the field value is not ASCII"),
+        ("s=(), \ud800", "the field value is not ASCII"),
+        ("s=(", "the field value is not a structured field dictionary"),
+        ("S=()", "the field value is not a structured field dictionary"),
+        ("s=(),", "the field value is not a structured field dictionary"),
+        ("s=();p=1000000000000000", "the field value is not a structured field dictionary"),
+        ("s=();p=@999999999999999", "the field value is not a structured field dictionary"),
+        ("s=();p=%", "the field value is not a structured field dictionary"),
+    ],
+)
+def test_what_is_not_a_signature_input_is_refused_in_our_words(value, fault):
+    with pytest.raises(MalformedField) as caught:
+        parse_signature_input(value)
+    assert str(caught.value) == fault
+    assert isinstance(caught.value, UndersignedError)
+
+
+def test_signature_parameters_are_written_in_the_order_given():
+    text = serialize_signature_input(("@method", "x-a"), {"created": 1, "nonce": 'a"b', "flag": True})
+    assert text == '("@method" "x-a");created=1;nonce="a\\"b";flag'
+
+
+def test_an_empty_list_of_components_is_written():
+    assert serialize_signature_input((), {}) == "()"
+
+
+# Nearly every value is read by pattern if it is alone, and by the parser if it is among others.
+
+COMPONENTS = '("@method" "@target-uri" "@authority" "content-type" "x-own")'
+VALUES = {"created": "1", "expires": "301", "nonce": '"bm9uY2U"', "keyid": '"k 1"', "alg": '"ed25519"', "tag": '"t"'}
+
+
+def written(names=PARAMETERS, **others) -> str:
+    return f"sig1={COMPONENTS}" + "".join(f";{name}={others.get(name, VALUES.get(name))}" for name in names)
+
+
+def outcome(value):
+    """What is read of a value with the types of its parameters, or None if it is rejected."""
+    try:
+        read = parse_signature_input(value)
+    except MalformedField:
+        return None
+    return [
+        (label, member, [type(parameter) for parameter in member.parameters.values()]) for label, member in read.items()
+    ]
+
+
+def among_others(value):
+    """The same of a value that another member follows."""
+    read = outcome(f"{value}, zz=()")
+    return None if read is None else read[:-1]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        written(),
+        written(PARAMETERS[::-1]),
+        written(("keyid",)),
+        written(("tag", "created")),
+        written(created="-1"),
+        written(created="1.0"),
+        written(created="01"),
+        written(keyid=r'"a\"b"'),
+        written(keyid="token"),
+        written().replace('"x-own"', '"x-own";sf'),
+        written().replace('" "', '"  "'),
+        "sig1=()",
+    ],
+)
+def test_a_member_alone_is_read_as_it_is_among_others(value):
+    assert outcome(value) is not None
+    assert outcome(value) == among_others(value)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        written(created="1" * 16),
+        written(tag='"é"'),
+        written((*PARAMETERS, "tag")),
+        written(("created", "created")),
+        written().replace('"x-own"', '"X-Own"'),
+        written().replace('"x-own"', '"@method"'),
+        written().replace('"x-own"', '"@signature-params"'),
+        written(("tag",)).replace('"x-own"', '"@signature-params"'),
+        written().replace("sig1", "Sig1"),
+        "",
+    ],
+)
+def test_a_member_alone_is_rejected_as_it_is_among_others(value):
+    assert outcome(value) is among_others(value) is None
+
+
+@given(st.text(st.sampled_from('sig1=("@method" "x");created=10;nonce="a\\",é:?\t'), max_size=60))
+def test_no_text_is_read_otherwise_than_it_is_among_others(value):
+    assert outcome(value) in (None, among_others(value))
+
+
+@given(st.data())
+def test_no_change_of_a_member_is_read_otherwise_than_it_is_among_others(data):
+    value = written(data.draw(st.permutations(PARAMETERS)))
+    at = data.draw(st.integers(0, len(value)))
+    end = data.draw(st.integers(at, min(len(value), at + 3)))
+    put = data.draw(st.text(st.sampled_from('"\\ ;=(),:0aA-_é@*'), max_size=3))
+    changed = value[:at] + put + value[end:]
+    assert outcome(changed) in (None, among_others(changed))
+
+
+@pytest.mark.parametrize("keyid", ["https://b.example/" + "%E4" * 60, "a:b:c;d,e " * 20, ":" * 200])
+def test_a_short_member_is_read_whatever_delimiters_its_strings_have(keyid):
+    for names in (PARAMETERS, PARAMETERS[::-1]):
+        assert parse_signature_input(written(names, keyid=f'"{keyid}"'))["sig1"].parameters["keyid"] == keyid
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        written(keyid=f'"{"k" * 2048}"'),
+        written(keyid=f'"{" " * 512}"'),
+        written() + ";p=?1" * 70,
+        f'{written()};d=%"{"%41" * 65}"',
+    ],
+)
+def test_a_field_too_large_is_malformed(value):
+    with pytest.raises(MalformedField, match="more than 2048 characters or 64 delimiters"):
+        parse_signature_input(value)

@@ -6,7 +6,7 @@ import sys
 
 
 def main() -> None:
-    """Run the command line; exit 2 with one line where the extra that carries it is not installed."""
+    """Run the command line. If the extra `cli` is not installed, write one line and exit with code 2."""
     try:
         from undersigned.cli.group import undersigned  # noqa: PLC0415 - absent without the extra
     except ModuleNotFoundError as missing:

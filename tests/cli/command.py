@@ -1,4 +1,4 @@
-"""The real command in a process of its own, and in this process where a branch is looked at."""
+"""The real command, in its own process, or in this process for branch coverage."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def invoke(*args: str, stdin: bytes = b""):
 
 
 def objects(output: bytes) -> list[dict[str, object]]:
-    """The objects a command wrote, one a line."""
+    """Return the objects that a command wrote, one per line."""
     return [json.loads(line) for line in output.decode("ascii").splitlines()]
 
 
 def answers(*args: str, stdin: bytes) -> list[dict[str, object]]:
-    """What a command answers to lines in this process, holding that it raises nothing."""
+    """Return a command's answers to lines in this process, and check that it raises nothing."""
     result = invoke(*args, stdin=stdin)
     assert result.exception is None, result.exception
     assert (result.exit_code, result.stderr) == (0, "")
@@ -40,7 +40,7 @@ def answers(*args: str, stdin: bytes) -> list[dict[str, object]]:
 
 
 def lines(*values: object) -> bytes:
-    """JSON values, one a line."""
+    """Return JSON values, one per line."""
     return b"".join(json.dumps(value).encode() + b"\n" for value in values)
 
 

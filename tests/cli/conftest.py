@@ -1,4 +1,4 @@
-"""Two key pairs on disk, one of which the JWK set does not have."""
+"""Two key pairs on disk. The JWK set contains one of them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KEYID = "buyer-2026"
 
 @dataclass(frozen=True)
 class KeyFiles:
-    """Files a command is given."""
+    """The key files for a command."""
 
     private: str
     public: str

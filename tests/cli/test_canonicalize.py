@@ -8,7 +8,7 @@ ANSWER = {"target_uri": "https://a.example/b?c", "authority": "a.example"}
 SPELLING = "HTTPS://A.example:443/%62?c"
 
 
-def test_a_json_string_a_line_gives_the_canonical_form_a_line():
+def test_dash_writes_one_canonical_form_per_line():
     done = run("canonicalize", "-", stdin=lines(SPELLING, "http://b.example:8080"))
     assert (done.returncode, done.stderr) == (0, b"")
     assert objects(done.stdout) == [
@@ -17,7 +17,7 @@ def test_a_json_string_a_line_gives_the_canonical_form_a_line():
     ]
 
 
-def test_a_malformed_url_gives_its_code_and_rule_and_the_command_goes_on():
+def test_malformed_url_gives_its_code_and_rule_and_the_command_continues():
     refused, answered = answers("canonicalize", "-", stdin=lines("ftp://a.example", SPELLING))
     assert answered == ANSWER
     assert refused.keys() == {"error", "rule", "message"}
@@ -26,12 +26,12 @@ def test_a_malformed_url_gives_its_code_and_rule_and_the_command_goes_on():
     assert "ftp" in refused["message"]
 
 
-def test_a_value_that_is_no_string_is_a_malformed_line():
+def test_line_is_malformed_when_it_is_not_a_string():
     for answer in answers("canonicalize", "-", stdin=lines(None, 1, ["https://a.example"], {"url": 1})):
         assert answer == {"error": "line_malformed", "rule": "line", "message": "the line is not a JSON string"}
 
 
-def test_received_refuses_a_host_that_a_producer_would_convert():
+def test_received_rejects_a_non_ascii_host():
     url = lines("https://b\u00fccher.example/")
     [converted] = answers("canonicalize", "-", stdin=url)
     [refused] = answers("canonicalize", "--received", "-", stdin=url)
@@ -39,47 +39,47 @@ def test_received_refuses_a_host_that_a_producer_would_convert():
     assert refused["error"] == "target_uri_malformed"
 
 
-def test_arguments_give_a_target_uri_a_line():
+def test_arguments_give_one_target_uri_per_line():
     result = invoke("canonicalize", SPELLING, "http://b.example")
     assert (result.exit_code, result.stdout) == (0, "https://a.example/b?c\nhttp://b.example/\n")
 
 
-def test_a_malformed_argument_goes_to_standard_error_and_exits_1_with_the_others_written():
+def test_malformed_argument_goes_to_standard_error_with_exit_1_after_the_valid_ones():
     result = invoke("canonicalize", "ftp://a.example", SPELLING)
     assert (result.exit_code, result.stdout) == (1, "https://a.example/b?c\n")
     assert result.stderr.startswith("target_uri_malformed: ")
     assert result.stderr.count("\n") == 1
 
 
-def test_json_gives_an_object_for_each_argument():
+def test_json_writes_an_object_for_each_argument():
     result = invoke("canonicalize", "--json", SPELLING, "ftp://a.example")
     answered, refused = objects(result.stdout_bytes)
     assert (result.exit_code, answered, refused["error"]) == (1, ANSWER, "target_uri_malformed")
     assert invoke("canonicalize", "--json", SPELLING).exit_code == 0
 
 
-def test_json_is_what_the_dash_gives_anyway():
+def test_dash_writes_json_with_or_without_the_json_option():
     assert answers("canonicalize", "--json", "-", stdin=lines(SPELLING)) == [ANSWER]
 
 
-def test_the_dash_stands_alone():
+def test_dash_is_a_usage_error_when_combined_with_urls():
     result = invoke("canonicalize", "-", "https://a.example")
     assert (result.exit_code, result.stdout) == (2, "")
-    assert "stands alone" in result.stderr
+    assert "as the only argument" in result.stderr
 
 
-def test_no_argument_is_a_usage_error():
+def test_missing_argument_is_a_usage_error():
     assert invoke("canonicalize").exit_code == 2
 
 
-def test_an_argument_that_is_not_text_is_refused_without_a_traceback():
+def test_argument_is_rejected_without_a_traceback_when_it_is_not_utf_8():
     done = run("canonicalize", b"https://a.example/\xff")
     assert (done.returncode, done.stdout) == (1, b"")
     assert done.stderr.startswith(b"target_uri_malformed: ")
 
 
 @given(url=st.text() | st.text(alphabet="htps:/@[]%2F.-\u00fc\ud800\0\x1b\u202e").map("https://".__add__))
-def test_any_string_gives_its_canonical_form_or_a_refusal_without_control_characters(url):
+def test_any_string_gives_its_canonical_form_or_a_printable_error(url):
     [answer] = answers("canonicalize", "-", stdin=lines(url))
     assert set(answer) in ({"target_uri", "authority"}, {"error", "rule", "message"})
     assert all(text.isascii() and text.isprintable() for text in answer.values())
@@ -99,12 +99,12 @@ def test_explain_adds_the_changes_to_each_object():
     assert objects(result.stdout_bytes) == [changed]
 
 
-def test_explain_shows_a_person_each_rule_and_the_result():
+def test_explain_shows_each_rule_and_the_result_as_text():
     result = invoke("canonicalize", "--explain", SPELLING, "ftp://a.example")
     assert (result.exit_code, result.stderr) == (1, "")
     assert "\n  = https://a.example/b?c  (the result)\nftp://a.example\n  ! web-scheme: " in result.stdout
 
 
-def test_explain_of_a_received_url_begins_with_what_a_receiver_refuses():
+def test_explain_applies_the_received_rule_when_received_is_given():
     result = invoke("canonicalize", "--explain", "--received", "https://b\u00fccher.example/")
     assert (result.exit_code, "! as-received: " in result.stdout) == (1, True)

@@ -14,7 +14,7 @@ def shown(expected: str, found: str, width: int = 40) -> list[str]:
     return [line for line, _ in lines(Difference("x", expected, found), width=width)]
 
 
-def test_two_short_texts_stand_one_above_the_other_the_first_difference_marked():
+def test_short_texts_are_shown_one_above_the_other_with_a_mark():
     assert shown("refused with a", "refused with b") == [
         "expected: refused with a",
         "found:    refused with b",
@@ -22,11 +22,11 @@ def test_two_short_texts_stand_one_above_the_other_the_first_difference_marked()
     ]
 
 
-def test_what_was_found_stands_alone_where_nothing_was_expected():
+def test_only_the_found_text_is_shown_when_nothing_was_expected():
     assert shown("", "the file is not JSON\n") == ["the file is not JSON\\n"]
 
 
-def test_two_bases_stand_side_by_side_the_first_difference_marked():
+def test_bases_are_shown_in_two_columns_with_a_mark():
     found = BASE.replace("query", "qurey")
     assert shown(BASE, found, width=30) == [
         "expected                        found",
@@ -38,7 +38,7 @@ def test_two_bases_stand_side_by_side_the_first_difference_marked():
     ]
 
 
-def test_a_base_that_ends_early_is_marked_where_it_ends():
+def test_base_that_ends_early_is_marked_at_its_end():
     assert shown("a\nb", "a", width=20) == [
         "expected              found",
         "a                     a",
@@ -47,7 +47,7 @@ def test_a_base_that_ends_early_is_marked_where_it_ends():
     ]
 
 
-def test_a_long_line_goes_on_below_in_its_column():
+def test_long_line_continues_in_the_next_row_of_its_column():
     assert shown("a" * 45, "a" * 44 + "b", width=20) == [
         "expected              found",
         "a" * 20 + "  " + "a" * 20,
@@ -57,11 +57,11 @@ def test_a_long_line_goes_on_below_in_its_column():
     ]
 
 
-def test_a_difference_behind_a_full_row_has_a_row_of_its_own():
+def test_difference_after_a_full_row_gets_its_own_row():
     assert shown("a" * 40, "a" * 40 + "b", width=20)[-2:] == ["                      b", "^                     ^"]
 
 
-def test_what_is_not_printable_ascii_is_escaped_and_the_mark_stays_under_it():
+def test_unprintable_characters_are_escaped_and_the_mark_stays_below_them():
     assert shown("a\x1b[31m\u00e9x", "a\x1b[31m\u00e9y") == [
         "expected: a\\x1b[31m\\xe9x",
         "found:    a\\x1b[31m\\xe9y",
@@ -69,7 +69,7 @@ def test_what_is_not_printable_ascii_is_escaped_and_the_mark_stays_under_it():
     ]
 
 
-def test_of_long_texts_only_what_is_around_the_difference_is_shown():
+def test_long_texts_are_shown_only_around_the_difference():
     expected = "\n".join(map(str, range(1000)))
     told = shown(expected, expected.replace("\n500\n", "\n5OO\n"))
     assert len(told) == 1 + 41 + 1
@@ -77,13 +77,13 @@ def test_of_long_texts_only_what_is_around_the_difference_is_shown():
     assert told[-1].split() == ["520", "520"]
 
 
-def test_the_mark_alone_is_told_apart():
+def test_only_the_mark_is_flagged_as_a_mark():
     difference = Difference("x", BASE, BASE[:-1])
     assert [line.split() for line, is_mark in lines(difference, width=40) if is_mark] == [["^", "^"]]
 
 
 @given(expected=st.text(min_size=1), found=st.text(), width=st.integers(NARROWEST, 60))
-def test_any_two_texts_are_shown_in_printable_ascii_within_the_width_with_one_mark(expected, found, width):
+def test_any_two_texts_are_printable_within_the_width_with_one_mark(expected, found, width):
     difference = Difference.between("x", expected, found)
     if difference is None:
         return
@@ -96,5 +96,5 @@ def test_any_two_texts_are_shown_in_printable_ascii_within_the_width_with_one_ma
 
 
 @pytest.mark.parametrize("width", [20, 40])
-def test_a_text_in_several_lines_is_never_put_in_one(width):
+def test_text_of_several_lines_is_shown_in_columns(width):
     assert shown("a\nb", "c", width=width)[0].split() == ["expected", "found"]

@@ -24,7 +24,7 @@ def wrong(directory: Path, **members) -> Path:
     return lay_files(directory, {SIGNED: {**own(SIGNED), **members}})
 
 
-def test_without_a_terminal_everything_is_plain_ascii(right):
+def test_output_is_plain_ascii_without_a_terminal(right):
     done = run("conformance", str(right))
     assert (done.returncode, done.stderr) == (0, f"{NAME}: 2 run\n".encode())
     assert done.stdout == (
@@ -43,14 +43,14 @@ def test_without_a_terminal_everything_is_plain_ascii(right):
         ({"request": 7}, "not a vector"),
     ],
 )
-def test_one_failure_is_exit_1_and_shown(members, what, right):
+def test_failure_is_shown_with_exit_1(members, what, right):
     result = invoke("conformance", str(wrong(right, **members)))
     assert result.exit_code == 1
     assert f"\nFAILED {NAME}: positive/ed25519: {what}\n" in result.stdout
     assert result.stdout.endswith("\n1 passed, 1 failed\n")
 
 
-def test_a_wrong_base_is_marked_under_its_first_differing_byte(right):
+def test_wrong_base_is_marked_below_its_first_differing_byte(right):
     base = own(SIGNED)["expected_signature_base"]
     at = base.index("own-buyer")
     result = invoke("conformance", str(wrong(right, expected_signature_base=base.replace("own-buyer", "Own-buyer"))))
@@ -61,7 +61,7 @@ def test_a_wrong_base_is_marked_under_its_first_differing_byte(right):
     assert [lines[number - 1][mark] for mark in marks] == ["O", "o"]
 
 
-def test_json_is_one_object_and_nothing_else(right):
+def test_json_writes_one_object_only(right):
     result = invoke("conformance", "--json", str(right))
     told = json.loads(result.stdout)
     assert (result.exit_code, result.stdout.count("\n")) == (0, 1)
@@ -69,7 +69,7 @@ def test_json_is_one_object_and_nothing_else(right):
     assert told["sets"] == [{"name": NAME, "passed": 2, "failed": 0, "total": 2}]
 
 
-def test_json_of_a_failure_is_exit_1(right):
+def test_json_reports_a_failure_with_exit_1(right):
     result = invoke("conformance", str(wrong(right, expected_signature_base="x")), "--json")
     told = json.loads(result.stdout)
     assert result.exit_code == 1
@@ -79,29 +79,29 @@ def test_json_of_a_failure_is_exit_1(right):
 
 
 @pytest.mark.parametrize("args", [[], ["--json"]])
-def test_a_directory_without_vectors_is_exit_2(args, tmp_path):
+def test_directory_without_vectors_is_a_usage_error(args, tmp_path):
     result = invoke("conformance", *args, str(lay(tmp_path)))
     assert (result.exit_code, result.stdout) == (2, "")
-    assert "holds no vectors: give the directory that holds request-signing or webhook-signing" in result.stderr
+    assert "contains no vectors: give the directory that contains request-signing or webhook-signing" in result.stderr
 
 
 @pytest.mark.parametrize("name", ["absent", "file"])
-def test_what_is_no_directory_is_exit_2(name, tmp_path):
+def test_path_is_a_usage_error_when_it_is_not_a_directory(name, tmp_path):
     (tmp_path / "file").write_text("")
     assert invoke("conformance", str(tmp_path / name)).exit_code == 2
 
 
-def test_a_directory_that_cannot_be_listed_is_exit_2_and_no_traceback(right, monkeypatch):
+def test_unreadable_directory_is_a_usage_error_without_a_traceback(right, monkeypatch):
     def refuse(_path):
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(Path, "iterdir", refuse)
     result = invoke("conformance", str(right))
     assert result.exit_code == 2
-    assert "a directory cannot be listed: Permission denied" in result.stderr
+    assert "a directory cannot be read: Permission denied" in result.stderr
 
 
-def test_a_foreign_file_fails_alone_and_without_a_traceback(right):
+def test_foreign_file_fails_alone_without_a_traceback(right):
     lay_files(right, {f"{NAME}/negative/{name}.json": data for name, data in FOREIGN.items()})
     result = invoke("conformance", str(right))
     assert result.exit_code == 1
@@ -120,7 +120,7 @@ FOREIGN = {
 }
 
 
-def test_on_a_terminal_it_shows_progress_and_colour_and_the_last_line_is_plain(right):
+def test_terminal_gets_progress_and_colour_and_a_plain_last_line(right):
     wrong(right, expected_signature_base="x")
     told = on_a_terminal("conformance", str(right))
     assert "\x1b[31m" in told
@@ -128,13 +128,13 @@ def test_on_a_terminal_it_shows_progress_and_colour_and_the_last_line_is_plain(r
     assert told.splitlines()[-1].strip() == "1 passed, 1 failed"
 
 
-def test_on_a_terminal_json_stays_one_object(right):
+def test_terminal_gets_one_object_with_json(right):
     told = on_a_terminal("conformance", "--json", str(right))
     assert json.loads(told[told.index("{") :])["passed"] == 2
 
 
 def on_a_terminal(*args: str) -> str:
-    """What a command writes whose output and errors are a terminal."""
+    """Return the output of a command whose output and errors are a terminal."""
     ours, theirs = pty.openpty()
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100", "NO_COLOR": ""}
     environment.pop("NO_COLOR")
@@ -151,7 +151,7 @@ def on_a_terminal(*args: str) -> str:
         while chunk := os.read(ours, 4096):
             written += chunk
     except OSError:
-        # Linux says so when the other end is closed.
+        # Linux raises this when the other end is closed.
         pass
     finally:
         os.close(ours)

@@ -17,7 +17,7 @@ def plugin(words):
 
 
 def install(directory, name: str, entry_points: str, **modules: str) -> dict[str, str]:
-    """Lay a distribution into `directory`, and return an environment that finds it."""
+    """Write a distribution into `directory`, and return an environment that finds it."""
     metadata = directory / f"{name}-1.dist-info"
     metadata.mkdir()
     (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1\n")
@@ -27,40 +27,40 @@ def install(directory, name: str, entry_points: str, **modules: str) -> dict[str
     return {**os.environ, "PYTHONPATH": str(directory)}
 
 
-def test_help_lists_the_commands_of_the_package_and_the_plugged_in_demo():
+def test_help_lists_the_commands_of_the_package_and_the_demo_plug_in():
     result = invoke("--help")
     assert result.exit_code == 0
     for name in ("canonicalize", "sign", "verify", "keygen", "doctor", "demo"):
         assert f"\n  {name} " in result.stdout
 
 
-def test_a_command_nobody_has_is_a_usage_error():
+def test_unknown_command_is_a_usage_error():
     result = invoke("nothing")
     assert result.exit_code == 2
     assert "No such command 'nothing'" in result.stderr
 
 
-def test_another_distribution_plugs_in_a_command(tmp_path):
+def test_another_distribution_can_add_a_command(tmp_path):
     env = install(tmp_path, "elsewhere", "say = elsewhere:plugin", elsewhere=PLUGIN)
     done = run("say", "one", "two", env=env)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"one two\n", b"")
 
 
-def test_a_plug_in_takes_the_place_of_no_command_of_the_package(tmp_path):
+def test_plug_in_cannot_replace_a_command_of_the_package(tmp_path):
     env = install(tmp_path, "elsewhere", "canonicalize = elsewhere:plugin", elsewhere=PLUGIN)
     done = run("canonicalize", "HTTPS://A.example", env=env)
     assert (done.returncode, done.stdout) == (0, b"https://a.example/\n")
 
 
 @pytest.mark.parametrize("args", [["say"], ["say", "one", "--two"]])
-def test_a_plug_in_whose_third_party_is_missing_says_which_extra_to_install(args, tmp_path):
+def test_plug_in_names_the_extra_to_install_when_a_dependency_is_missing(args, tmp_path):
     env = install(tmp_path, "elsewhere", "say = elsewhere:plugin", elsewhere="import not_there_at_all\n")
     done = run(*args, env=env)
     assert (done.returncode, done.stdout) == (2, b"")
     assert done.stderr == b"Error: not_there_at_all cannot be imported: pip install 'elsewhere[say]'\n"
 
 
-def test_a_plug_in_that_cannot_be_imported_leaves_help_and_the_other_commands_as_they_are(tmp_path):
+def test_broken_plug_in_does_not_affect_help_and_other_commands(tmp_path):
     env = install(tmp_path, "elsewhere", "say = elsewhere:plugin", elsewhere="raise ImportError('half an install')\n")
     listed = run("--help", env=env)
     assert listed.returncode == 0

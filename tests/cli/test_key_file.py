@@ -27,22 +27,22 @@ def verify(path) -> str:
     [b"", b"[]", b'"key"', b"{", b"\xff", b'{"kid": "a", "kid": "b"}', b"[" * 100_000, b"9" * 10_000],
     ids=["empty", "list", "string", "cut off", "not UTF-8", "repeated key", "deep", "long"],
 )
-def test_a_file_that_is_not_one_json_object_is_refused_with_the_option_and_the_file(content, tmp_path):
+def test_key_file_is_rejected_with_option_and_name_when_it_is_not_a_json_object(content, tmp_path):
     path = tmp_path / "key"
     path.write_bytes(content)
     assert "'--key': " in sign(path)
-    assert "is not one JSON object without repeated keys" in sign(path)
+    assert "is not a JSON object without repeated keys" in sign(path)
     assert "'--jwks': " in verify(path)
-    assert "is not one JSON object without repeated keys" in verify(path)
+    assert "is not a JSON object without repeated keys" in verify(path)
 
 
-def test_a_file_that_is_not_there_is_refused(tmp_path):
+def test_key_file_is_rejected_when_it_does_not_exist(tmp_path):
     assert "does not exist" in sign(tmp_path / "absent")
     assert "does not exist" in verify(tmp_path / "absent")
     assert "is a directory" in sign(tmp_path)
 
 
-def test_a_file_that_cannot_be_read_after_all_is_refused(keys, monkeypatch):
+def test_key_file_is_rejected_when_it_cannot_be_read(keys, monkeypatch):
     def unreadable(_path):
         raise PermissionError(13, os.strerror(13))
 
@@ -51,7 +51,7 @@ def test_a_file_that_cannot_be_read_after_all_is_refused(keys, monkeypatch):
     assert "cannot be read: Permission denied" in verify(keys.public)
 
 
-def test_a_key_that_cannot_be_used_is_refused_and_nothing_of_it_is_shown(tmp_path):
+def test_unusable_key_is_rejected_without_quoting_it(tmp_path):
     path = tmp_path / "key"
     path.write_text(json.dumps({"kid": "a", "kty": "OKP", "crv": "Ed25519", "alg": "ES256", "d": SECRET}))
     said = sign(path)
@@ -59,7 +59,7 @@ def test_a_key_that_cannot_be_used_is_refused_and_nothing_of_it_is_shown(tmp_pat
     assert SECRET not in said
 
 
-def test_a_key_for_another_purpose_is_refused_by_the_profile(keys, tmp_path):
+def test_key_for_another_purpose_is_rejected_by_the_profile(keys, tmp_path):
     path = tmp_path / "key"
     path.write_text(
         json.dumps({**json.loads(pathlib.Path(keys.private).read_bytes()), "adcp_use": "governance-signing"})
@@ -67,7 +67,7 @@ def test_a_key_for_another_purpose_is_refused_by_the_profile(keys, tmp_path):
     assert "adcp_use" in sign(path)
 
 
-def test_a_set_with_two_keys_of_one_kid_is_refused(keys, tmp_path):
+def test_key_set_is_rejected_when_two_keys_share_a_kid(keys, tmp_path):
     path = tmp_path / "set"
     members = json.loads(pathlib.Path(keys.public).read_bytes())["keys"]
     path.write_text(json.dumps({"keys": members * 2}))

@@ -20,7 +20,7 @@ def read(directory, name: str) -> dict:
     ("algorithm", "own"),
     [("ed25519", ("OKP", "Ed25519", "EdDSA")), ("ecdsa-p256-sha256", ("EC", "P-256", "ES256"))],
 )
-def test_two_files_are_written_and_named_and_what_one_signs_the_other_verifies(algorithm, own, tmp_path):
+def test_files_are_named_and_the_public_one_verifies_signatures_of_the_private_one(algorithm, own, tmp_path):
     directory = tmp_path / "made" / "here"
     result = invoke("keygen", "--alg", algorithm, "--kid", "buyer", "--out", str(directory))
     private, public = read(directory, "private.jwk.json"), read(directory, "public.jwks.json")
@@ -39,7 +39,7 @@ def test_two_files_are_written_and_named_and_what_one_signs_the_other_verifies(a
     assert (found["ok"], found["keyid"]) == (True, "buyer")
 
 
-def test_ed25519_and_a_thumbprint_unless_the_options_say_otherwise(tmp_path):
+def test_defaults_are_ed25519_and_the_thumbprint(tmp_path):
     assert invoke("keygen", "--out", str(tmp_path)).exit_code == 0
     private = read(tmp_path, "private.jwk.json")
     assert (private["crv"], len(private["kid"])) == ("Ed25519", 43)
@@ -47,7 +47,7 @@ def test_ed25519_and_a_thumbprint_unless_the_options_say_otherwise(tmp_path):
 
 @pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")
 @pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
-def test_the_private_key_is_its_owners_alone_from_the_moment_it_is_there(umask, tmp_path, monkeypatch):
+def test_private_key_is_readable_by_its_owner_only_from_creation(umask, tmp_path, monkeypatch):
     opened = []
     real = os.open
 
@@ -68,7 +68,7 @@ def test_the_private_key_is_its_owners_alone_from_the_moment_it_is_there(umask, 
 
 
 @pytest.mark.parametrize("there", ["private.jwk.json", "public.jwks.json"])
-def test_nothing_is_overwritten_and_nothing_is_left_behind(there, tmp_path):
+def test_existing_file_is_kept_and_no_other_file_is_written(there, tmp_path):
     (tmp_path / there).write_text("mine")
     result = invoke("keygen", "--out", str(tmp_path))
     assert result.exit_code == 2
@@ -78,7 +78,7 @@ def test_nothing_is_overwritten_and_nothing_is_left_behind(there, tmp_path):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="symbolic links are POSIX")
-def test_a_link_laid_in_the_way_is_not_followed(tmp_path):
+def test_symbolic_link_is_not_followed(tmp_path):
     target = tmp_path / "elsewhere"
     directory = tmp_path / "out"
     directory.mkdir()
@@ -87,7 +87,7 @@ def test_a_link_laid_in_the_way_is_not_followed(tmp_path):
     assert not target.exists()
 
 
-def test_a_disk_that_fills_up_leaves_no_half_a_key(tmp_path, monkeypatch):
+def test_no_file_remains_when_the_disk_is_full(tmp_path, monkeypatch):
     real = json.dumps
 
     def full(content, **options):
@@ -103,7 +103,7 @@ def test_a_disk_that_fills_up_leaves_no_half_a_key(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("below", ["", "/below"])
-def test_a_directory_that_is_a_file_or_below_one_is_refused(below, tmp_path):
+def test_out_is_rejected_when_it_is_a_file_or_below_a_file(below, tmp_path):
     path = tmp_path / "file"
     path.write_text("mine")
     result = invoke("keygen", "--out", f"{path}{below}")
@@ -113,12 +113,12 @@ def test_a_directory_that_is_a_file_or_below_one_is_refused(below, tmp_path):
 
 
 @pytest.mark.parametrize("kid", ["", "\u00fc", "a\tb"])
-def test_a_kid_that_no_signature_can_name_is_refused_before_anything_is_written(kid, tmp_path):
+def test_invalid_kid_is_rejected_before_a_file_is_written(kid, tmp_path):
     result = invoke("keygen", "--kid", kid, "--out", str(tmp_path / "new"))
     assert result.exit_code == 2
     assert "--kid" in result.stderr
     assert not (tmp_path / "new").exists()
 
 
-def test_an_algorithm_nobody_knows_is_a_usage_error(tmp_path):
+def test_unknown_algorithm_is_a_usage_error(tmp_path):
     assert invoke("keygen", "--alg", "rsa", "--out", str(tmp_path)).exit_code == 2

@@ -27,14 +27,14 @@ MALFORMED = {
 
 
 @pytest.mark.parametrize(("line", "message"), MALFORMED.values(), ids=MALFORMED)
-def test_a_line_that_cannot_be_read_gets_an_object_and_the_next_line_its_answer(line, message):
+def test_malformed_line_gets_an_error_and_the_next_line_an_answer(line, message):
     refused, answered = answers("canonicalize", "-", stdin=line + GOOD)
     assert refused == {"error": "line_malformed", "rule": "line", "message": message}
     assert answered["authority"] == "a.example"
 
 
 @pytest.mark.parametrize("value", [1e308, 10**300, "\ud800", "\x00", "\r\n", "x" * 100_000], ids=str)
-def test_a_value_that_is_read_never_ends_the_command(value):
+def test_any_json_value_gets_an_answer(value):
     assert len(answers("canonicalize", "-", stdin=lines(value, "https://a.example"))) == 2
 
 
@@ -42,11 +42,11 @@ def test_blank_lines_are_skipped():
     assert len(answers("canonicalize", "-", stdin=b"\n  \r\n\t\n" + GOOD + b"\r\n \n" + GOOD)) == 2
 
 
-def test_a_line_may_end_with_cr_lf_or_with_the_input():
+def test_line_may_end_with_cr_lf_or_end_of_input():
     assert len(answers("canonicalize", "-", stdin=GOOD[:-1] + b"\r\n" + GOOD[:-1])) == 2
 
 
-def test_output_is_ascii_whatever_comes_in():
+def test_output_is_ascii_for_any_input():
     [refused] = answers("canonicalize", "-", stdin='"https://\u00fc:\u00fc@\U0001f600.example/\u00fc"\n'.encode())
     assert refused["error"] == "target_uri_malformed"
 
@@ -67,11 +67,11 @@ def test_every_answer_is_flushed_before_the_next_line_is_read():
 @pytest.mark.parametrize(
     ("redirection", "message"),
     [
-        ("<&-", b"Error: standard input is closed, and - reads it\n"),
+        ("<&-", b"Error: standard input is closed, but - reads from it\n"),
         ("0>/dev/null", b"Error: standard input cannot be read: Bad file descriptor\n"),
     ],
 )
-def test_standard_input_that_cannot_be_read_is_said_in_one_line(redirection, message):
+def test_unreadable_standard_input_is_reported_in_one_line(redirection, message):
     done = subprocess.run(  # noqa: S603 - our own command
         ["/bin/sh", "-c", f'"$0" -m undersigned canonicalize - {redirection}', sys.executable],
         capture_output=True,
@@ -83,7 +83,7 @@ def test_standard_input_that_cannot_be_read_is_said_in_one_line(redirection, mes
 
 @pytest.mark.parametrize("command", ["sign", "verify"])
 @pytest.mark.parametrize("args", [[], ["https://a.example"], ["-", "-"]])
-def test_a_command_that_reads_lines_only_wants_exactly_one_dash(command, args, keys):
+def test_commands_that_read_lines_need_exactly_one_dash(command, args, keys):
     given_keys = {"sign": ["--key", keys.private], "verify": ["--jwks", keys.public]}[command]
     result = invoke(command, *given_keys, *args)
     assert (result.exit_code, result.stdout) == (2, "")
@@ -91,5 +91,5 @@ def test_a_command_that_reads_lines_only_wants_exactly_one_dash(command, args, k
 
 
 @given(stdin=st.binary(max_size=200))
-def test_any_bytes_give_one_object_for_each_line_that_is_not_blank(stdin):
+def test_any_bytes_give_one_object_per_line_that_is_not_blank(stdin):
     assert len(answers("canonicalize", "-", stdin=stdin)) == not_blank(stdin)

@@ -23,24 +23,24 @@ def python(code: str) -> subprocess.CompletedProcess[bytes]:
 
 
 @pytest.mark.parametrize("args", [[], ["--help"], ["canonicalize", "https://a.example"], ["demo"]])
-def test_without_the_extra_one_line_says_what_to_install_and_the_exit_is_2(args, tmp_path):
+def test_missing_extra_is_one_line_with_exit_2(args, tmp_path):
     done = run(*args, env=environment_without("click", tmp_path))
     assert (done.returncode, done.stdout) == (2, b"")
     assert done.stderr.decode().splitlines() == ["undersigned: click is not installed: pip install 'undersigned[cli]'"]
 
 
-def test_an_import_of_our_own_that_fails_is_not_taken_for_the_missing_extra(monkeypatch):
+def test_failing_import_of_our_own_is_not_reported_as_a_missing_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "undersigned.cli.group", None)
     with pytest.raises(ModuleNotFoundError, match=r"undersigned\.cli\.group"):
         entry.main()
 
 
-def test_the_library_imports_neither_the_command_line_nor_its_third_parties():
+def test_library_imports_neither_the_command_line_nor_its_dependencies():
     code = "import sys, undersigned; print([n for n in ('undersigned.cli', 'click', 'rich') if n in sys.modules])"
     assert python(code).stdout.strip() == b"[]"
 
 
-def test_the_module_and_the_script_are_one_command():
+def test_module_and_script_are_the_same_command():
     code = "import sys; from importlib.metadata import entry_points as e; sys.argv = ['x', '--version']; "
     code += "[script] = e(group='console_scripts', name='undersigned'); script.load()()"
     script = python(code)
@@ -49,7 +49,7 @@ def test_the_module_and_the_script_are_one_command():
     assert module.stdout.startswith(b"undersigned ")
 
 
-def test_a_reader_that_goes_away_ends_the_command_without_a_traceback():
+def test_closed_pipe_ends_the_command_without_a_traceback():
     with subprocess.Popen(
         [sys.executable, "-m", "undersigned", "canonicalize", "-"],
         stdin=subprocess.PIPE,

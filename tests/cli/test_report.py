@@ -32,13 +32,13 @@ def printed(report: Report, *, terminal: bool = False, width: int = 100) -> str:
     return console.file.getvalue()
 
 
-def test_the_last_line_is_the_summary_alone():
+def test_last_line_is_the_summary():
     assert printed(RIGHT).splitlines()[-1] == "3 passed, 0 failed"
     assert printed(WRONG).splitlines()[-1] == "1 passed, 3 failed"
     assert "\n3 passed, 0 failed\n" in printed(RIGHT, terminal=True)
 
 
-def test_the_table_has_a_row_a_set():
+def test_table_has_one_row_per_set():
     rows = [line.split() for line in printed(WRONG).splitlines()[:3]]
     assert rows == [
         ["set", "passed", "failed", "total"],
@@ -47,12 +47,12 @@ def test_the_table_has_a_row_a_set():
     ]
 
 
-def test_what_is_not_run_is_said_and_counted_apart():
-    assert "\nnot run, and counted nowhere:\n  rfc9421: 7 responses: not signed\n" in printed(WRONG)
+def test_vectors_not_run_are_listed_separately():
+    assert "\nnot run and not counted:\n  rfc9421: 7 responses: not signed\n" in printed(WRONG)
     assert "not run" not in printed(RIGHT)
 
 
-def test_a_failure_has_its_name_its_difference_and_its_note():
+def test_failure_has_its_name_difference_and_note():
     assert (
         "\nFAILED own/request-signing: negative/[red]002: outcome\n"
         "  expected: refused with a\n"
@@ -63,31 +63,31 @@ def test_a_failure_has_its_name_its_difference_and_its_note():
     ) in printed(WRONG)
 
 
-def test_a_vector_that_cannot_be_read_has_its_fault_alone():
+def test_unreadable_vector_is_shown_with_its_fault_only():
     assert "\nFAILED own/a2a: negative/\\x1b[2J: not a vector\n  the file is not JSON\n\n" in printed(WRONG)
 
 
-def test_two_bases_stand_side_by_side_in_the_width_there_is():
+def test_bases_are_shown_in_two_columns_of_the_available_width():
     for width in (40, 100):
         lines = printed(WRONG, width=width).splitlines()
         assert ["b", "c"] in [line.split() for line in lines]
 
 
 @pytest.mark.parametrize("terminal", [False, True])
-def test_nothing_of_a_file_reaches_a_terminal_unescaped(terminal):
+def test_text_of_a_file_is_escaped_for_a_terminal(terminal):
     told = printed(WRONG, terminal=terminal)
     assert "\x1b[2J" not in told
     assert ("\x1b[" in told) == terminal
     assert re.sub(r"\x1b\[[0-9;]*m", "", told).replace("\n", "").isprintable()
 
 
-def test_a_terminal_sees_the_same_words():
+def test_terminal_gets_the_same_words():
     plain = re.sub(r"\x1b\[[0-9;]*m", "", printed(WRONG, terminal=True))
     assert plain.split("\n\n", 1)[1] == printed(WRONG).split("\n\n", 1)[1]
     assert plain.split()[:4] == ["set", "passed", "failed", "total"]
 
 
-def test_the_object_says_all_of_it():
+def test_json_contains_the_whole_report():
     assert WRONG.json() == {
         "passed": 1,
         "failed": 3,

@@ -18,17 +18,17 @@ def described(**members: object) -> Request:
     return parse_request({"method": "GET", "url": URL, **members})
 
 
-def test_headers_are_an_object_or_a_list_of_pairs_with_order_and_repetition_kept():
+def test_headers_keep_their_order_and_repetition():
     assert described(headers={"A": "1", "b": " 2 "}).fields.lines == (("a", "1"), ("b", "2"))
     assert described(headers=[["b", "1"], ["a", "2"], ["B", "3"]]).fields.lines == (("b", "1"), ("a", "2"), ("b", "3"))
 
 
 @pytest.mark.parametrize("members", [{}, {"headers": None, "body": None, "body_b64": None}, {"id": 1}])
-def test_headers_and_body_may_be_absent_and_other_members_are_not_read(members):
+def test_headers_and_body_are_optional_and_other_members_ignored(members):
     assert described(**members) == Request("GET", URL)
 
 
-def test_body_stands_for_its_utf_8_bytes_and_body_b64_for_any_bytes():
+def test_body_is_encoded_as_utf_8_and_body_b64_is_any_bytes():
     assert described(body="\u00fc").body == b"\xc3\xbc"
     assert described(body="").body == b""
     assert described(body_b64="//79").body == b"\xff\xfe\xfd"
@@ -47,7 +47,7 @@ def test_body_stands_for_its_utf_8_bytes_and_body_b64_for_any_bytes():
         ({"method": "GET", "url": None}, "method and url must be strings"),
     ],
 )
-def test_a_value_without_method_and_url_is_a_malformed_line(value, message):
+def test_line_is_malformed_without_method_and_url(value, message):
     with pytest.raises(MalformedLine, match=message):
         parse_request(value)
 
@@ -66,7 +66,7 @@ def test_a_value_without_method_and_url_is_a_malformed_line(value, message):
         ([{"a": "b"}], "must be strings"),
     ],
 )
-def test_headers_of_another_shape_are_a_malformed_line(headers, message):
+def test_line_is_malformed_when_headers_have_another_form(headers, message):
     with pytest.raises(MalformedLine, match=message):
         described(headers=headers)
 
@@ -79,13 +79,13 @@ def test_headers_of_another_shape_are_a_malformed_line(headers, message):
         ({"body": {"a": 1}}, "either body or body_b64"),
         ({"body_b64": 1}, "either body or body_b64"),
         ({"body": "\ud800"}, "lone surrogate"),
-        ({"body_b64": "YQ"}, "not Base64"),
-        ({"body_b64": "YQ==\n"}, "not Base64"),
-        ({"body_b64": "_-__"}, "not Base64"),
-        ({"body_b64": "\u00fc"}, "not Base64"),
+        ({"body_b64": "YQ"}, "not padded Base64"),
+        ({"body_b64": "YQ==\n"}, "not padded Base64"),
+        ({"body_b64": "_-__"}, "not padded Base64"),
+        ({"body_b64": "\u00fc"}, "not padded Base64"),
     ],
 )
-def test_bodies_that_cannot_be_read_one_way_are_a_malformed_line(members, message):
+def test_line_is_malformed_when_the_body_is_ambiguous_or_invalid(members, message):
     with pytest.raises(MalformedLine, match=message):
         described(**members)
 

@@ -16,7 +16,7 @@ FIXED = ("--created", "1776520800", "--expires", "1776521100", "--nonce", NONCE)
 PARAMETERS = f';created=1776520800;expires=1776521100;nonce="{NONCE}";keyid="{KEYID}";alg="ed25519"'
 
 
-def test_a_request_a_line_gives_the_headers_to_add_and_the_base(keys):
+def test_request_gives_the_headers_to_add_and_the_base(keys):
     done = run("sign", "--key", keys.private, *FIXED, "-", stdin=lines(POST))
     [answer] = objects(done.stdout)
     assert (done.returncode, done.stderr, answer.keys()) == (0, b"", {"headers", "signature_base"})
@@ -27,24 +27,24 @@ def test_a_request_a_line_gives_the_headers_to_add_and_the_base(keys):
     assert answer["signature_base"].splitlines()[:2] == ['"@method": POST', f'"@target-uri": {URL}']
 
 
-def test_a_request_without_content_gets_no_digest(keys):
+def test_request_without_content_gets_no_digest(keys):
     [answer] = answers("sign", "--key", keys.private, "-", stdin=lines(GET))
     assert [name for name, _ in answer["headers"]] == ["Signature-Input", "Signature"]
 
 
-def test_the_same_input_is_signed_to_the_same_bytes_and_body_b64_is_the_same_body(keys):
+def test_equal_requests_give_equal_bytes_with_body_or_body_b64(keys):
     other = {**POST, "headers": [["content-type", "application/json"]], "body_b64": "e30="}
     del other["body"]
     one, two, three = answers("sign", "--key", keys.private, *FIXED, "-", stdin=lines(POST, POST, other))
     assert one == two == three
 
 
-def test_each_line_gets_a_nonce_of_its_own_unless_one_is_given(keys):
+def test_each_line_gets_a_new_nonce_unless_one_is_given(keys):
     one, two = answers("sign", "--key", keys.private, "-", stdin=lines(GET, GET))
     assert one["signature_base"] != two["signature_base"]
 
 
-def test_label_and_profile_are_what_the_options_say(keys):
+def test_label_and_profile_come_from_the_options(keys):
     [answer] = answers(
         "sign", "--key", keys.private, "--label", "buyer", "--profile", "adcp-3.1", "-", stdin=lines(GET)
     )
@@ -73,7 +73,7 @@ def test_label_and_profile_are_what_the_options_say(keys):
         ({**POST, "body_b64": "e30="}, (), "line_malformed"),
     ],
 )
-def test_a_request_that_cannot_be_signed_says_why_and_the_next_is_signed(request_, options, error, keys):
+def test_unsignable_request_gives_an_error_and_the_next_is_signed(request_, options, error, keys):
     refused, *rest = answers("sign", "--key", keys.private, *options, "-", stdin=lines(request_, GET))
     assert (refused.keys(), refused["error"]) == ({"error", "message"}, error)
     assert refused["message"]
@@ -81,21 +81,21 @@ def test_a_request_that_cannot_be_signed_says_why_and_the_next_is_signed(request
 
 
 @pytest.mark.parametrize("number", ["-1", "1e3", "9999999999999999", "soon"])
-def test_times_are_whole_seconds_that_a_signature_can_hold(number, keys):
+def test_time_is_rejected_when_a_signature_cannot_contain_it(number, keys):
     for option in ("--created", "--expires"):
         result = invoke("sign", "--key", keys.private, option, number, "-")
         assert (result.exit_code, result.stdout) == (2, "")
         assert option in result.stderr
 
 
-def test_a_profile_nobody_knows_is_a_usage_error(keys):
+def test_unknown_profile_is_a_usage_error(keys):
     result = invoke("sign", "--key", keys.private, "--profile", "adcp-1.0", "-")
     assert result.exit_code == 2
     assert "adcp-3.2" in result.stderr
 
 
 @given(stdin=st.binary(max_size=200))
-def test_any_bytes_give_one_object_for_each_line_that_is_not_blank(stdin, keys):
+def test_any_bytes_give_one_object_per_line_that_is_not_blank(stdin, keys):
     assert len(answers("sign", "--key", keys.private, "-", stdin=stdin)) == not_blank(stdin)
 
 
@@ -112,14 +112,14 @@ REQUESTS = st.fixed_dictionaries(
 
 
 @given(request_=REQUESTS)
-def test_any_request_is_signed_or_refused(request_, keys):
+def test_any_request_is_signed_or_rejected(request_, keys):
     [answer] = answers("sign", "--key", keys.private, "-", stdin=lines(request_))
     assert set(answer) in ({"headers", "signature_base"}, {"error", "message"})
     assert str(answer.get("message", "")).isprintable()
 
 
 @given(nonce=TEXT, label=TEXT)
-def test_any_nonce_and_label_is_taken_or_refused(nonce, label, keys):
+def test_any_nonce_and_label_is_used_or_rejected(nonce, label, keys):
     options = [f"--nonce={nonce}", f"--label={label}"]
     [answer] = answers("sign", "--key", keys.private, *options, "-", stdin=json.dumps(GET).encode())
     assert set(answer) in ({"headers", "signature_base"}, {"error", "message"})

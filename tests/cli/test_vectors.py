@@ -22,7 +22,7 @@ def parameter(text: str, name: str) -> str:
 
 
 @pytest.mark.parametrize("name", ["001-post-with-content-digest", "003-es256-post"])
-def test_a_positive_is_verified(name):
+def test_positive_vector_is_verified(name):
     vector = positive(name)
     options = ["--jwks", str(KEYS), "--now", str(vector["reference_now"])]
     [answer] = answers("verify", *options, "-", stdin=lines(vector["request"]))
@@ -31,7 +31,7 @@ def test_a_positive_is_verified(name):
 
 
 @pytest.mark.parametrize("without", [(), ("Content-Digest",)])
-def test_a_positive_is_signed_again_to_the_same_bytes(without, tmp_path):
+def test_positive_vector_is_signed_again_to_the_same_bytes(without, tmp_path):
     vector = positive("001-post-with-content-digest")
     published = vector["request"]["headers"]
     [public] = [key for key in json.loads(KEYS.read_text("utf-8"))["keys"] if key["kid"] in vector["jwks_ref"]]

@@ -13,7 +13,7 @@ NOW = 1776520800
 
 
 def signed(keys, request, *options: str, key: str = "private") -> dict:
-    """`request` with the headers that `sign` says to add."""
+    """Return `request` with the headers that `sign` adds."""
     [answer] = answers("sign", "--key", getattr(keys, key), "--created", str(NOW), *options, "-", stdin=lines(request))
     return {**request, "headers": [*map(list, dict(request.get("headers", {})).items()), *answer["headers"]]}
 
@@ -22,7 +22,7 @@ def verify(keys, *requests: object, options=("--now", str(NOW))) -> list[dict]:
     return answers("verify", "--jwks", keys.public, *options, "-", stdin=lines(*requests))
 
 
-def test_a_signed_request_is_verified_to_its_keyid_label_and_base(keys):
+def test_verified_request_gives_keyid_label_and_base(keys):
     [made] = answers("sign", "--key", keys.private, "--created", str(NOW), "-", stdin=lines(POST))
     request = {**POST, "headers": [*map(list, POST["headers"].items()), *made["headers"]]}
     done = run("verify", "--jwks", keys.public, "--now", str(NOW), "-", stdin=lines(request))
@@ -34,13 +34,13 @@ def test_a_signed_request_is_verified_to_its_keyid_label_and_base(keys):
 
 @pytest.mark.parametrize("profile", ["adcp-3.2", "adcp-3.1", "adcp-webhook"])
 @pytest.mark.parametrize("key", ["private", "ecdsa"])
-def test_what_sign_signs_verify_accepts_under_the_same_profile(profile, key, keys):
+def test_signed_request_is_verified_under_the_same_profile(profile, key, keys):
     request = signed(keys, POST, "--profile", profile, "--label", "other", key=key)
     [answer] = verify(keys, request, options=("--now", str(NOW), "--profile", profile))
     assert (answer["ok"], answer["label"]) == (True, "other")
 
 
-def test_a_repeated_line_is_a_replay_for_as_long_as_the_command_runs(keys):
+def test_repeated_line_is_a_replay_while_the_command_runs(keys):
     request = signed(keys, GET)
     first, second = verify(keys, request, request)
     assert (first["ok"], second) == (True, {"ok": False, "code": "request_signature_replayed", "step": 12})
@@ -53,7 +53,7 @@ def test_no_replay_accepts_a_repeated_line(keys):
     assert [answer["ok"] for answer in verify(keys, request, request, options=options)] == [True, True]
 
 
-def test_now_fixes_the_clock_and_the_real_one_runs_without_it(keys):
+def test_clock_is_fixed_by_now_and_real_without_it(keys):
     request = signed(keys, GET)
     expired = {"ok": False, "code": "request_signature_window_invalid", "step": 5}
     assert verify(keys, request, options=("--now", str(NOW + 361))) == [expired]
@@ -63,7 +63,7 @@ def test_now_fixes_the_clock_and_the_real_one_runs_without_it(keys):
 
 
 @pytest.mark.parametrize("now", ["nan", "inf", "-1", "1.5", "1e9", "9999999999999999999"])
-def test_a_clock_that_no_signature_could_be_late_by_is_refused(now, keys):
+def test_now_is_rejected_when_it_is_out_of_range(now, keys):
     assert invoke("verify", "--jwks", keys.public, "--now", now, "-").exit_code == 2
 
 
@@ -85,37 +85,37 @@ def test_a_clock_that_no_signature_could_be_late_by_is_refused(now, keys):
         ({"headers": 1}, "line_malformed", None),
     ],
 )
-def test_a_changed_request_is_refused_with_its_code_and_step_and_the_next_is_verified(change, code, step, keys):
+def test_changed_request_is_rejected_with_code_and_step_and_the_next_is_verified(change, code, step, keys):
     request = signed(keys, POST)
     refused, accepted = verify(keys, {**request, **change}, request)
     assert (refused, accepted["ok"]) == ({"ok": False, "code": code, "step": step}, True)
 
 
-def test_a_key_the_set_does_not_have_is_unknown(keys):
+def test_key_is_unknown_when_the_set_lacks_it(keys):
     [refused] = verify(keys, signed(keys, GET, key="stranger"))
     assert refused == {"ok": False, "code": "request_signature_key_unknown", "step": 7}
 
 
-def test_a_signed_body_that_repeats_a_key_is_refused_at_the_last_step(keys):
+def test_signed_body_with_a_repeated_key_is_rejected_at_the_last_step(keys):
     [refused] = verify(keys, signed(keys, {**POST, "body": '{"a": 1, "a": 2}'}))
     assert refused == {"ok": False, "code": "request_body_malformed", "step": 14}
 
 
 @given(stdin=st.binary(max_size=200))
-def test_any_bytes_give_one_object_for_each_line_that_is_not_blank(stdin, keys):
+def test_any_bytes_give_one_object_per_line_that_is_not_blank(stdin, keys):
     found = answers("verify", "--jwks", keys.public, "-", stdin=stdin)
     assert len(found) == not_blank(stdin)
     assert not any(answer["ok"] for answer in found)
 
 
 @given(request_=REQUESTS)
-def test_any_request_that_nobody_signed_is_refused(request_, keys):
+def test_any_unsigned_request_is_rejected(request_, keys):
     [answer] = verify(keys, request_)
     assert (answer.keys(), answer["ok"]) == ({"ok", "code", "step"}, False)
 
 
 @given(request_=REQUESTS)
-def test_what_sign_signs_verify_accepts(request_, keys):
+def test_any_signed_request_is_verified(request_, keys):
     [made] = answers("sign", "--key", keys.private, "--created", str(NOW), "-", stdin=lines(request_))
     if "headers" in made:
         headers = request_.get("headers", [])

@@ -1,4 +1,4 @@
-"""Real proxies before real servers, all on loopback, all started once and stopped by their own process."""
+"""Real proxies in front of real servers, all on loopback, each started once and stopped by its own process."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ SYSTEM_PATH = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/usr/lo
 
 @dataclass(frozen=True)
 class Street:
-    """Every front of every proxy, the servers behind them, and what those log."""
+    """All fronts of all proxies, their servers, and the logs of the servers."""
 
     directory: Path
     served: dict[tuple[str, str, str], Served]
@@ -60,7 +60,7 @@ class Street:
 
 @dataclass(frozen=True)
 class Visit:
-    """One front, as a client and the operator's log see it."""
+    """One front, as seen by a client and in the operator's log."""
 
     street: Street
     served: Served
@@ -77,7 +77,7 @@ class Visit:
         return self.send("GET", target, self.signed("GET", target))
 
     def send(self, method: str, target: str, fields, content: bytes = b"") -> tuple[int, dict]:
-        """Send exactly these bytes; return the status and the JSON that came back."""
+        """Send exactly these bytes; return the status and the JSON of the answer."""
         lines = [f"{method} {target} HTTP/1.1", f"Host: {self.served.host}", "Connection: close"]
         lines += [f"{name}: {value}" for name, value in fields]
         raw = "\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + content
@@ -94,7 +94,7 @@ class Visit:
 
     @contextlib.contextmanager
     def logged(self) -> Iterator[list[str]]:
-        """What the server behind this front logs inside of the block, as one text."""
+        """Yield a list that receives the log of the front's server during the block, as one text."""
         log = self.street.log(self.served.backend)
         before = log.stat().st_size
         texts: list[str] = []
@@ -106,7 +106,7 @@ class Visit:
 
 @pytest.fixture(scope="session")
 def street(tmp_path_factory) -> Iterator[Street]:
-    """Sockets for all fronts, and the servers behind them."""
+    """Open sockets for all fronts, and start their servers."""
     directory = tmp_path_factory.mktemp("street")
     sockets = {backend: listening() for backend in BACKENDS}
     street = Street(
@@ -131,7 +131,7 @@ def street(tmp_path_factory) -> Iterator[Street]:
 
 @pytest.fixture(scope="session")
 def running(street) -> Iterator[Callable[[str], None]]:
-    """Sees to it that a proxy runs all of its fronts."""
+    """Return a function that starts a proxy with all of its fronts, unless it runs."""
     started: set[str] = set()
     with contextlib.ExitStack() as stack:
 
@@ -145,7 +145,7 @@ def running(street) -> Iterator[Callable[[str], None]]:
 
 @pytest.fixture
 def visit(street, running) -> Callable[[str, str, str], Visit]:
-    """Makes a visit of a front."""
+    """Return a function that makes a visit to a front."""
 
     def made(proxy: str, front: str, backend: str) -> Visit:
         running(proxy)
@@ -179,7 +179,7 @@ def _server(street: Street, backend: str, bound: socket.socket):
 
 @contextlib.contextmanager
 def _process(command: list[str], sockets: list[socket.socket], environment: dict[str, str]) -> Iterator[None]:
-    """Run a server that inherits its listening sockets; they are closed here, so that its end refuses connections."""
+    """Run a server that inherits its listening sockets. They are closed here, so that connections fail when it ends."""
     with tempfile.TemporaryFile() as complaints:
         process = subprocess.Popen(  # noqa: S603 - a server found on this machine, with arguments of our own
             command,

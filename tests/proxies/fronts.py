@@ -1,4 +1,4 @@
-"""Fronts: one listening socket of a proxy, with the configuration that is looked at and the server behind it."""
+"""Fronts: a listening socket of a proxy, with the configuration under test and the server that it forwards to."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ BACKENDS = ("uvicorn", "gunicorn")
 
 @dataclass(frozen=True)
 class Front:
-    """One configuration of a proxy.
+    """A configuration of a proxy.
 
     Attributes:
-        name: what it is called in tests.
-        rules: its lines in the proxy's own language; the server behind it is called `app`.
-        tls: whether the client speaks https to it.
-        origin_scheme: the scheme of its origin in the middleware, where that is not the one the client speaks.
+        name: the name in tests.
+        rules: the lines in the proxy's own language. They call the server `app`.
+        tls: whether the client uses https.
+        origin_scheme: the scheme of the origin in the middleware, if it differs from the client's scheme.
         prefix: the path prefix of its origin.
     """
 
@@ -29,7 +29,7 @@ class Front:
 
 @dataclass(frozen=True)
 class Served:
-    """A front with a socket and a server behind it."""
+    """A front with a socket and the server that it forwards to."""
 
     front: Front
     backend: str
@@ -53,18 +53,18 @@ class Served:
 
     @property
     def public(self) -> str:
-        """The origin as a client knows it."""
+        """Return the origin for clients."""
         return f"{'https' if self.front.tls else 'http'}://{self.host}"
 
     @property
     def origin(self) -> str:
-        """The origin as the middleware is told."""
+        """Return the origin in the configuration of the middleware."""
         scheme = self.front.origin_scheme or ("https" if self.front.tls else "http")
         return f"{scheme}://{self.host}{self.front.prefix}"
 
 
 def listening() -> socket.socket:
-    """A listening socket for a process to inherit: its port is known before the process is."""
+    """Return a listening socket for a process to inherit, so that its port is known before the process starts."""
     bound = socket.socket()
     bound.bind(("127.0.0.1", 0))
     bound.listen(128)

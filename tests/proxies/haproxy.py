@@ -1,4 +1,4 @@
-"""HAProxy: the configurations that are looked at, and the file that runs them all."""
+"""HAProxy: the configurations under test, and the file that runs them all."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ FRONTS = (
 
 
 def configuration(_directory: Path, served: Iterable[Served], ports: dict[str, int], certificate: Path) -> str:
-    """The whole configuration."""
+    """Return the whole configuration."""
     backends = "\n".join(f"backend {name}\n    server app 127.0.0.1:{ports[name]}" for name in BACKENDS)
     frontends = "\n".join(_frontend(one, certificate) for one in served)
     return f"""
@@ -56,7 +56,7 @@ def command(program: str, _directory: Path, file: Path) -> list[str]:
 
 
 def inheritance(_served: Iterable[Served]) -> dict[str, str]:
-    """Nothing: the configuration names the listening sockets."""
+    """Return nothing: the configuration names the listening sockets."""
     return {}
 
 

@@ -1,4 +1,4 @@
-"""nginx: the configurations that are looked at, and the file that runs them all."""
+"""nginx: the configurations under test, and the file that runs them all."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ FRONTS = (
 
 
 def configuration(directory: Path, served: Iterable[Served], ports: dict[str, int], certificate: Path) -> str:
-    """The whole configuration; every path it names is in `directory`."""
+    """Return the whole configuration. All of its paths are in `directory`."""
     temporary = " ".join(
         f"{kind}_temp_path {directory}/{kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     )
@@ -97,7 +97,7 @@ def command(program: str, directory: Path, file: Path) -> list[str]:
 
 
 def inheritance(served: Iterable[Served]) -> dict[str, str]:
-    """The variable that tells nginx the listening sockets it inherits."""
+    """Return the variable that names the listening sockets that nginx inherits."""
     return {"NGINX": "".join(f"{one.socket.fileno()};" for one in served)}
 
 

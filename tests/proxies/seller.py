@@ -1,4 +1,4 @@
-"""The seller behind the proxies: undersigned's middleware before an application that says what it was given.
+"""The seller: undersigned's middleware around an application that returns what it received.
 
 Its origins, its keys and its log file are named by the JSON file in `UNDERSIGNED_SELLER`.
 """
@@ -14,12 +14,12 @@ from undersigned import KeySet, MemoryReplayStore, Verifier, asgi, profiles, wsg
 
 
 def asgi_app() -> asgi.SignatureMiddleware:
-    """What uvicorn serves."""
+    """Return the application for uvicorn."""
     return asgi.SignatureMiddleware(_asgi_echo, **_options())
 
 
 def wsgi_app() -> wsgi.SignatureMiddleware:
-    """What gunicorn serves."""
+    """Return the application for gunicorn."""
     return wsgi.SignatureMiddleware(_wsgi_echo, **_options())
 
 

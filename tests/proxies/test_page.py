@@ -1,4 +1,4 @@
-"""The page about proxies shows the configurations that are run, and the log lines that are written."""
+"""The page on proxies shows the tested configurations and the real log lines."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ def fenced(page: str, language: str) -> list[str]:
         ("haproxy", [haproxy.KEPT, haproxy.STRIPPED]),
     ],
 )
-def test_the_page_shows_exactly_the_configurations_that_are_run(page, language, run):
+def test_page_shows_exactly_the_tested_configurations(page, language, run):
     assert fenced(page, language) == [rules.removeprefix("\n") for rules in run]
 
 
-def test_the_page_shows_the_log_line_of_a_foreign_authority_as_it_is_written(page):
+def test_page_shows_the_log_line_of_a_foreign_authority(page):
     with pytest.raises(MalformedURL) as malformed:
         matched_origin(Origins(["https://seller.example.com"]), ["127.0.0.1:8000"], several=False)
-    refused = target_rejected(profiles.ADCP_3_2, malformed.value, hosts=["127.0.0.1:8000"], target="/adcp/a")
-    assert f"request rejected: {refused.explain()}\n" in page
+    rejected = target_rejected(profiles.ADCP_3_2, malformed.value, hosts=["127.0.0.1:8000"], target="/adcp/a")
+    assert f"request rejected: {rejected.explain()}\n" in page
 
 
-def test_the_page_shows_how_the_log_line_of_a_foreign_base_begins(page):
+def test_page_shows_the_start_of_the_log_line_of_a_wrong_base(page):
     from tests import keys  # noqa: PLC0415 - this test alone needs them
 
     signed = keys.signed_request("GET", "https://seller.example.com/a%2Fb//c", (), b"")
@@ -51,9 +51,9 @@ def test_the_page_shows_how_the_log_line_of_a_foreign_base_begins(page):
     verifier = Verifier(
         profiles.ADCP_3_2, keys=KeySet.from_jwks(keys.JWKS), replay=MemoryReplayStore(), clock=lambda: keys.NOW
     )
-    with pytest.raises(SignatureError) as refused:
+    with pytest.raises(SignatureError) as rejected:
         verifier.verify(Request("GET", arrived.url, arrived.fields))
-    explained = refused.value.explain()
+    explained = rejected.value.explain()
     start, _, _ = explained.partition("line by line.")
     assert f"request rejected: {start}line by line. ..." in page
     assert '  "@target-uri": https://seller.example.com/a/b/c\n' in explained

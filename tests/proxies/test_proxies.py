@@ -1,4 +1,4 @@
-"""Behind real proxies: which configuration keeps a signature valid, and what the log says where one does not."""
+"""Real proxies: configurations that keep signatures valid, and the log lines for those that do not."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ every_backend = pytest.mark.parametrize("backend", BACKENDS)
 @every_backend
 @keeping
 @pytest.mark.parametrize("target", HONEST)
-def test_a_documented_configuration_keeps_every_honest_spelling(visit, proxy, front, prefix, backend, target):
+def test_documented_configuration_keeps_every_valid_spelling(visit, proxy, front, prefix, backend, target):
     visited = visit(proxy, front, backend)
     status, said = visited.get(prefix + target)
     assert (status, said["target_uri"]) == (200, canonicalize(visited.public + prefix + target).target_uri)
@@ -46,7 +46,7 @@ def test_a_documented_configuration_keeps_every_honest_spelling(visit, proxy, fr
 
 @every_backend
 @keeping
-def test_a_documented_configuration_keeps_a_body(visit, proxy, front, prefix, backend):
+def test_documented_configuration_keeps_a_body(visit, proxy, front, prefix, backend):
     visited = visit(proxy, front, backend)
     fields = visited.signed("POST", f"{prefix}/p", JSON, BODY)
     chunked = f"{len(BODY):x}\r\n".encode() + BODY + b"\r\n0\r\n\r\n"
@@ -59,16 +59,14 @@ def test_a_documented_configuration_keeps_a_body(visit, proxy, front, prefix, ba
 
 @every_backend
 @keeping
-def test_a_documented_configuration_lets_nothing_pass_that_was_signed_for_another_target(
-    visit, proxy, front, prefix, backend
-):
+def test_documented_configuration_rejects_a_signature_for_another_target(visit, proxy, front, prefix, backend):
     visited = visit(proxy, front, backend)
     for sent, signed in (("/a%2Fb", "/a/b"), ("/a//b", "/a/b"), ("/p?x=1", "/p"), ("/p", "/q")):
         status, said = visited.send("GET", prefix + sent, visited.signed("GET", prefix + signed))
         assert (status, said) == (401, {"error": "request_signature_invalid"})
 
 
-# Configuration, what is sent, and the target as it reaches the middleware.
+# The configuration, the target sent, and the target that arrives.
 REWRITING = [
     ("nginx", "uri-part", "/a%2Fb//c/./d/%7Eu?b=2&a=1", "/a/b/c/d/~u?b=2&a=1"),
     ("nginx", "uri-part", "/a//b", "/a/b"),
@@ -85,7 +83,7 @@ REWRITING = [
 
 @every_backend
 @pytest.mark.parametrize(("proxy", "front", "target", "arrives"), REWRITING)
-def test_a_rewritten_target_is_refused_and_the_log_shows_it(visit, proxy, front, backend, target, arrives):
+def test_rewritten_target_is_rejected_and_logged(visit, proxy, front, backend, target, arrives):
     visited = visit(proxy, front, backend)
     with visited.logged() as log:
         status, said = visited.get(target)
@@ -99,14 +97,14 @@ def test_a_rewritten_target_is_refused_and_the_log_shows_it(visit, proxy, front,
     ("proxy", "front"),
     [("nginx", "uri-part"), ("nginx", "rewrite"), ("nginx", "stripped-by-uri-part"), ("haproxy", "merges-slashes")],
 )
-def test_a_rewriting_proxy_keeps_what_it_finds_nothing_to_rewrite_in(visit, proxy, front, backend):
+def test_rewriting_proxy_keeps_targets_that_it_does_not_rewrite(visit, proxy, front, backend):
     visited = visit(proxy, front, backend)
     assert visited.get("/api/plain/path?b=2&a=1")[0] == 200
 
 
 @pytest.mark.parametrize("proxy", ["nginx"])
 @pytest.mark.parametrize("front", ["uri-part", "rewrite"])
-def test_a_lone_question_mark_lost_on_the_way_is_refused_where_the_server_would_show_it(visit, proxy, front):
+def test_lost_question_mark_is_rejected_when_the_server_would_show_it(visit, proxy, front):
     visited = visit(proxy, front, "gunicorn")
     with visited.logged() as log:
         assert visited.get("/p?") == (401, {"error": "request_signature_invalid"})
@@ -123,7 +121,7 @@ def test_a_lone_question_mark_lost_on_the_way_is_refused_where_the_server_would_
         ("haproxy", "rewrites-host", "app.internal"),
     ],
 )
-def test_a_rewritten_host_is_refused_and_the_log_shows_it(visit, proxy, front, backend, arrives):
+def test_rewritten_host_is_rejected_and_logged(visit, proxy, front, backend, arrives):
     visited = visit(proxy, front, backend)
     with visited.logged() as log:
         assert visited.get("/p?x=1") == (401, {"error": "request_target_uri_malformed"})
@@ -134,7 +132,7 @@ def test_a_rewritten_host_is_refused_and_the_log_shows_it(visit, proxy, front, b
 
 @every_backend
 @pytest.mark.parametrize("proxy", ["nginx", "haproxy"])
-def test_an_origin_of_the_wrong_scheme_is_refused_and_the_log_shows_it(visit, proxy, backend):
+def test_origin_with_the_wrong_scheme_is_rejected_and_logged(visit, proxy, backend):
     visited = visit(proxy, "tls-for-an-http-origin", backend)
     with visited.logged() as log:
         assert visited.get("/p") == (401, {"error": "request_signature_invalid"})
@@ -144,7 +142,7 @@ def test_an_origin_of_the_wrong_scheme_is_refused_and_the_log_shows_it(visit, pr
 
 @every_backend
 @pytest.mark.parametrize("proxy", ["nginx", "haproxy"])
-def test_forwarding_fields_do_not_repair_what_is_configured_wrong(visit, proxy, backend):
+def test_forwarding_fields_do_not_repair_a_wrong_configuration(visit, proxy, backend):
     visited = visit(proxy, "tls-for-an-http-origin", backend)
     fields = [*visited.signed("GET", "/p"), ("X-Forwarded-Proto", "https"), ("X-Forwarded-Host", visited.served.host)]
     assert visited.send("GET", "/p", fields)[0] == 401
@@ -152,7 +150,7 @@ def test_forwarding_fields_do_not_repair_what_is_configured_wrong(visit, proxy, 
 
 @every_backend
 @pytest.mark.parametrize(("proxy", "front"), [("nginx", "no-body"), ("haproxy", "adds-to-content-type")])
-def test_a_body_or_its_type_changed_on_the_way_is_refused(visit, proxy, front, backend):
+def test_changed_body_or_content_type_is_rejected(visit, proxy, front, backend):
     visited = visit(proxy, front, backend)
     fields = [*visited.signed("POST", "/p", JSON, BODY), ("Content-Length", str(len(BODY)))]
     with visited.logged() as log:
@@ -162,7 +160,7 @@ def test_a_body_or_its_type_changed_on_the_way_is_refused(visit, proxy, front, b
 
 @every_backend
 @pytest.mark.parametrize("proxy", ["nginx"])
-def test_signature_fields_that_do_not_arrive_leave_an_unsigned_request(visit, proxy, backend):
+def test_request_is_unsigned_when_the_signature_fields_are_dropped(visit, proxy, backend):
     visited = visit(proxy, "no-signature", backend)
     with visited.logged() as log:
         assert visited.get("/p") == (401, {"error": "request_signature_required"})
@@ -171,6 +169,6 @@ def test_signature_fields_that_do_not_arrive_leave_an_unsigned_request(visit, pr
 
 @every_backend
 @pytest.mark.parametrize("proxy", ["nginx"])
-def test_a_prefix_spelled_otherwise_is_not_stripped_and_fails_closed(visit, proxy, backend):
+def test_prefix_in_another_spelling_is_not_stripped_and_is_rejected(visit, proxy, backend):
     visited = visit(proxy, "stripped", backend)
     assert visited.get("/%61pi/p") == (401, {"error": "request_signature_invalid"})

@@ -1,1 +1,1 @@
-"""The command line, one command a module. It needs the extra `cli`; nothing in the library imports it."""
+"""The command line, with one module for each command. It needs the extra `cli`; the library does not import it."""

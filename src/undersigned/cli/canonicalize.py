@@ -1,4 +1,4 @@
-"""`undersigned canonicalize`: the canonical form of URLs."""
+"""`undersigned canonicalize`: write the canonical form of URLs."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--received", is_flag=True, help="Refuse a host with non-ASCII, as the receiver of a request does.")
-@click.option("--json", "as_json", is_flag=True, help="Write a JSON object a line, as with -.")
-@click.option("--explain", "explained", is_flag=True, help="Say which rules changed what; as JSON, in `changes`.")
+@click.option("--received", is_flag=True, help="Reject a host with non-ASCII, as the receiver of a request does.")
+@click.option("--json", "as_json", is_flag=True, help="Write one JSON object per line, as with -.")
+@click.option("--explain", "explained", is_flag=True, help="Show the change by each rule; in JSON, as `changes`.")
 @click.argument("urls", nargs=-1, required=True, metavar="URL... | -")
 def canonicalize(*, urls: tuple[str, ...], received: bool, as_json: bool, explained: bool) -> None:
     """Write the canonical form of URLs.
 
-    The algorithm is AdCP URL canonicalization. Exit 1 if a URL among the arguments has no canonical form. With - read
-    a JSON string a line and write an object a line:
+    The algorithm is AdCP URL canonicalization. The exit code is 1 if a URL argument has no canonical form. With -,
+    read one JSON string per line and write one object per line:
 
     \b
     {"target_uri": ..., "authority": ...}
     {"error": "target_uri_malformed", "rule": ..., "message": ...}
     {"error": "line_malformed", "rule": "line", "message": ...}
-    """  # noqa: D301 - the escape is how click is told to keep the lines
+    """  # noqa: D301 - click needs the escape to keep the line breaks
     if urls == ("-",):
-        answer_lines(lambda value: _answer(_string(value), received=received, explained=explained), _refusal)
+        answer_lines(lambda value: _answer(_string(value), received=received, explained=explained), _line_error)
         return
     if "-" in urls:
-        raise click.UsageError("- reads URLs from standard input and stands alone")
+        raise click.UsageError("- reads URLs from standard input; give it as the only argument")
     answers = [_answer(url, received=received, explained=explained) for url in urls]
     for url, answer in zip(urls, answers, strict=True):
         if as_json:
@@ -71,5 +71,5 @@ def _string(value: JSONValue) -> str:
     return value
 
 
-def _refusal(malformed: MalformedLine) -> Answer:
+def _line_error(malformed: MalformedLine) -> Answer:
     return {"error": CODE, "rule": "line", "message": str(malformed)}

@@ -1,4 +1,4 @@
-"""Columns: two texts side by side, the first difference marked."""
+"""Columns: two texts next to each other, with a mark at the first difference."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from undersigned.conformance import Difference
 
 NARROWEST = 20
-"""Characters a column has at least."""
+"""The smallest width of a column in characters."""
 
 _EXPECTED = "expected: "
 _FOUND = "found:    "
@@ -20,12 +20,12 @@ _AROUND = 20
 
 
 def lines(difference: Difference, *, width: int) -> Iterator[tuple[str, bool]]:
-    """Yield the lines that show a difference, and whether each is the mark under the first character that differs.
+    """Yield the lines that show a difference, each with a flag: whether it is the mark below the first difference.
 
-    Two texts of one line stand one above the other where they fit into two columns of `width` characters, and side by
-    side otherwise. Where nothing was expected, as of a file that cannot be read, what was found stands alone.
+    Two one-line texts are shown one above the other if each fits into two columns of `width` characters. Other texts
+    are shown in two columns. If nothing was expected, only the found text is shown.
     """
-    expected, found = _shown(difference.expected), _shown(difference.found)
+    expected, found = _escape(difference.expected), _escape(difference.found)
     if not difference.expected:
         yield found, False
     elif len(_EXPECTED) + max(len(expected), len(found)) > 2 * width or "\n" in difference.expected:
@@ -33,21 +33,21 @@ def lines(difference: Difference, *, width: int) -> Iterator[tuple[str, bool]]:
     else:
         yield f"{_EXPECTED}{expected}", False
         yield f"{_FOUND}{found}", False
-        yield " " * (len(_FOUND) + _place(difference)[1]) + "^", True
+        yield " " * (len(_FOUND) + _position(difference)[1]) + "^", True
 
 
 def _side_by_side(difference: Difference, *, width: int) -> Iterator[tuple[str, bool]]:
     """Yield both texts in two columns.
 
-    What is not printable ASCII is escaped, a line that is longer than its column goes on below, and of long texts only
-    what stands around the difference is shown.
+    Characters other than printable ASCII are escaped. A line that is longer than its column continues in the next row.
+    Of a long text, only the rows around the difference are shown.
     """
-    number, column = _place(difference)
+    number, column = _position(difference)
     rows: list[tuple[str, str]] = []
     marked = 0
     texts = zip_longest(difference.expected.split("\n"), difference.found.split("\n"), fillvalue="")
     for index, (expected, found) in enumerate(texts):
-        left, right = _pieces(_shown(expected), width), _pieces(_shown(found), width)
+        left, right = _pieces(_escape(expected), width), _pieces(_escape(found), width)
         if index == number:
             marked = len(rows) + column // width
         rows += zip_longest(left, right, fillvalue="")
@@ -60,25 +60,25 @@ def _side_by_side(difference: Difference, *, width: int) -> Iterator[tuple[str, 
             yield _row(mark, mark, width), True
 
 
-def _place(difference: Difference) -> tuple[int, int]:
-    """Return the line of the first difference, and its column in what is shown of that line."""
+def _position(difference: Difference) -> tuple[int, int]:
+    """Return the line of the first difference, and its column in the escaped line."""
     before = difference.expected[: difference.character]
     line = before.rpartition("\n")[2]
-    return before.count("\n"), len(_shown(line))
+    return before.count("\n"), len(_escape(line))
 
 
-def _shown(text: str) -> str:
+def _escape(text: str) -> str:
     plain = text.isascii() and text.isprintable()
-    return text if plain else "".join(map(_shown_character, text))
+    return text if plain else "".join(map(_escape_character, text))
 
 
-def _shown_character(character: str) -> str:
+def _escape_character(character: str) -> str:
     plain = character.isascii() and character.isprintable()
     return character if plain else character.encode("unicode_escape").decode("ascii")
 
 
 def _pieces(text: str, width: int) -> list[str]:
-    # One piece more than is full, so that a mark behind the last character has its row.
+    # A full last piece is followed by an empty one, so that a mark after the last character has its row.
     return [text[start : start + width] for start in range(0, len(text) + 1, width)]
 
 

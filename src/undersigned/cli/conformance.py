@@ -1,4 +1,4 @@
-"""`undersigned conformance`: a directory of vectors, run through the library."""
+"""`undersigned conformance`: run a directory of vectors."""
 
 from __future__ import annotations
 
@@ -21,31 +21,32 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="Write one JSON object and nothing else.")
+@click.option("--json", "as_json", is_flag=True, help="Write one JSON object only.")
 @click.argument("directory", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path))
 def conformance(*, directory: Path, as_json: bool) -> None:
     """Run the vectors in DIR.
 
-    DIR holds request-signing or webhook-signing, or directories that do. Every request vector is judged by the gate of
-    the middlewares, its outcome, code and signature base compared to the byte, and every accepted one signed again.
+    DIR contains request-signing or webhook-signing, or directories that contain them. Each request vector is verified
+    in the same way as by the middlewares. Outcome, code and signature base must match to the byte. Each accepted
+    request is also signed again.
 
-    Exit 1 if one vector fails, 2 if DIR holds none. With --json write
+    The exit code is 1 if a vector fails, 2 if DIR contains no vectors. With --json, write
 
     \b
     {"passed", "failed", "sets": [..], "not_run": [..], "failures": [..]}
-    """  # noqa: D301 - the escape is how click is told to keep the lines
+    """  # noqa: D301 - click needs the escape to keep the line breaks
     try:
         corpus = find(directory)
     except OSError as failure:
-        raise click.BadParameter(f"a directory cannot be listed: {failure.strerror}", param_hint="DIR") from None
+        raise click.BadParameter(f"a directory cannot be read: {failure.strerror}", param_hint="DIR") from None
     if not len(corpus):
         name = click.format_filename(directory)
         raise click.BadParameter(
-            f"{name} holds no vectors: give the directory that holds request-signing or webhook-signing, or the one "
-            "above it",
+            f"{name} contains no vectors: give the directory that contains request-signing or webhook-signing, or its "
+            "parent",
             param_hint="DIR",
         )
-    report = Report(list(_graded(corpus, Console(stderr=True))), corpus.set_aside)
+    report = Report(list(_run(corpus, Console(stderr=True))), corpus.set_aside)
     if as_json:
         write_object(report.json())
     else:
@@ -53,8 +54,8 @@ def conformance(*, directory: Path, as_json: bool) -> None:
     click.get_current_context().exit(int(report.failed > 0))
 
 
-def _graded(corpus: Corpus, console: Console) -> Iterator[SetGrades]:
-    """Run the sets one after the other, and say on standard error how far that is."""
+def _run(corpus: Corpus, console: Console) -> Iterator[SetGrades]:
+    """Run the sets one after the other, and report the progress on standard error."""
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("", total=len(corpus))

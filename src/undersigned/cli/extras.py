@@ -1,4 +1,4 @@
-"""Extras: what a command says when its third parties are not installed."""
+"""Extras: the error of a command whose optional packages are not installed."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import click
 
 
 class MissingExtra(click.ClickException):
-    """The operator must act: an extra is not installed. One line on standard error, exit 2.
+    """Raised when an extra is not installed. It is shown as one line on standard error; the exit code is 2.
 
     Args:
-        requirement: what to install, such as `undersigned[demo]`.
-        missing: the import that failed.
+        requirement: the requirement to install, such as `undersigned[demo]`.
+        missing: the error of the import that failed.
     """
 
     exit_code = 2

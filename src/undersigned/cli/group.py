@@ -1,7 +1,7 @@
-"""The group: the commands of this package, and those that other packages plug in.
+"""The command group: the commands of this package, and plug-in commands of other packages.
 
-A command that needs more than the extra `cli` is an entry point of the group `undersigned.commands`: its name is the
-command's, its value a `click.Command`, and an extra of that name carries what it needs.
+A command that needs more than the extra `cli` is an entry point of the group `undersigned.commands`. The name of the
+entry point is the name of the command and its value a `click.Command`. An extra of that name installs its packages.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from undersigned.cli.sign import sign
 from undersigned.cli.verify import verify
 
 PLUGINS = "undersigned.commands"
-"""The entry-point group that commands of other packages are registered in."""
+"""The entry-point group of the plug-in commands."""
 
 COMMANDS = (canonicalize, explain, sign, verify, conformance, keygen, doctor)
-"""The commands of this package. A plug-in cannot take the place of one."""
+"""The commands of this package. A plug-in cannot replace them."""
 
 
 class Commands(click.Group):
-    """A group that finds plug-in commands by name and imports one only when it is asked for."""
+    """A group that finds plug-in commands by name and imports a command only when it is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands."""
         return sorted({*super().list_commands(ctx), *entry_points(group=PLUGINS).names})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return the command of that name; where its imports fail, one that says what to install."""
+        """Return the command of that name. If its imports fail, return a command that names the extra to install."""
         own = super().get_command(ctx, cmd_name)
         plugins = entry_points(group=PLUGINS, name=cmd_name)
         if own is not None or not plugins:
@@ -51,12 +51,12 @@ class Commands(click.Group):
 def _unavailable(plugin: EntryPoint, missing: ImportError) -> click.Command:
     requirement = f"{plugin.dist.name if plugin.dist else 'undersigned'}[{plugin.name}]"
 
-    def say_so() -> None:
+    def fail() -> None:
         raise MissingExtra(requirement, missing)
 
     return click.Command(
         plugin.name,
-        callback=say_so,
+        callback=fail,
         help=f"Not installed: pip install '{requirement}'.",
         context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
     )

@@ -1,4 +1,4 @@
-"""Key files: a private JWK and a JWK set, read as options."""
+"""Key files: a private JWK or a JWK set, given as an option."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ def read_signing_key(_ctx: click.Context, _param: click.Parameter, path: Path) -
     """Return the key of a private JWK.
 
     Raises:
-        click.BadParameter: the file cannot be read or is no private JWK; nothing of the file is in the message.
+        click.BadParameter: the file cannot be read, or it is not a private JWK. The message quotes nothing of the file.
     """
     try:
-        return SigningKey.from_jwk(_object(path))
-    except ConfigurationError as wrong:
-        raise click.BadParameter(str(wrong)) from None
+        return SigningKey.from_jwk(_read_object(path, expected="a private JWK"))
+    except ConfigurationError as error:
+        raise click.BadParameter(str(error)) from None
 
 
 def read_key_set(_ctx: click.Context, _param: click.Parameter, path: Path) -> KeySet:
     """Return the keys of a JWK set.
 
     Raises:
-        click.BadParameter: the file cannot be read or is no JWK set.
+        click.BadParameter: the file cannot be read, or it is not a JWK set.
     """
     try:
-        return KeySet.from_jwks(_object(path))
-    except ConfigurationError as wrong:
-        raise click.BadParameter(str(wrong)) from None
+        return KeySet.from_jwks(_read_object(path, expected="a JWK set"))
+    except ConfigurationError as error:
+        raise click.BadParameter(str(error)) from None
 
 
-def _object(path: Path) -> dict[str, JSONValue]:
+def _read_object(path: Path, *, expected: str) -> dict[str, JSONValue]:
     try:
         value = loads(path.read_bytes())
     except OSError as failure:
@@ -50,5 +50,7 @@ def _object(path: Path) -> dict[str, JSONValue]:
     except ValueError:
         value = None
     if not isinstance(value, dict):
-        raise click.BadParameter(f"{click.format_filename(path)} is not one JSON object without repeated keys")
+        raise click.BadParameter(
+            f"{click.format_filename(path)} is not a JSON object without repeated keys: expected {expected}"
+        )
     return value

@@ -1,4 +1,4 @@
-"""`undersigned keygen`: a new key pair, in two files."""
+"""`undersigned keygen`: make a key pair and write it to two files."""
 
 from __future__ import annotations
 
@@ -28,20 +28,19 @@ PUBLIC = "public.jwks.json"
     show_default=True,
     help="The signature algorithm.",
 )
-@click.option("--kid", "keyid", metavar="ID", help="The key's kid; its RFC 7638 thumbprint unless given.")
+@click.option("--kid", "keyid", metavar="ID", help="The key's kid.  [default: the RFC 7638 thumbprint]")
 @click.option(
     "--out",
     "directory",
     required=True,
     metavar="DIR",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Where the files go; made if it is not there.",
+    help="The directory for the files; created if it does not exist.",
 )
 def keygen(*, algorithm: Algorithm, keyid: str | None, directory: Path) -> None:
     """Make a key pair for request signing.
 
-    It is written to two files: a private JWK (mode 0600) and a JWK set to publish. A file that is there already is
-    never overwritten.
+    The files are a private JWK (mode 0600) and a JWK set to publish. Existing files are never overwritten.
     """
     try:
         pair = KeyPair.generate(algorithm, keyid=keyid)
@@ -54,15 +53,15 @@ def keygen(*, algorithm: Algorithm, keyid: str | None, directory: Path) -> None:
         name = click.format_filename(failure.filename or directory)
         raise click.BadParameter(f"{name}: {failure.strerror}", param_hint="--out") from None
     click.echo(f"kid: {pair.private['kid']}")
-    click.echo(f"private JWK, mode 0600, to sign with: {click.format_filename(directory / PRIVATE)}")
-    click.echo(f"public JWK set, to publish: {click.format_filename(directory / PUBLIC)}")
+    click.echo(f"private JWK for signing, mode 0600: {click.format_filename(directory / PRIVATE)}")
+    click.echo(f"public JWK set to publish: {click.format_filename(directory / PUBLIC)}")
 
 
 def _create(files: Mapping[Path, tuple[int, Mapping[str, object]]]) -> None:
-    """Create all files or none; each has its mode from the first moment and replaces nothing.
+    """Create all files or none. A file has its mode from the start and never replaces an existing file.
 
     Raises:
-        OSError: one of them cannot be written, or is there already.
+        OSError: a file cannot be written, or it exists already.
     """
     created: list[Path] = []
     try:

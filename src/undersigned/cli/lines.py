@@ -1,4 +1,4 @@
-"""Lines: one JSON value a line in, one JSON object a line out."""
+"""Lines: one JSON value per line in, one JSON object per line out."""
 
 from __future__ import annotations
 
@@ -13,25 +13,26 @@ from undersigned.errors import UndersignedError
 from undersigned.message.strict_json import AmbiguousJSON, JSONValue, loads
 
 CODE = "line_malformed"
-"""The code of a line that a command cannot read; it is none of a profile's."""
+"""The code for a line that a command cannot parse. No profile uses this code."""
 
 Answer: TypeAlias = Mapping[str, object]
 """A JSON object to write."""
 
 
 class MalformedLine(UndersignedError, ValueError):
-    """A line that is not what the command reads. The message is made of our words only."""
+    """Raised when a line does not have the form that the command expects. The message quotes nothing of the line."""
 
 
-def answer_lines(answer: Callable[[JSONValue], Answer], refusal: Callable[[MalformedLine], Answer]) -> None:
+def answer_lines(answer: Callable[[JSONValue], Answer], on_error: Callable[[MalformedLine], Answer]) -> None:
     """Read standard input to its end and write one object for each line that is not blank.
 
-    A line ends with LF and is UTF-8; white space alone is blank. JSON that two parsers could read differently (a
-    repeated key, NaN) is not read.
+    A line is UTF-8 and ends with LF. A line of white space only is blank. JSON that parsers interpret differently, such
+    as a repeated key or NaN, is rejected.
 
     Args:
-        answer: takes the value of a line and returns the object to write; raises `MalformedLine` for another shape.
-        refusal: returns the object to write for a line that cannot be read.
+        answer: takes the value of a line and returns the object to write. It raises `MalformedLine` if the value does
+            not have the expected form.
+        on_error: returns the object to write for a line that cannot be parsed.
 
     Raises:
         click.ClickException: standard input cannot be read.
@@ -41,7 +42,7 @@ def answer_lines(answer: Callable[[JSONValue], Answer], refusal: Callable[[Malfo
             try:
                 members = answer(_value(line))
             except MalformedLine as malformed:
-                members = refusal(malformed)
+                members = on_error(malformed)
             write_object(members)
 
 
@@ -52,7 +53,7 @@ def write_object(members: Answer) -> None:
 
 def _stdin() -> Iterator[bytes]:
     if sys.stdin is None:
-        raise click.ClickException("standard input is closed, and - reads it")
+        raise click.ClickException("standard input is closed, but - reads from it")
     try:
         yield from sys.stdin.buffer
     except OSError as failure:

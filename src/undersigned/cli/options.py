@@ -1,4 +1,4 @@
-"""Options: those that several commands share."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import click
 from undersigned import profiles
 
 MOST_SECONDS = 999_999_999_999_999
-"""The largest integer a signature parameter can hold (RFC 8941 section 3.3.1)."""
+"""The largest integer in a signature parameter (RFC 8941 section 3.3.1)."""
 
 SECONDS = click.IntRange(0, MOST_SECONDS)
 """Seconds since the epoch."""
@@ -17,8 +17,8 @@ profile_option = click.option(
     type=click.Choice(list(profiles.BY_NAME)),
     default=profiles.ADCP_3_2.name,
     show_default=True,
-    help="What a signature must be.",
+    help="The profile of the signatures.",
 )
 
 stdin_argument = click.argument("source", type=click.Choice(["-"]), metavar="-", expose_value=False)
-"""The `-` of a command that reads nothing but standard input."""
+"""The `-` of a command that reads only from standard input."""

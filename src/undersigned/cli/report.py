@@ -1,4 +1,4 @@
-"""The report of a conformance run: a table of the sets, then what differs, first difference marked."""
+"""The report of a conformance run: a table of the sets, then each failure with its first difference marked."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _HEADERS = ("set", "passed", "failed", "total")
 
 @dataclass(frozen=True, slots=True)
 class SetGrades:
-    """What became of the vectors of one set.
+    """The grades of the vectors of one set.
 
     Attributes:
-        name: the set's.
-        grades: one a vector, in their order.
+        name: the name of the set.
+        grades: the grade of each vector, in order.
     """
 
     name: str
@@ -37,27 +37,27 @@ class SetGrades:
 
     @property
     def passed(self) -> int:
-        """How many passed."""
+        """Return the number of vectors that passed."""
         return sum(grade.passed for grade in self.grades)
 
     @property
     def failed(self) -> int:
-        """How many did not."""
+        """Return the number of vectors that failed."""
         return len(self.grades) - self.passed
 
     @property
     def cells(self) -> tuple[str, str, str, str]:
-        """The row of a table: name, passed, failed, total."""
+        """Return the row of the table: name, passed, failed, total."""
         return printable(self.name), str(self.passed), str(self.failed), str(len(self.grades))
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What became of a corpus.
+    """The results of a corpus.
 
     Attributes:
-        sets: what became of its sets.
-        set_aside: what was not run.
+        sets: the results of each set.
+        set_aside: the vectors that were not run.
     """
 
     sets: Sequence[SetGrades]
@@ -65,19 +65,19 @@ class Report:
 
     @property
     def failed(self) -> int:
-        """How many vectors did not pass."""
+        """Return the number of vectors that failed."""
         return sum(grades.failed for grades in self.sets)
 
     @property
     def summary(self) -> str:
-        """The last line."""
+        """Return the last line of the report."""
         return f"{sum(grades.passed for grades in self.sets)} passed, {self.failed} failed"
 
     def show(self, console: Console) -> None:
-        """Print the table, what was not run, the differences and the summary; without a terminal, as plain text."""
+        """Print the table, the vectors not run, the failures and the summary, as plain text unless to a terminal."""
         console.print(self._table(plain=not console.is_terminal))
         if self.set_aside:
-            console.print("\nnot run, and counted nowhere:")
+            console.print("\nnot run and not counted:")
         for aside in self.set_aside:
             _print(console, f"  {printable(aside.name)}: {aside.count} {aside.reason}")
         for name, vector, difference in self._differences():
@@ -87,7 +87,7 @@ class Report:
         console.print(self.summary)
 
     def json(self) -> Answer:
-        """Return the same as one object."""
+        """Return the report as a JSON object."""
         return {
             "passed": sum(grades.passed for grades in self.sets),
             "failed": self.failed,
@@ -142,5 +142,5 @@ def _show_difference(console: Console, difference: Difference) -> None:
 
 
 def _print(console: Console, line: str, style: str = "") -> None:
-    # A wrapped line would break the columns; what is too long goes on as a terminal takes it.
+    # Not wrapped, because that would break the columns. The terminal folds lines that are too long.
     console.print(Text(line, style), soft_wrap=True)

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 def parse_request(value: JSONValue) -> Request:
     """Return the request that a line describes.
 
-    `headers` is an object or a list of [name, value] pairs; `body` is text that stands for its UTF-8 bytes,
-    `body_b64` the bytes in Base64 (RFC 4648 section 4, padded). Each may be absent or null, and of the bodies only
-    one may be there. Other members are not read.
+    `headers` is an object or a list of [name, value] pairs. `body` is text, encoded as UTF-8. `body_b64` is the body in
+    padded Base64 (RFC 4648 section 4). Each member may be absent or null, and only one of the bodies may be given.
+    Other members are ignored.
 
     Raises:
-        MalformedLine: the value has another shape.
+        MalformedLine: the value does not have this form.
     """
     if not isinstance(value, dict):
         raise MalformedLine("the line is not a JSON object with method, url, headers and body")
@@ -58,7 +58,7 @@ def _body(text: JSONValue, encoded: JSONValue) -> bytes:
         case str(), None:
             return _utf8(text)
         case None, str():
-            return _decoded(encoded)
+            return _from_base64(encoded)
         case _:
             raise MalformedLine("give either body or body_b64, as a string")
 
@@ -67,11 +67,11 @@ def _utf8(text: str) -> bytes:
     try:
         return text.encode("utf-8")
     except UnicodeEncodeError:
-        raise MalformedLine("body has a lone surrogate, which stands for no bytes: give body_b64") from None
+        raise MalformedLine("body contains a lone surrogate, which UTF-8 cannot encode; use body_b64") from None
 
 
-def _decoded(text: str) -> bytes:
+def _from_base64(text: str) -> bytes:
     try:
         return base64.b64decode(text, validate=True)
     except ValueError:
-        raise MalformedLine("body_b64 is not Base64") from None
+        raise MalformedLine("body_b64 is not padded Base64") from None

@@ -1,4 +1,4 @@
-"""`undersigned sign`: signature fields for requests."""
+"""`undersigned sign`: write the signature fields for requests."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 @click.command()
 @click.option("--key", required=True, type=FILE, callback=read_signing_key, help="A file with a private JWK.")
 @profile_option
-@click.option("--created", type=SECONDS, help="Seconds since the epoch; the clock's unless given.")
-@click.option("--expires", type=SECONDS, help="Seconds since the epoch; as late as the profile allows unless given.")
-@click.option("--nonce", help="Unpadded Base64url; a fresh one for each request unless given.")
-@click.option("--label", help="The signature's label; the profile's unless given.")
+@click.option("--created", type=SECONDS, help="The time of signing, in seconds since the epoch.  [default: now]")
+@click.option("--expires", type=SECONDS, help="In seconds since the epoch.  [default: the profile's latest]")
+@click.option("--nonce", help="Unpadded Base64url.  [default: a new nonce for each request]")
+@click.option("--label", help="The label of the signature.  [default: the profile's]")
 @stdin_argument
 def sign(
     *,
@@ -38,7 +38,7 @@ def sign(
 ) -> None:
     """Sign requests.
 
-    Read an object a line and write an object a line, with the header fields to add:
+    Read one object per line and write one object per line, with the header fields to add:
 
     \b
     {"method", "url", "headers": {..} or [[n, v], ..], "body" or "body_b64"}
@@ -48,11 +48,11 @@ def sign(
     {"error": "target_uri_malformed", "message": ...}
     {"error": "request_not_signable", "message": ...}
     {"error": "line_malformed", "message": ...}
-    """  # noqa: D301 - the escape is how click is told to keep the lines
+    """  # noqa: D301 - click needs the escape to keep the line breaks
     try:
         signer = Signer(key, profile=profiles.BY_NAME[profile])
-    except ConfigurationError as wrong:
-        raise click.UsageError(str(wrong)) from None
+    except ConfigurationError as error:
+        raise click.UsageError(str(error)) from None
 
     def answer(value: JSONValue) -> Answer:
         request = parse_request(value)
@@ -64,8 +64,8 @@ def sign(
             return {"error": "request_not_signable", "message": str(unsignable)}
         return {"headers": [list(field) for field in signed.fields], "signature_base": signed.signature_base}
 
-    answer_lines(answer, _refusal)
+    answer_lines(answer, _line_error)
 
 
-def _refusal(malformed: MalformedLine) -> Answer:
+def _line_error(malformed: MalformedLine) -> Answer:
     return {"error": CODE, "message": str(malformed)}

@@ -1,4 +1,4 @@
-"""`undersigned verify`: whether signed requests are acceptable."""
+"""`undersigned verify`: verify signed requests."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 @click.command()
 @click.option("--jwks", required=True, type=FILE, callback=read_key_set, help="A file with a JWK set.")
 @profile_option
-@click.option("--now", type=SECONDS, help="The verifier's clock, seconds since the epoch; the real one unless given.")
-@click.option("--no-replay", is_flag=True, help="Accept a nonce again; for requests that were recorded.")
+@click.option("--now", type=SECONDS, help="The verifier's clock, in seconds since the epoch.  [default: the real one]")
+@click.option("--no-replay", is_flag=True, help="Accept repeated nonces, for recorded requests.")
 @stdin_argument
 def verify(*, jwks: KeySet, profile: str, now: int | None, no_replay: bool) -> None:
     """Verify signed requests.
 
-    Read an object a line and write an object a line. A nonce is accepted once for as long as the command runs.
+    Read one object per line and write one object per line. Each nonce is accepted once while the command runs.
 
     \b
     {"method", "url", "headers": {..} or [[n, v], ..], "body" or "body_b64"}
@@ -39,7 +39,7 @@ def verify(*, jwks: KeySet, profile: str, now: int | None, no_replay: bool) -> N
     {"ok": true, "keyid": ..., "label": ..., "signature_base": ...}
     {"ok": false, "code": "request_signature_invalid", "step": 10}
     {"ok": false, "code": "line_malformed", "step": null}
-    """  # noqa: D301 - the escape is how click is told to keep the lines
+    """  # noqa: D301 - click needs the escape to keep the line breaks
     verifier = Verifier(
         profiles.BY_NAME[profile],
         keys=jwks,
@@ -50,8 +50,8 @@ def verify(*, jwks: KeySet, profile: str, now: int | None, no_replay: bool) -> N
     def answer(value: JSONValue) -> Answer:
         try:
             verified = verifier.verify(parse_request(value))
-        except SignatureError as refused:
-            return {"ok": False, "code": refused.code, "step": refused.step}
+        except SignatureError as error:
+            return {"ok": False, "code": error.code, "step": error.step}
         return {
             "ok": True,
             "keyid": verified.keyid,
@@ -59,8 +59,8 @@ def verify(*, jwks: KeySet, profile: str, now: int | None, no_replay: bool) -> N
             "signature_base": verified.signature_base,
         }
 
-    answer_lines(answer, _refusal)
+    answer_lines(answer, _line_error)
 
 
-def _refusal(_malformed: MalformedLine) -> Answer:
+def _line_error(_malformed: MalformedLine) -> Answer:
     return {"ok": False, "code": CODE, "step": None}

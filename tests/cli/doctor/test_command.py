@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.command import invoke, objects, run
-from tests.cli.way import Way
+from tests.cli.route import Route
 from tests.serving import waitress_server
 
 from undersigned import KeySet, MemoryReplayStore, Verifier, profiles
@@ -22,7 +22,7 @@ def application(_environ, start_response):
 
 
 class Seller:
-    """An application behind the middleware, whose origin is known only when its port is."""
+    """An application with the middleware. Its origin is known only when its port is known."""
 
     def __init__(self, keys, *, scheme: str = "http") -> None:
         self.keys = json.loads(Path(keys.public).read_text())
@@ -53,59 +53,59 @@ def mistaken(keys):
         yield seller.on(port)
 
 
-def test_a_server_that_nothing_changes_requests_to_is_told_so_with_exit_0(url, keys):
+def test_unchanged_requests_are_reported_with_exit_0(url, keys):
     done = run("doctor", "--key", keys.private, url)
     assert (done.returncode, done.stderr) == (0, b"")
     lines = done.stdout.decode().splitlines()
     assert lines[0].startswith(f"{url}: ")
-    assert lines[-1] == "Nothing on the way changes what is signed."
-    assert "  kept     a lone question mark" in lines
+    assert lines[-1] == "No problems found: requests arrive as they were signed."
+    assert "  ok       a question mark without a query" in lines
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "PUT", "PATCH"])
 @pytest.mark.parametrize("key", ["private", "ecdsa"])
-def test_every_method_and_algorithm_will_do(method, key, url, keys):
+def test_every_method_and_algorithm_works(method, key, url, keys):
     result = invoke("doctor", "--key", getattr(keys, key), "--method", method, "--json", f"{url}/adcp/")
     [diagnosis] = objects(result.stdout_bytes)
     assert (result.exit_code, diagnosis["unchanged"], diagnosis["findings"]) == (0, True, [])
     assert diagnosis["url"] == f"{url}/adcp"
-    assert ("content in chunks" in diagnosis["kept"]) == (method in {"POST", "PUT", "PATCH"})
+    assert ("content in chunks" in diagnosis["passed"]) == (method in {"POST", "PUT", "PATCH"})
 
 
-def test_a_finding_is_told_with_what_to_set_and_exit_1(mistaken, keys):
+def test_finding_is_written_with_its_fix_and_exit_1(mistaken, keys):
     result = invoke("doctor", "--key", keys.private, mistaken)
     assert result.exit_code == 1
-    assert "PROBLEM  scheme: the middleware takes requests to http for requests to https" in result.stdout
-    assert result.stdout.endswith("What to set:\n  scheme: write http:// in origins=: the scheme that clients use\n")
+    assert "PROBLEM  scheme: the middleware sees requests to http as requests to https" in result.stdout
+    assert result.stdout.endswith("How to fix:\n  scheme: write http:// in origins=, the scheme that clients use\n")
 
 
-def test_a_finding_in_json_has_every_part(mistaken, keys):
+def test_finding_in_json_has_all_members(mistaken, keys):
     result = invoke("doctor", "--key", keys.private, "--json", mistaken)
     [diagnosis] = objects(result.stdout_bytes)
     assert (result.exit_code, diagnosis["unchanged"]) == (1, False)
     [finding] = diagnosis["findings"]
     assert finding.keys() == {"check", "problem", "advice", "sent", "arrives"}
-    assert diagnosis.keys() == {"unchanged", "url", "requests", "kept", "findings", "notes"}
+    assert diagnosis.keys() == {"unchanged", "url", "requests", "passed", "findings", "notes"}
 
 
-def test_what_was_sent_and_what_arrives_stand_below_a_finding_and_a_note_behind(monkeypatch, keys):
-    way = Way(
+def test_targets_are_written_below_a_finding_and_notes_at_the_end(monkeypatch, keys):
+    route = Route(
         lambda probe: replace(probe, target=probe.target.replace("//", "/")),
         origins=("http://127.0.0.1",),
         options={"mode": "optional", "verifier": _verifier(keys)},
     )
-    monkeypatch.setattr("undersigned.cli.doctor.probe.ProbeClient.ask", lambda _self, probe: way.ask(probe))
+    monkeypatch.setattr("undersigned.cli.doctor.probe.ProbeClient.ask", lambda _self, probe: route.ask(probe))
     result = invoke("doctor", "--key", keys.private, "http://127.0.0.1")
     lines = result.stdout.splitlines()
-    at = lines.index("  PROBLEM  slashes beside each other: the slashes are merged")
+    at = lines.index("  PROBLEM  repeated slashes: the slashes are merged")
     assert lines[at + 1 : at + 3] == [
-        "           sent /undersigned-doctor/a//b",
-        "           arrives /undersigned-doctor/a/b",
+        "           sent:    /undersigned-doctor/a//b",
+        "           arrives: /undersigned-doctor/a/b",
     ]
-    assert lines[at + 3].startswith("  note     an unsigned request is answered 404;")
+    assert lines[at + 3].startswith("  note     an unsigned request is answered with 404;")
 
 
-def test_a_server_that_gives_no_answer_is_exit_1(keys):
+def test_exit_is_1_when_the_server_gives_no_answer(keys):
     with socket.create_server(("127.0.0.1", 0)) as bound:
         url = f"http://127.0.0.1:{bound.getsockname()[1]}"
     result = invoke("doctor", "--key", keys.private, url)
@@ -117,7 +117,7 @@ def test_a_server_that_gives_no_answer_is_exit_1(keys):
     assert result.exit_code == 1
 
 
-def test_a_key_the_server_does_not_know_is_told(url, keys):
+def test_unknown_key_is_reported(url, keys):
     result = invoke("doctor", "--key", keys.stranger, url)
     assert result.exit_code == 1
     assert "the server does not know this key" in result.stdout
@@ -130,9 +130,9 @@ def test_a_key_the_server_does_not_know_is_told(url, keys):
         (["--key", "PRIVATE"], "URL"),
         (["--key", "PRIVATE", "ftp://a.example"], "URL"),
         (["--key", "PRIVATE", "a.example"], "URL"),
-        (["--key", "PRIVATE", "https://a.example/p?x=1"], "scheme, host and path alone"),
-        (["--key", "PRIVATE", "https://a.example/p?"], "scheme, host and path alone"),
-        (["--key", "PRIVATE", "https://a.example/p#x"], "scheme, host and path alone"),
+        (["--key", "PRIVATE", "https://a.example/p?x=1"], "scheme, host and path only"),
+        (["--key", "PRIVATE", "https://a.example/p?"], "scheme, host and path only"),
+        (["--key", "PRIVATE", "https://a.example/p#x"], "scheme, host and path only"),
         (["--key", "PRIVATE", "https://me@a.example/"], "URL"),
         (["--key", "PRIVATE", "--method", "DELETE", "https://a.example"], "--method"),
         (["--key", "PRIVATE", "--timeout", "0", "https://a.example"], "--timeout"),
@@ -142,14 +142,14 @@ def test_a_key_the_server_does_not_know_is_told(url, keys):
         (["--key", "PUBLIC", "https://a.example"], "--key"),
     ],
 )
-def test_wrong_usage_is_exit_2_and_names_what_is_wrong(args, named, keys):
+def test_wrong_usage_is_exit_2_and_names_the_fault(args, named, keys):
     files = {"PRIVATE": keys.private, "PUBLIC": keys.public}
     result = invoke("doctor", *[files.get(arg, arg) for arg in args])
     assert (result.exit_code, result.stdout) == (2, "")
     assert named in result.stderr
 
 
-def test_a_key_that_cannot_sign_for_the_profile_is_exit_2(tmp_path, keys):
+def test_key_is_a_usage_error_when_it_cannot_sign_for_the_profile(tmp_path, keys):
     jwk = json.loads(Path(keys.private).read_text()) | {"adcp_use": "webhook-signing"}
     (tmp_path / "key.json").write_text(json.dumps(jwk))
     result = invoke("doctor", "--key", str(tmp_path / "key.json"), "https://a.example")

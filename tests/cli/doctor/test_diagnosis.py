@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 from tests import keys
-from tests.cli.way import URL, Way
+from tests.cli.route import URL, Route
 
 from undersigned import Policy, profiles
 from undersigned.cli.doctor import advice
@@ -20,7 +20,7 @@ REWRITINGS = [
 
 
 def rewriting(target: str, arrives: str):
-    """What makes one target, wherever its prefix puts it, arrive as another."""
+    """Return a change that makes one target, after any prefix, arrive as another."""
 
     def change(probe):
         start = probe.target.removesuffix(target)
@@ -35,24 +35,24 @@ def without(*names: str):
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "PUT", "PATCH"])
 @pytest.mark.parametrize("url", [URL, f"{URL}/", f"{URL}/adcp/v1", f"{URL}:8443/api/"])
-def test_a_way_that_changes_nothing_has_no_findings(url, method):
-    way = Way(origins=(url.removesuffix("/adcp/v1").removesuffix("/api/"),))
-    diagnosis = way.diagnosis(url, method=method)
-    assert (diagnosis.findings, diagnosis.notes, diagnosis.requests) == ((), (), len(way.sent))
-    assert diagnosis.kept[0] == "scheme, Host and prefix"
+def test_route_without_changes_has_no_findings(url, method):
+    route = Route(origins=(url.removesuffix("/adcp/v1").removesuffix("/api/"),))
+    diagnosis = route.diagnosis(url, method=method)
+    assert (diagnosis.findings, diagnosis.notes, diagnosis.requests) == ((), (), len(route.sent))
+    assert diagnosis.passed[0] == "scheme, Host and prefix"
     contents = len(CONTENTS) if method in {"POST", "PUT", "PATCH"} else 0
-    assert len(diagnosis.kept) == 1 + len(SPELLINGS) + contents
-    assert {probe.method for probe in way.sent} == ({"GET", method} if contents else {method})
+    assert len(diagnosis.passed) == 1 + len(SPELLINGS) + contents
+    assert {probe.method for probe in route.sent} == ({"GET", method} if contents else {method})
 
 
 @pytest.mark.parametrize("status", ["200 OK", "204 No Content", "301 Moved", "404 Not Found", "405 No", "500 Oh"])
-def test_any_answer_of_the_application_will_do(status):
-    assert Way(status=status).diagnosis().findings == ()
+def test_any_status_of_the_application_is_enough(status):
+    assert Route(status=status).diagnosis().findings == ()
 
 
 @pytest.mark.parametrize(("spelling", "arrives"), REWRITINGS)
-def test_a_known_rewriting_is_named_with_what_arrives(spelling, arrives):
-    finding = Way(rewriting(spelling.target, arrives)).finding()
+def test_known_rewriting_is_named_with_the_target_that_arrives(spelling, arrives):
+    finding = Route(rewriting(spelling.target, arrives)).finding()
     assert (finding.check, finding.advice) == (spelling.name, spelling.advice)
     assert finding.problem == spelling.rewritings[arrives]
     assert finding.sent == f"/undersigned-doctor{spelling.target}"
@@ -60,119 +60,119 @@ def test_a_known_rewriting_is_named_with_what_arrives(spelling, arrives):
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS, ids=lambda spelling: spelling.target)
-def test_an_unknown_rewriting_is_told_and_points_to_the_log(spelling):
-    finding = Way(rewriting(spelling.target, "/else/where")).finding()
-    assert (finding.check, finding.problem) == (spelling.name, "it arrives as something else")
-    assert finding.advice == f"{spelling.advice}. Else {advice.UNKNOWN_CHANGE}"
+def test_unknown_rewriting_is_reported_and_refers_to_the_log(spelling):
+    finding = Route(rewriting(spelling.target, "/else/where")).finding()
+    assert (finding.check, finding.problem) == (spelling.name, "it arrives changed in an unknown way")
+    assert finding.advice == f"{spelling.advice}. Or {advice.UNKNOWN_CHANGE}"
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS, ids=lambda spelling: spelling.target)
-def test_no_spelling_is_a_rewriting_of_itself(spelling):
-    known = Way().diagnosis().kept
+def test_spelling_is_never_its_own_rewriting(spelling):
+    known = Route().diagnosis().passed
     assert spelling.name in known
     assert spelling.target not in spelling.rewritings
 
 
-def test_a_target_decoded_to_raw_bytes_is_told():
-    finding = Way(rewriting("/caf%C3%A9", "/caf\xe9")).finding()
+def test_target_decoded_to_raw_bytes_is_reported():
+    finding = Route(rewriting("/caf%C3%A9", "/caf\xe9")).finding()
     assert (finding.check, finding.arrives) == ("encoded UTF-8", "")
     assert "decoded to raw bytes" in finding.problem
 
 
 @pytest.mark.parametrize(
-    ("status", "words"), [(400, "400 before any verifier"), (302, "redirected (302)"), (502, "502")]
+    ("status", "words"), [(400, "400, before it is verified"), (302, "redirected (302)"), (502, "502")]
 )
-def test_a_spelling_that_something_on_the_way_answers_is_told_as_that(status, words):
-    finding = Way(lambda probe: Answer(status, "") if "%2F" in probe.target else probe).diagnosis().findings[0]
+def test_spelling_is_reported_as_not_verified_when_something_else_answers(status, words):
+    finding = Route(lambda probe: Answer(status, "") if "%2F" in probe.target else probe).diagnosis().findings[0]
     assert (finding.check, finding.sent) == ("an encoded slash", "/undersigned-doctor/a%2Fb")
     assert words in finding.problem
 
 
-def test_a_spelling_refused_for_another_reason_is_told_with_its_code():
-    finding = Way(lambda probe: Answer(401, "signature_replayed") if "//" in probe.target else probe).finding()
+def test_spelling_is_reported_with_its_code_when_rejected_for_another_reason():
+    finding = Route(lambda probe: Answer(401, "signature_replayed") if "//" in probe.target else probe).finding()
     assert (finding.problem, finding.advice) == advice.CODES["signature_replayed"]
-    unknown = Way(lambda probe: Answer(401, "signature_unheard_of") if "//" in probe.target else probe).finding()
-    assert (unknown.problem, unknown.advice) == ("it is refused: signature_unheard_of", advice.LOG)
+    unknown = Route(lambda probe: Answer(401, "signature_unheard_of") if "//" in probe.target else probe).finding()
+    assert (unknown.problem, unknown.advice) == ("it is rejected: signature_unheard_of", advice.LOG)
 
 
-def test_a_spelling_without_an_answer_is_told_and_the_next_is_looked_at():
+def test_spelling_without_an_answer_is_reported_and_the_next_is_examined():
     def change(probe):
         if "//" in probe.target:
-            raise NoAnswer("nothing comes back for 10 seconds")
+            raise NoAnswer("no data for 10 seconds")
         return probe
 
-    diagnosis = Way(change).diagnosis()
+    diagnosis = Route(change).diagnosis()
     [finding] = diagnosis.findings
-    assert finding.problem == "no answer: nothing comes back for 10 seconds"
-    assert "a lone question mark" in diagnosis.kept
+    assert finding.problem == "no answer: no data for 10 seconds"
+    assert "a question mark without a query" in diagnosis.passed
 
 
-def test_no_answer_to_the_first_probe_ends_the_examination():
+def test_examination_ends_when_the_first_probe_gets_no_answer():
     def change(_probe):
         raise NoAnswer("Connection refused")
 
     with pytest.raises(NoAnswer, match="refused"):
-        Way(change).diagnosis()
+        Route(change).diagnosis()
 
 
 @pytest.mark.parametrize(
     ("url", "origin"), [(URL, "http://seller.example.com"), ("http://a.test:81", "https://a.test:81")]
 )
-def test_an_origin_of_the_other_scheme_is_named_and_the_spellings_are_looked_at_all_the_same(url, origin):
-    way = Way(rewriting("/a//b", "/a/b"), origins=(origin,))
-    scheme, slashes = way.diagnosis(url).findings
+def test_origin_with_the_other_scheme_is_reported_and_spellings_are_still_examined(url, origin):
+    route = Route(rewriting("/a//b", "/a/b"), origins=(origin,))
+    scheme, slashes = route.diagnosis(url).findings
     assert scheme.check == "scheme"
     assert f"write {url.partition(':')[0]}:// in origins=" in scheme.advice
-    assert slashes.check == "slashes beside each other"
+    assert slashes.check == "repeated slashes"
 
 
-def test_a_stripped_prefix_the_middleware_does_not_know_of_is_named_with_the_origin_to_set():
-    finding = Way(prefix="/api").finding(f"{URL}/api/v1")
-    assert (finding.check, finding.advice) == ("prefix", f'name it in the origin: origins=["{URL}/api"]')
+def test_unconfigured_stripped_prefix_is_reported_with_the_origin_to_set():
+    finding = Route(prefix="/api").finding(f"{URL}/api/v1")
+    assert (finding.check, finding.advice) == ("prefix", f'add the prefix: origins=["{URL}/api"]')
     assert "/api is stripped" in finding.problem
 
 
-def test_a_prefix_that_nothing_strips_is_named():
-    finding = Way(origins=(f"{URL}/api",)).finding(f"{URL}/api/v1")
+def test_configured_prefix_is_reported_when_no_proxy_strips_it():
+    finding = Route(origins=(f"{URL}/api",)).finding(f"{URL}/api/v1")
     assert finding.check == "prefix"
-    assert "puts /api before a path that has it already" in finding.problem
+    assert "adds /api to a path that already has it" in finding.problem
     assert "server_adds_root_path=True" in finding.advice
 
 
-def test_a_lost_port_that_is_an_origin_too_is_named():
-    way = Way(lambda probe: replace(probe, host="seller.example.com"))
-    finding = way.finding(f"{URL}:8443")
+def test_lost_port_is_reported_when_the_bare_host_is_also_an_origin():
+    route = Route(lambda probe: replace(probe, host="seller.example.com"))
+    finding = route.finding(f"{URL}:8443")
     assert (finding.check, finding.advice) == ("Host", advice.HOST)
     assert (finding.sent, finding.arrives) == ("seller.example.com:8443", "seller.example.com")
 
 
-def test_an_origin_without_the_port_that_clients_use_is_named():
-    finding = Way().finding(f"{URL}:8443/api")
-    assert finding.advice == f'name the port: origins=["{URL}:8443"]'
+def test_origin_is_reported_when_it_lacks_the_port_of_clients():
+    finding = Route().finding(f"{URL}:8443/api")
+    assert finding.advice == f'add the port: origins=["{URL}:8443"]'
 
 
 @pytest.mark.parametrize("url", [URL, f"{URL}:8443"])
 @pytest.mark.parametrize("host", ["127.0.0.1:8000", "app", "user@app", ""])
-def test_a_host_that_is_none_of_the_origins_is_told_with_both_causes(url, host):
-    way = Way(lambda probe: replace(probe, host=host), origins=(url,))
-    finding = way.finding(url)
+def test_unlisted_host_is_reported_with_both_possible_causes(url, host):
+    route = Route(lambda probe: replace(probe, host=host), origins=(url,))
+    finding = route.finding(url)
     assert finding.check == "Host"
-    assert "being rewritten on the way, or origins= lacks" in finding.problem
+    assert ", or origins= lacks" in finding.problem
     assert advice.HOST in finding.advice
     assert "received:" in finding.advice
 
 
-def test_mistakes_that_come_together_are_told_together():
-    way = Way(
+def test_several_mistakes_are_reported_together():
+    route = Route(
         lambda probe: replace(probe, host="seller.example.com"), origins=("http://seller.example.com",), prefix="/api"
     )
-    assert [finding.check for finding in way.diagnosis(f"{URL}:8443/api").findings] == ["scheme", "Host", "prefix"]
+    assert [finding.check for finding in route.diagnosis(f"{URL}:8443/api").findings] == ["scheme", "Host", "prefix"]
 
 
-def test_a_change_that_is_none_of_the_known_ones_points_to_the_log():
-    finding = Way(lambda probe: replace(probe, target=f"/inner{probe.target}")).finding()
+def test_unknown_change_of_a_plain_request_refers_to_the_log():
+    finding = Route(lambda probe: replace(probe, target=f"/inner{probe.target}")).finding()
     assert (finding.check, finding.advice) == ("a plain request", advice.UNKNOWN_CHANGE)
-    assert "another key under this kid" in finding.problem
+    assert "another key with this kid" in finding.problem
 
 
 @pytest.mark.parametrize(
@@ -183,96 +183,96 @@ def test_a_change_that_is_none_of_the_known_ones_points_to_the_log():
         (lambda probe: replace(probe, content=b"added"), "signature_components_incomplete"),
     ],
 )
-def test_signature_fields_or_framing_changed_on_the_way_are_told(change, code):
-    finding = Way(change).finding()
+def test_changed_signature_fields_or_framing_are_reported(change, code):
+    finding = Route(change).finding()
     assert (finding.problem, finding.advice) == advice.CODES[code]
 
 
-def test_a_key_the_server_does_not_know_ends_the_examination():
-    way = Way()
+def test_examination_ends_when_the_key_is_unknown():
+    route = Route()
     stranger = keys.SigningKey.from_jwk(keys.OTHER_PRIVATE)
-    [finding] = way.diagnosis(key=stranger).findings
+    [finding] = route.diagnosis(key=stranger).findings
     assert (finding.problem, finding.advice) == advice.CODES["signature_key_unknown"]
-    assert len(way.sent) == 2
+    assert len(route.sent) == 2
 
 
-def test_another_profile_is_told():
-    [finding] = Way().diagnosis(profile=profiles.ADCP_3_1).findings
+def test_wrong_profile_is_reported():
+    [finding] = Route().diagnosis(profile=profiles.ADCP_3_1).findings
     assert finding.check == "a plain request"
-    [finding] = Way().diagnosis(profile=replace(profiles.ADCP_3_2, tag="other")).findings
+    [finding] = Route().diagnosis(profile=replace(profiles.ADCP_3_2, tag="other")).findings
     assert (finding.problem, finding.advice) == advice.CODES["signature_tag_invalid"]
 
 
-def test_a_profile_that_covers_content_always_gets_probes_with_a_content_type():
+def test_probes_have_a_content_type_when_the_profile_requires_it():
     verifier = keys.verifier(profiles.ADCP_WEBHOOK, clock=time.time)
-    diagnosis = Way(options={"verifier": verifier}).diagnosis(profile=profiles.ADCP_WEBHOOK, method="POST")
+    diagnosis = Route(options={"verifier": verifier}).diagnosis(profile=profiles.ADCP_WEBHOOK, method="POST")
     assert diagnosis.findings == ()
 
 
 @pytest.mark.parametrize(
     ("answer", "words"),
-    [(Answer(404, ""), "404 before any verifier"), (Answer(307, ""), "redirected"), (Answer(503, ""), "503")],
+    [(Answer(404, ""), "404, before it is verified"), (Answer(307, ""), "redirected"), (Answer(503, ""), "503")],
 )
-def test_a_url_that_no_verifier_stands_before_is_told_and_ends_the_examination(answer, words):
-    way = Way(lambda _probe: answer)
-    diagnosis = way.diagnosis()
+def test_examination_ends_when_no_verifier_answers(answer, words):
+    route = Route(lambda _probe: answer)
+    diagnosis = route.diagnosis()
     assert words in diagnosis.findings[0].problem
     assert (diagnosis.requests, len(diagnosis.findings)) == (3, 1)
 
 
 @pytest.mark.parametrize("mode", ["optional", "observe"])
-def test_a_mode_that_passes_unsigned_requests_on_is_noted_and_is_no_finding(mode):
-    diagnosis = Way(options={"mode": mode}).diagnosis()
+def test_mode_that_accepts_unsigned_requests_is_a_note_and_not_a_finding(mode):
+    diagnosis = Route(options={"mode": mode}).diagnosis()
     assert diagnosis.findings == ()
-    assert "an unsigned request is answered 404;" in diagnosis.notes[0]
+    assert "an unsigned request is answered with 404;" in diagnosis.notes[0]
 
 
-def test_what_a_policy_refuses_behind_a_signature_that_held_is_no_finding():
+def test_rejection_by_the_policy_after_a_valid_signature_is_not_a_finding():
     policy = {"policy": Policy(required_for=["create_media_buy"])}
-    assert Way(options=policy).diagnosis(method="POST").findings == ()
-    decoding = Way(rewriting("/a%2F..%2Fb", "/b"), options=policy)
+    assert Route(options=policy).diagnosis(method="POST").findings == ()
+    decoding = Route(rewriting("/a%2F..%2Fb", "/b"), options=policy)
     assert decoding.finding().check == "dots between encoded slashes"
 
 
 @pytest.mark.parametrize("content", CONTENTS, ids=lambda content: content.name)
 @pytest.mark.parametrize("at", range(len(CONTENTS[0].rewritings)))
-def test_content_altered_in_a_known_way_is_named(content, at):
+def test_known_change_of_content_is_named(content, at):
     arrives, happened = list(content.rewritings.items())[at]
 
     def change(probe):
         return replace(probe, content=arrives) if probe.content and probe.chunked == content.chunked else probe
 
-    finding = Way(change).finding(method="POST")
+    finding = Route(change).finding(method="POST")
     assert (finding.check, finding.problem, finding.advice) == (content.name, happened, advice.CONTENT)
 
 
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        (lambda probe: replace(probe, content=b"{}"), "it is altered"),
+        (lambda probe: replace(probe, content=b"{}"), "it arrives changed"),
         (
             lambda probe: replace(probe, fields=tuple((n, v.replace("json", "xml")) for n, v in probe.fields)),
             "Content-Type or Content-Digest is rewritten",
         ),
-        (lambda _probe: Answer(413, "content_too_large"), "it is refused: content_too_large"),
-        (lambda _probe: Answer(411, ""), "it is answered 411 before any verifier sees it"),
+        (lambda _probe: Answer(413, "content_too_large"), "it is rejected: content_too_large"),
+        (lambda _probe: Answer(411, ""), "the answer is 411, before it is verified"),
     ],
 )
-def test_content_that_does_not_come_through_is_told(change, problem):
-    way = Way(lambda probe: change(probe) if probe.content else probe)
-    diagnosis = way.diagnosis(method="POST")
+def test_content_that_does_not_arrive_intact_is_reported(change, problem):
+    route = Route(lambda probe: change(probe) if probe.content else probe)
+    diagnosis = route.diagnosis(method="POST")
     assert [finding.problem for finding in diagnosis.findings] == [problem] * len(CONTENTS)
 
 
-def test_chunks_that_the_server_shows_to_nobody_are_told():
-    finding = Way(terminated=False).finding(method="PUT")
+def test_chunked_content_is_reported_when_the_server_hides_it():
+    finding = Route(terminated=False).finding(method="PUT")
     assert (finding.check, finding.advice) == ("content in chunks", advice.CHUNKS)
 
 
-def test_everything_that_is_sent_goes_below_one_path_segment_and_to_the_authority_of_the_url():
-    way = Way(origins=("https://other.example",))
+def test_all_probes_go_to_the_authority_of_the_url_below_one_path_segment():
+    route = Route(origins=("https://other.example",))
     for url in (URL, f"{URL}:8443/a/b", f"{URL}/c"):
-        way.diagnosis(url, method="POST")
-    for probe in way.sent:
+        route.diagnosis(url, method="POST")
+    for probe in route.sent:
         assert "/undersigned-doctor/" in probe.target
         assert probe.host.partition(":")[0] == "seller.example.com"

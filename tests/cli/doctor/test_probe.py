@@ -1,4 +1,4 @@
-"""The probe client against sockets that say what a test tells them to."""
+"""The probe client against sockets with prepared answers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OK = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 
 @contextlib.contextmanager
 def listener(response: bytes | None, received: list[bytes] | None = None, *, until=b"\r\n\r\n", tls=None):
-    """A socket that answers one connection; with None it takes it and says nothing."""
+    """A socket that answers one connection. With None it accepts the connection and sends nothing."""
     with socket.create_server(("127.0.0.1", 0)) as bound:
 
         def serve() -> None:
@@ -53,7 +53,7 @@ def ask(port: int, probe: Probe = PLAIN, *, scheme: str = "http", timeout: float
 
 
 @pytest.mark.parametrize("target", ["/a%2Fb//c/./d/%7Eu?b=2&a=1", "//evil.example/p", "/p?", "/p??", "/a/../b"])
-def test_a_probe_is_sent_byte_for_byte(target):
+def test_probe_is_sent_byte_for_byte(target):
     received: list[bytes] = []
     with listener(OK, received) as port:
         assert ask(port, Probe("HEAD", target, "Seller.example.com:443", (("Signature", "sig1=:AAAA:"),))).status == 200
@@ -95,7 +95,7 @@ def test_content_is_sent_in_chunks_without_its_length():
         ([], ""),
     ],
 )
-def test_a_challenge_names_the_code(challenges, code):
+def test_code_comes_from_the_challenge(challenges, code):
     head = "HTTP/1.1 401 Unauthorized\r\n" + "".join(f"WWW-Authenticate: {value}\r\n" for value in challenges)
     with listener(f"{head}Content-Length: 0\r\n\r\n".encode()) as port:
         assert ask(port) == Answer(401, code)
@@ -117,7 +117,7 @@ def test_a_challenge_names_the_code(challenges, code):
         (404, b'{"error": "request_signature_invalid"}', ""),
     ],
 )
-def test_content_states_a_code_only_where_there_is_no_challenge_to_make(status, content, code):
+def test_code_comes_from_content_only_when_a_challenge_is_impossible(status, content, code):
     assert Answer.read(status, [], content) == Answer(status, code)
 
 
@@ -127,37 +127,37 @@ def test_any_answer_is_read(status, challenge, content):
     assert code == "" or (code.isascii() and code.islower() and code.isprintable())
 
 
-def test_no_more_of_the_content_is_read_than_is_needed():
+def test_content_is_read_up_to_its_bound_only():
     head = b"HTTP/1.1 503 No\r\nContent-Length: 100000000\r\n\r\n"
     with listener(head + b" " * MOST_CONTENT) as port:
         assert ask(port) == Answer(503, "")
 
 
 @pytest.mark.parametrize("response", [b"", b"SSH-2.0-x\r\n", b"HTTP/1.1 xyz\r\n\r\n"])
-def test_what_is_not_http_is_no_answer(response):
+def test_response_is_no_answer_when_it_is_not_http(response):
     with listener(response) as port, pytest.raises(NoAnswer, match=r"not HTTP/1\.1|connection|reset"):
         ask(port)
 
 
-def test_a_server_that_cannot_be_reached_is_no_answer():
+def test_ask_raises_when_the_server_cannot_be_reached():
     with socket.create_server(("127.0.0.1", 0)) as bound:
         port = bound.getsockname()[1]
     with pytest.raises(NoAnswer, match="refused"):
         ask(port)
 
 
-def test_a_name_nobody_has_is_no_answer():
+def test_ask_raises_when_the_name_does_not_resolve():
     client = ProbeClient(canonicalize("http://undersigned.invalid"), 10, ssl.create_default_context())
     with pytest.raises(NoAnswer):
         client.ask(PLAIN)
 
 
-def test_a_silent_server_is_no_answer():
-    with listener(None) as port, pytest.raises(NoAnswer, match=r"nothing comes back for 0\.2 seconds"):
+def test_ask_raises_when_the_server_is_silent():
+    with listener(None) as port, pytest.raises(NoAnswer, match=r"no data for 0\.2 seconds"):
         ask(port, timeout=0.2)
 
 
-def test_a_server_that_speaks_no_tls_is_no_answer():
+def test_ask_raises_when_the_server_does_not_use_tls():
     with listener(b"HTTP/1.1 400 Bad\r\n\r\n") as port, pytest.raises(NoAnswer):
         ask(port, scheme="https")
 
@@ -174,7 +174,7 @@ def tls(certificate) -> ssl.SSLContext:
     return context
 
 
-def test_a_server_whose_certificate_is_trusted_is_asked_over_tls(tls, certificate):
+def test_probe_is_sent_over_tls_when_the_certificate_is_trusted(tls, certificate):
     with listener(OK, tls=tls) as port:
         client = ProbeClient(
             canonicalize(f"https://localhost:{port}"), 10, ssl.create_default_context(cafile=certificate)
@@ -182,7 +182,7 @@ def test_a_server_whose_certificate_is_trusted_is_asked_over_tls(tls, certificat
         assert client.ask(PLAIN) == Answer(200, "")
 
 
-def test_a_server_whose_certificate_is_not_trusted_is_no_answer_and_is_asked_nothing(tls):
+def test_probe_is_not_sent_when_the_certificate_is_not_trusted(tls):
     received: list[bytes] = []
     with (
         listener(OK, received, tls=tls) as port,

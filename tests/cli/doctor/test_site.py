@@ -17,7 +17,7 @@ URLS = st.builds(
 
 
 @given(url=URLS)
-def test_a_mistaken_site_has_the_same_host_and_is_told_from_the_right_one(url):
+def test_mistaken_site_has_the_same_host_and_at_least_one_mistake(url):
     site = Site.of(canonicalize(url))
     mistaken = site.mistaken()
     assert site not in mistaken
@@ -29,18 +29,18 @@ def test_a_mistaken_site_has_the_same_host_and_is_told_from_the_right_one(url):
 
 
 @given(url=URLS)
-def test_a_site_makes_no_mistake_about_itself(url):
+def test_site_has_no_mistakes_compared_with_itself(url):
     site = Site.of(canonicalize(url))
     assert site.mistakes(site) == []
     assert canonicalize(site.url("/plain")).target_uri == site.url("/plain")
 
 
-def test_the_fewest_mistakes_are_tried_first():
+def test_mistaken_sites_are_sorted_by_number_of_mistakes():
     site = Site.of(canonicalize("https://seller.example.com:8443/api/v1"))
     counts = [len(site.mistakes(taken)) for taken in site.mistaken()]
     assert counts == sorted(counts)
     assert len(counts) == 19
 
 
-def test_a_site_is_written_as_an_origin():
+def test_str_of_a_site_is_an_origin():
     assert str(Site.of(canonicalize("HTTPS://Seller.example.com:443/api/"))) == "https://seller.example.com/api"

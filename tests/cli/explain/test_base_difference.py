@@ -21,11 +21,11 @@ def with_line(number, line):
 
 
 @pytest.mark.parametrize("end", ["", "\n", "\r\n"])
-def test_equal_bases_have_no_difference_whatever_an_editor_put_behind(end):
+def test_equal_bases_have_no_difference_with_or_without_a_final_line_end(end):
     assert compare_bases(BASE, f"{BASE}{end}".encode()) is None
 
 
-def test_difference_is_the_first_byte_that_differs_with_its_line_and_cause():
+def test_difference_is_the_first_differing_byte_with_its_line_and_cause():
     assert compare_bases(BASE, with_line(1, '"@target-uri": https://a.test/b/c?')) == BaseDifference(
         offset=16 + 31,
         line=2,
@@ -33,12 +33,12 @@ def test_difference_is_the_first_byte_that_differs_with_its_line_and_cause():
         component='"@target-uri"',
         rebuilt=LINES[1],
         signers='"@target-uri": https://a.test/b/c?',
-        cause="%2F was decoded to /, as by a server or proxy that decodes the path, before it was signed",
+        cause="%2F was decoded to / before signing; servers and proxies that decode the path do this",
     )
 
 
 @given(st.integers(0, len(BASE) - 1), st.sampled_from("\x00\xe9~"))
-def test_offset_is_that_of_the_first_byte_that_differs(at, other):
+def test_offset_is_the_position_of_the_first_differing_byte(at, other):
     signers = (BASE[:at] + other + BASE[at + 1 :]).encode("latin-1")
     found = compare_bases(BASE, signers)
     assert found.offset == at
@@ -47,16 +47,16 @@ def test_offset_is_that_of_the_first_byte_that_differs(at, other):
     assert found.cause
 
 
-def test_base_that_ends_early_differs_where_it_ends():
+def test_base_that_ends_early_differs_at_its_end():
     for cut in range(1, len(BASE)):
         found = compare_bases(BASE, BASE[:cut].encode())
-        # A line feed at the end is an editor's.
+        # An editor adds the line feed at the end.
         assert found.offset == cut - (BASE[cut - 1] == "\n")
         assert found.line <= len(LINES)
         assert found.cause
 
 
-def test_line_behind_the_last_one_is_a_difference():
+def test_additional_line_is_a_difference():
     found = compare_bases(BASE, f'{BASE}\n"x": y\n'.encode())
     assert (found.line, found.column, found.component, found.rebuilt) == (6, 1, "", "")
     assert found.cause == 'the signer\'s base has "x", which its Signature-Input does not cover'
@@ -70,14 +70,14 @@ def test_line_behind_the_last_one_is_a_difference():
         ("\n".join((LINES[1], LINES[0], *LINES[2:])), "another order"),
         ("\n".join((LINES[0], *LINES[2:])), 'lacks "@target-uri"'),
         ("\n".join((LINES[0], '"x": 1', *LINES[1:])), 'has "x", which'),
-        ("\n".join((LINES[0], LINES[0], *LINES[1:])), "not made of the lines"),
+        ("\n".join((LINES[0], LINES[0], *LINES[1:])), "does not have the lines"),
         ("\n".join((*LINES[:2], '"@query-param";name="x: y": 2', *LINES[3:])), "@query-param was rewritten"),
         ("\n".join((*LINES[:3], '"x-a";key="b;\\"c": V', *LINES[4:])), "the case of x-a"),
         ("not a base", 'lacks "@method"'),
         ("", 'lacks "@method"'),
     ],
 )
-def test_difference_of_the_lines_themselves_has_its_cause(signers, cause):
+def test_cause_names_missing_additional_or_reordered_lines(signers, cause):
     assert cause in compare_bases(BASE, signers.encode()).cause
 
 

@@ -1,1 +1,1 @@
-"""`undersigned doctor`: find out what a proxy or server changes on the way to an application."""
+"""`undersigned doctor`: find the changes that a proxy or server makes before a request reaches an application."""

@@ -1,4 +1,4 @@
-"""`undersigned doctor`: what the way to a server changes about a request, and what to set."""
+"""`undersigned doctor`: find changes to requests on the way to a server, and the settings that fix them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _read_url(_ctx: click.Context, _param: click.Parameter, text: str) -> Canoni
     except MalformedURL as malformed:
         raise click.BadParameter(str(malformed)) from None
     if url.query is not None or "#" in text or "@" in text.partition("://")[2].partition("/")[0]:
-        raise click.BadParameter("give scheme, host and path alone, such as https://seller.example.com/adcp")
+        raise click.BadParameter("give scheme, host and path only, such as https://seller.example.com/adcp")
     return url
 
 
@@ -41,32 +41,32 @@ def _read_authorities(_ctx: click.Context, _param: click.Parameter, path: Path |
     try:
         return ssl.create_default_context(cafile=path)
     except (OSError, ValueError):
-        raise click.BadParameter("the file is not one of PEM certificates") from None
+        raise click.BadParameter("the file does not contain PEM certificates") from None
 
 
 @click.command()
-@click.option("--key", required=True, type=FILE, callback=read_signing_key, help="A private JWK the server knows.")
+@click.option("--key", required=True, type=FILE, callback=read_signing_key, help="A private JWK that the server knows.")
 @profile_option
 @click.option(
     "--method",
     type=click.Choice(METHODS),
     default="GET",
     show_default=True,
-    help="What is sent. With POST, PUT or PATCH, content is looked at too; all else is GET then.",
+    help="The method of the probes. POST, PUT and PATCH are used to test content only; the other probes are then GET.",
 )
 @click.option(
     "--timeout",
     type=click.IntRange(1, 600),
     default=10,
     show_default=True,
-    help="The seconds a connection may be silent.",
+    help="Seconds of silence after which a connection fails.",
 )
 @click.option(
     "--ca-file",
     "tls",
     type=FILE,
     callback=_read_authorities,
-    help="PEM certificates to trust; the system's unless given.",
+    help="PEM certificates to trust.  [default: the system's]",
 )
 @click.option("--json", "as_json", is_flag=True, help="Write a JSON object.")
 @click.argument("url", callback=_read_url)
@@ -80,16 +80,16 @@ def doctor(
     as_json: bool,
     url: CanonicalURL,
 ) -> None:
-    """Say what the way to a server of yours changes about a request, and what to set.
+    """Find changes to requests on the way to your server, and the settings that fix them.
 
-    About thirty small requests, signed and unsigned, go to paths below URL/undersigned-doctor; any answer will do, 404
-    as well. No other server is asked, and no redirect is followed. Exit 0 if nothing is changed, 1 if something is or
-    no answer comes, 2 for wrong usage.
+    About thirty small requests, signed and unsigned, go to paths below URL/undersigned-doctor. Any answer is enough,
+    also 404. No other server is contacted, and redirects are not followed. The exit code is 0 if nothing is changed,
+    1 if something is changed or no answer comes, 2 for wrong usage.
     """
     try:
         signer = Signer(key, profile=profiles.BY_NAME[profile])
-    except ConfigurationError as wrong:
-        raise click.UsageError(str(wrong)) from None
+    except ConfigurationError as error:
+        raise click.UsageError(str(error)) from None
     client = ProbeClient(url, timeout, tls)
     try:
         diagnosis = Examination(url, signer, client.ask, method=method).diagnose()
@@ -108,19 +108,19 @@ def doctor(
 
 def _write(diagnosis: Diagnosis) -> None:
     click.echo(f"{diagnosis.url}: {diagnosis.requests} requests")
-    for name in diagnosis.kept:
-        click.echo(f"  kept     {name}")
+    for name in diagnosis.passed:
+        click.echo(f"  ok       {name}")
     for finding in diagnosis.findings:
         click.echo(f"  PROBLEM  {finding.check}: {finding.problem}")
-        for word, text in (("sent", finding.sent), ("arrives", finding.arrives)):
+        for word, text in (("sent:   ", finding.sent), ("arrives:", finding.arrives)):
             if text:
                 click.echo(f"           {word} {text}")
     for note in diagnosis.notes:
         click.echo(f"  note     {note}")
     if not diagnosis.findings:
-        click.echo("Nothing on the way changes what is signed.")
+        click.echo("No problems found: requests arrive as they were signed.")
         return
-    click.echo("What to set:")
+    click.echo("How to fix:")
     for advice in dict.fromkeys(finding.advice for finding in diagnosis.findings):
         checks = [finding.check for finding in diagnosis.findings if finding.advice == advice]
         click.echo(f"  {', '.join(checks)}: {advice}")

@@ -1,4 +1,4 @@
-"""Findings: what was found to change on the way, and what to set."""
+"""Findings: the changes on the way, and the settings that fix them."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One change, or one thing that keeps signatures from being accepted.
+    """A change on the way, or another reason why signatures are not accepted.
 
     Attributes:
-        check: what was looked at.
-        problem: what happens, in plain words.
-        advice: what to set.
-        sent: the request target or the content that was sent, where it matters.
-        arrives: what it arrives as, where that was found out.
+        check: the name of the check.
+        problem: a description of the problem.
+        advice: the setting that fixes it.
+        sent: the request target that was sent, or an empty text.
+        arrives: the request target that arrives, or an empty text if it is not known.
     """
 
     check: str
@@ -26,18 +26,18 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """What one examination found.
+    """The result of one examination.
 
     Attributes:
-        url: the URL that was examined.
-        requests: how many requests it took.
-        kept: the checks that showed no change.
-        findings: the others.
-        notes: what an operator may want to know besides.
+        url: the examined URL.
+        requests: the number of requests that were sent.
+        passed: the names of the checks without a problem.
+        findings: the problems.
+        notes: further information for the operator.
     """
 
     url: str
     requests: int
-    kept: tuple[str, ...]
+    passed: tuple[str, ...]
     findings: tuple[Finding, ...]
     notes: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Probes: requests sent byte for byte to one server, and what its answers say."""
+"""Probes: requests that are sent byte for byte to one server, and the answers to them."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ if TYPE_CHECKING:
     from undersigned.url import CanonicalURL
 
 MOST_CONTENT = 64 * 1024
-"""How much of an answer's content is read, in bytes."""
+"""Upper bound on the content of an answer that is read, in bytes."""
 
 _CHALLENGE = re.compile(r'(?:^|[\s,])Signature error="([a-z_]{1,64})"')
 _CODE = re.compile(r"[a-z_]{1,64}")
 _PREFIXES = tuple(dict.fromkeys(profile.prefix for profile in profiles.BY_NAME.values()))
-_BARE_CODES = frozenset(refusal.code for refusal in UNREAD)
-_STATED = frozenset({503, *(refusal.status for refusal in UNREAD)})
+_BARE_CODES = frozenset(response.code for response in UNREAD)
+_STATED = frozenset({503, *(response.status for response in UNREAD)})
 
 
 class NoAnswer(UndersignedError):
-    """The server gives no HTTP answer. The message is made of our words and the operating system's only."""
+    """Raised when the server gives no HTTP answer. The message quotes nothing that the server sent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """One request.
+    """A request.
 
     Attributes:
         method: the method.
-        target: the request target, as it is sent.
-        host: the Host value, as it is sent.
+        target: the request target as sent.
+        host: the value of Host as sent.
         fields: the other header fields.
-        content: the content; sent where there is any, or where it is chunked.
-        chunked: whether it is sent chunked, without a Content-Length.
+        content: the content. It is sent if it is not empty or if it is chunked.
+        chunked: whether it is sent in chunks, without Content-Length.
     """
 
     method: str
@@ -55,11 +55,11 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back.
+    """The answer to a probe.
 
     Attributes:
         status: the HTTP status code.
-        code: the verifier's code without its profile's prefix; empty where no verifier has refused.
+        code: the verifier's code without the prefix of its profile; empty if no verifier rejected the request.
     """
 
     status: int
@@ -67,7 +67,7 @@ class Answer:
 
     @classmethod
     def read(cls, status: int, challenges: Sequence[str], content: bytes) -> Answer:
-        """Read an answer: a challenge names the code, or JSON where there is no challenge to make."""
+        """Read the code from the challenge, or from JSON content if the answer cannot have a challenge."""
         for challenge in challenges:
             match = _CHALLENGE.search(challenge)
             if match is not None:
@@ -79,12 +79,12 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class ProbeClient:
-    """Sends probes to one server and to no other: redirects and proxy settings are not followed.
+    """A client that sends probes to one server only. It follows neither redirects nor proxy settings.
 
     Attributes:
-        site: a URL of the server; its host and port are connected to.
-        timeout: the seconds a connection may be silent.
-        tls: what is trusted, where the scheme is https.
+        site: a URL of the server, with the host and port to connect to.
+        timeout: the seconds of silence after which a connection fails.
+        tls: the certificates to trust if the scheme is https.
     """
 
     site: CanonicalURL
@@ -92,10 +92,10 @@ class ProbeClient:
     tls: ssl.SSLContext
 
     def ask(self, probe: Probe) -> Answer:
-        """Send `probe` over a connection of its own and read the answer.
+        """Send `probe` over its own connection and read the answer.
 
         Raises:
-            NoAnswer: the server cannot be reached, is not trusted, is silent, or answers something else than HTTP/1.1.
+            NoAnswer: the server cannot be reached, is not trusted, is silent, or does not answer with HTTP/1.1.
         """
         connection = self._connection()
         try:
@@ -106,11 +106,11 @@ class ProbeClient:
         except ssl.SSLCertVerificationError as distrusted:
             raise NoAnswer(f"the certificate is not trusted: {distrusted.verify_message}") from None
         except TimeoutError:
-            raise NoAnswer(f"nothing comes back for {self.timeout:g} seconds") from None
+            raise NoAnswer(f"no data for {self.timeout:g} seconds") from None
         except OSError as failure:
-            raise NoAnswer(failure.strerror or "the connection breaks") from None
+            raise NoAnswer(failure.strerror or "the connection was closed") from None
         except http.client.HTTPException:
-            raise NoAnswer("what comes back is not HTTP/1.1, or ends early") from None
+            raise NoAnswer("the answer is not HTTP/1.1, or it ends early") from None
         finally:
             connection.close()
 
@@ -137,7 +137,7 @@ def _send(connection: http.client.HTTPConnection, probe: Probe) -> None:
 
 
 def _stated_code(content: bytes) -> str:
-    """Return the code that content in our own shape states, or nothing."""
+    """Return the code in JSON content of our own format, or an empty text."""
     try:
         value = cast("object", json.loads(content))
     except ValueError:

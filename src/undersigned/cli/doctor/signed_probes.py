@@ -1,4 +1,4 @@
-"""Signed probes: what is sent to a site, signed for what it may arrive as, or by nobody."""
+"""Probes for a site: signed for the URL that may arrive, or unsigned."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _JSON = (("Content-Type", "application/json"),)
 
 @dataclass(frozen=True, slots=True)
 class SignedProbes:
-    """Makes probes for one site.
+    """Makes the probes for one site.
 
     Attributes:
-        site: where every one is sent.
-        signer: signs them.
-        method: the method; where it takes content, of the probes with content alone, the others being GET.
+        site: the site to send all probes to.
+        signer: the signer of the probes.
+        method: the method. If it takes content, it is used for probes with content only, and GET for the others.
     """
 
     site: Site
@@ -33,11 +33,11 @@ class SignedProbes:
 
     @property
     def take_content(self) -> bool:
-        """Whether the method takes content."""
+        """Return whether the method takes content."""
         return self.method in CONTENT_METHODS
 
     def unsigned(self, end: str) -> Probe:
-        """Return a probe without a signature, for the target that ends with `end`."""
+        """Return an unsigned probe for the target that ends with `end`."""
         return Probe(self._bare_method, self.site.target(end), self.site.authority)
 
     def signed(self, end: str, url: str) -> Probe:
@@ -47,7 +47,7 @@ class SignedProbes:
         return replace(self.unsigned(end), fields=(*own, *signature))
 
     def with_content(self, end: str, url: str, content: Content, *, signed: bytes) -> Probe:
-        """Return a probe that carries `content`, signed for `url` and for the content `signed`."""
+        """Return a probe with `content`, signed for `url` and for the content `signed`."""
         signature = self.signer.sign(Request(self.method, url, _JSON, signed, has_body=True))
         return Probe(
             self.method,
@@ -59,7 +59,7 @@ class SignedProbes:
         )
 
     def damaged(self, probe: Probe, url: str) -> Probe:
-        """Return `probe` with a signature over something else, which no verifier accepts."""
+        """Return `probe` with a signature over something else, which every verifier rejects."""
         other = dict(self.signed("", f"{url}-control").fields)["Signature"]
         return replace(
             probe, fields=tuple((name, other if name == "Signature" else value) for name, value in probe.fields)

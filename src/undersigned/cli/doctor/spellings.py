@@ -1,7 +1,7 @@
-"""Spellings: request targets and contents that are honest, and what is known to be made of each on the way.
+"""Spellings: valid request targets and contents that reveal known changes on the way.
 
-Each shows one change and no other. A change that the canonical form makes too (dot segments removed, `%7e` decoded,
-the hex digits of an escape in upper case) changes no signature and is not looked for.
+Each of them reveals one kind of change. Some changes are part of canonicalization, such as removed dot segments, a
+decoded `%7e`, and escapes in upper case. They change no signature, so nothing here tests them.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """One honest request target.
+    """A valid request target.
 
     Attributes:
-        name: what it shows.
-        target: the end of the target, as it is sent.
-        rewritings: what it may arrive as, and what has then happened.
-        advice: what to set where it arrives as anything else.
+        name: a description of the target.
+        target: the end of the target as sent.
+        rewritings: the targets that may arrive instead, each with a description of the change.
+        advice: the setting that fixes a change.
     """
 
     name: str
@@ -35,13 +35,13 @@ class Spelling:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """One honest content.
+    """Valid content.
 
     Attributes:
-        name: what it shows.
-        chunked: whether it is sent without a Content-Length.
+        name: a description of the content.
+        chunked: whether it is sent without Content-Length.
         sent: the content.
-        rewritings: what it may arrive as, and what has then happened.
+        rewritings: the contents that may arrive instead, each with a description of the change.
     """
 
     name: str
@@ -51,17 +51,17 @@ class Content:
 
 
 SPELLINGS = (
-    Spelling("slashes beside each other", "/a//b", {"/a/b": "the slashes are merged"}),
+    Spelling("repeated slashes", "/a//b", {"/a/b": "the slashes are merged"}),
     Spelling(
         "an encoded slash",
         "/a%2Fb",
-        {"/a/b": "%2F is decoded", "/a%252Fb": "% is encoded once more"},
+        {"/a/b": "%2F is decoded", "/a%252Fb": "% is encoded again"},
     ),
     Spelling("dot segments", "/a/./b/../c", {}),
     Spelling(
         "dots between encoded slashes",
         "/a%2F..%2Fb",
-        {"/b": "%2F is decoded, and the dot segment this makes is resolved", "/a%252F..%252Fb": "% is encoded again"},
+        {"/b": "%2F is decoded and the new dot segment is resolved", "/a%252F..%252Fb": "% is encoded again"},
     ),
     Spelling(
         "encoded reserved characters",
@@ -69,26 +69,26 @@ SPELLINGS = (
         {
             "/a+b:c@d": "percent-encoding is changed: reserved characters are decoded",
             "/a%2Bb:c@d": "percent-encoding is changed: %3A and %40 are decoded",
-            "/a%252Bb%253Ac%2540d": "percent-encoding is changed: % is encoded once more",
+            "/a%252Bb%253Ac%2540d": "percent-encoding is changed: % is encoded again",
         },
     ),
     Spelling(
-        "reserved characters as they are",
+        "unencoded reserved characters",
         "/a+b!(c)*'d;e=f,g",
         {
             "/a%2Bb%21%28c%29%2A%27d%3Be%3Df%2Cg": "percent-encoding is changed: reserved characters are encoded",
             "/a%2Bb!(c)*'d%3Be%3Df%2Cg": "percent-encoding is changed: some reserved characters are encoded",
-            "/a%20b!(c)*'d;e=f,g": "+ is taken for a space",
-            "/a+b!(c)*'d": "what follows the semicolon is cut off",
+            "/a%20b!(c)*'d;e=f,g": "+ is read as a space",
+            "/a+b!(c)*'d": "the text after the semicolon is cut off",
         },
     ),
     Spelling(
         "encoded UTF-8",
         "/caf%C3%A9",
-        {"/caf%E9": "UTF-8 is turned into Latin-1", "/caf%25C3%25A9": "% is encoded once more"},
+        {"/caf%E9": "UTF-8 is changed to Latin-1", "/caf%25C3%25A9": "% is encoded again"},
     ),
     Spelling(
-        "a query out of order",
+        "an unsorted query",
         "/a?b=2&a=1&b=1",
         {
             "/a?a=1&b=2&b=1": "the query is sorted",
@@ -113,7 +113,7 @@ SPELLINGS = (
             "/a?x=~%2F": "percent-encoding is changed: %7e is decoded, %2f becomes %2F",
             "/a?x=~/": "percent-encoding is changed: the query is decoded",
             "/a?x=%7E%2F": "percent-encoding is changed: the hex digits become upper case",
-            "/a?x=%257e%252f": "percent-encoding is changed: % is encoded once more",
+            "/a?x=%257e%252f": "percent-encoding is changed: % is encoded again",
         },
         QUERY,
     ),
@@ -123,23 +123,23 @@ SPELLINGS = (
         {"/a?x=&y=": "an equals sign is added", "/a?x&y": "an equals sign is dropped", "/a?y": "x= is dropped"},
         QUERY,
     ),
-    Spelling("a lone question mark", "/a?", {"/a": "the ? is lost"}, LONE_QUESTION_MARK),
+    Spelling("a question mark without a query", "/a?", {"/a": "the ? is lost"}, LONE_QUESTION_MARK),
     Spelling("a second question mark", "/a??x", {"/a?x": "a ? is lost", "/a?%3Fx": "? becomes %3F"}, QUERY),
 )
-"""What is sent to every server."""
+"""The request targets that are sent to every server."""
 
 _JSON = b'{ "undersigned": "doctor",  "caf\\u00e9": [1.0, 1e2, "\xc3\xa9"] }\r\n'
 _REWRITTEN: Mapping[bytes, str] = {
     b"": "it is dropped",
     _JSON.rstrip(): "the white space at its end is dropped",
     _JSON.replace(b"\r\n", b"\n"): "CR LF becomes LF",
-    json.dumps(json.loads(_JSON)).encode(): "the JSON is written anew",
-    json.dumps(json.loads(_JSON), separators=(",", ":")).encode(): "the JSON is written anew",
-    json.dumps(json.loads(_JSON), separators=(",", ":"), ensure_ascii=False).encode(): "the JSON is written anew",
+    json.dumps(json.loads(_JSON)).encode(): "the JSON is rewritten",
+    json.dumps(json.loads(_JSON), separators=(",", ":")).encode(): "the JSON is rewritten",
+    json.dumps(json.loads(_JSON), separators=(",", ":"), ensure_ascii=False).encode(): "the JSON is rewritten",
 }
 
 CONTENTS = (
     Content("content", chunked=False, sent=_JSON, rewritings=_REWRITTEN),
     Content("content in chunks", chunked=True, sent=_JSON, rewritings=_REWRITTEN),
 )
-"""What is sent besides where the method takes content."""
+"""The contents that are also sent if the method takes content."""

@@ -1,4 +1,4 @@
-"""Two signature bases, the signer's and the one rebuilt here: where they first differ, and what likely did it."""
+"""Comparison of two signature bases, the signer's and the rebuilt one: the first difference and its likely cause."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ class BaseDifference:
     """The first difference of two signature bases.
 
     Attributes:
-        offset: how many bytes the two have in common.
+        offset: the number of leading bytes that the two have in common.
         line: the number of the first line that differs, from 1.
-        column: the number of the first byte that differs in it, from 1.
-        component: the component identifier of the line, as the rebuilt base has it; empty where it has no such line.
-        rebuilt: the line of the rebuilt base; empty behind its end.
-        signers: the line of the signer's base.
-        cause: what likely did it, in a sentence.
+        column: the number of the first byte that differs in that line, from 1.
+        component: the component identifier of that line in the rebuilt base; empty if the rebuilt base has ended.
+        rebuilt: the line of the rebuilt base; empty if the rebuilt base has ended.
+        signers: the line of the signer's base; empty if the signer's base has ended.
+        cause: the likely cause, in a sentence.
     """
 
     offset: int
@@ -37,16 +37,16 @@ class BaseDifference:
 
 
 def compare_bases(rebuilt: str, signers: bytes, *, body: bytes = b"") -> BaseDifference | None:
-    """Return the first difference of the two, or `None` where they are equal.
+    """Return the first difference of two bases, or `None` if they are equal.
 
-    A line feed behind the last line, as editors add one, is no difference: a base never ends with one.
+    A line feed after the last line is ignored: editors add one, and a base never ends with one.
 
     Args:
-        rebuilt: the base as rebuilt from the request.
+        rebuilt: the base rebuilt from the request.
         signers: the base that the signer signed.
-        body: the content as received, to find what another digest may be of.
+        body: the content as received, to find the content that another digest belongs to.
     """
-    # Latin-1 gives each byte a character, so that positions are those of bytes.
+    # Latin-1 maps each byte to one character, so positions in the text are positions in bytes.
     theirs = signers.decode("latin-1").removesuffix("\n")
     if "\r\n" not in theirs:
         theirs = theirs.removesuffix("\r")
@@ -69,22 +69,22 @@ def compare_bases(rebuilt: str, signers: bytes, *, body: bytes = b"") -> BaseDif
 
 def _cause(ours: list[str], others: list[str], at: int, body: bytes) -> str:
     if [line.removesuffix("\r") for line in others] == ours:
-        return "the lines of the signer's base end with CRLF; they end with LF alone (RFC 9421 section 2.5)"
+        return "the lines of the signer's base end with CRLF: expected LF (RFC 9421 section 2.5)"
     (ours_named, our_value), (theirs_named, their_value) = _split(_nth(ours, at)), _split(_nth(others, at))
     if ours_named == theirs_named and ours_named:
         return causes.of_component(ours_named, our_value, their_value, body=body)
     our_names, their_names = ([_split(line)[0] for line in lines] for lines in (ours, others))
     if sorted(our_names) == sorted(their_names):
-        return "the signer's base has the components in another order than its Signature-Input"
+        return "the signer's base has its components in another order than its Signature-Input"
     if ours_named and ours_named not in their_names:
         return f"the signer's base lacks {ours_named}, which its Signature-Input covers"
     if theirs_named and theirs_named not in our_names:
         return f"the signer's base has {theirs_named}, which its Signature-Input does not cover"
-    return "the signer's base is not made of the lines that its Signature-Input covers (RFC 9421 section 2.5)"
+    return "the signer's base does not have the lines that its Signature-Input covers (RFC 9421 section 2.5)"
 
 
 def _split(line: str) -> tuple[str, str]:
-    """Return the component identifier of a line and its value; none of either where it is no line of a base."""
+    """Return the component identifier of a line and its value; two empty texts if it is not a line of a base."""
     match = _LINE.fullmatch(line)
     return (match[1], match[2]) if match else ("", "")
 

@@ -1,4 +1,4 @@
-"""The digest of a body, and of what the body may have been before it was written anew."""
+"""Causes of a digest mismatch: the body may have been rewritten after the signer digested it."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ _STYLES: Final = (
 
 
 def in_base64(value: str) -> str:
-    """Return a field value with its byte sequences in Base64 without padding, whichever they were spelled in."""
+    """Return a field value with its byte sequences in unpadded Base64, from either alphabet."""
     return _SEQUENCE.sub(lambda match: f":{match[1].translate(_TO_BASE64)}:", value)
 
 
 def digest_cause(body: bytes, declared: str) -> str:
-    """Return what likely made the digest of `body` another one than a Content-Digest field declares.
+    """Return the likely reason why the digest of `body` differs from the one in a Content-Digest field.
 
-    Empty where the digest is that of the body, or no cause is known.
+    The result is empty if the digest matches or no cause is known.
     """
     try:
         expected = ContentDigest.parse(declared, "base64", "base64url")
     except MalformedField:
-        return "the Content-Digest is no dictionary of byte sequences"
+        return "Content-Digest is not a dictionary of byte sequences"
     if not expected.expected:
-        return "the Content-Digest names neither sha-256 nor sha-512"
+        return "Content-Digest contains neither sha-256 nor sha-512"
     if _matches(expected, body):
         return ""
     for words, content in _spellings(body):
         if _matches(expected, content):
-            return f"the digest is of {words}: sign the bytes that are sent, and send them as they are"
+            return f"the digest is of {words}; sign exactly the bytes that are sent"
     return ""
 
 
@@ -53,19 +53,19 @@ def _matches(expected: ContentDigest, content: bytes) -> bool:
 
 
 def _spellings(body: bytes) -> Iterator[tuple[str, bytes]]:
-    """Yield other contents that the signer may have digested, and how to call them."""
+    """Yield other contents that the signer may have digested, each with a description."""
     yield "an empty body", b""
-    yield "the body without the line end behind it", body.rstrip(b"\r\n")
-    yield "the body with LF behind it", body + b"\n"
-    yield "the body with CRLF behind it", body + b"\r\n"
-    yield "the body with LF for CRLF", body.replace(b"\r\n", b"\n")
-    yield "the body with CRLF for LF", body.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
+    yield "the body without its final line end", body.rstrip(b"\r\n")
+    yield "the body with LF at its end", body + b"\n"
+    yield "the body with CRLF at its end", body + b"\r\n"
+    yield "the body with LF instead of CRLF", body.replace(b"\r\n", b"\n")
+    yield "the body with CRLF instead of LF", body.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
     try:
         value = loads(body)
     except ValueError:
         return
     for sort, ascii_only, (style, indent, separators) in product((False, True), (True, False), _STYLES):
-        keys = ", its keys sorted" if sort else ""
-        escapes = "" if body.isascii() else ", non-ASCII escaped" if ascii_only else ", non-ASCII as it is"
+        keys = ", with sorted keys" if sort else ""
+        escapes = "" if body.isascii() else ", with non-ASCII escaped" if ascii_only else ", with non-ASCII as it is"
         text = json.dumps(value, ensure_ascii=ascii_only, sort_keys=sort, indent=indent, separators=separators)
         yield f"the same JSON written {style}{keys}{escapes}", text.encode("utf-8", "surrogatepass")

@@ -1,6 +1,7 @@
-"""Causes: what likely made the value of a component differ between the signer and here.
+"""Likely causes of a component value that differs between the signer and the verifier.
 
-Each function takes the value here and the signer's, and returns a sentence, or an empty text where it knows of none.
+Each function takes the verifier's value and the signer's value. It returns a sentence, or an empty text if no cause is
+known.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ _ENCODED_SLASH: Final = re.compile(r"%2[Ff]")
 
 
 def of_component(identifier: str, here: str, signers: str, *, body: bytes = b"") -> str:
-    """Return what likely made the value of a covered component differ.
+    """Return the likely reason why the value of a covered component differs.
 
     Args:
-        identifier: the component identifier as it stands in the base.
-        here: its value in the base rebuilt here.
-        signers: its value in the signer's base.
+        identifier: the component identifier, as in the base.
+        here: the component's value in the rebuilt base.
+        signers: the component's value in the signer's base.
         body: the content as received.
     """
     name = identifier.split('"')[1]
@@ -54,9 +55,9 @@ def _of_target(here: str, signers: str) -> str:
     canonical = explain(signers)
     if canonical.result == here:
         rules = ", ".join(change.rule.name for change in canonical.changes)
-        return f"the signer did not sign the canonical form of its URL; it takes the rules {rules}"
+        return f"the signer did not sign the canonical form of its URL: it differs by the rules {rules}"
     if f"{signers}?" == here or f"{here}?" == signers:
-        return _of_query("" if here[-1] != "?" else "?", "" if signers[-1] != "?" else "?")
+        return _of_query("?" if here.endswith("?") else "", "?" if signers.endswith("?") else "")
     ours, theirs = URL.parse(here), URL.parse(signers)
     if ours.scheme != theirs.scheme:
         return _of_scheme(ours.scheme or "", theirs.scheme or "")
@@ -71,33 +72,36 @@ def _of_path(here: str, signers: str) -> str:
     if here.endswith(signers) and signers:
         return f"the prefix {here.removesuffix(signers)} was added on the way"
     if signers.endswith(here) and here:
-        return f"the prefix {signers.removesuffix(here)} was removed on the way, as a proxy does for a mounted path"
+        return f"the prefix {signers.removesuffix(here)} was removed on the way (proxies do this for a mounted path)"
     if here in {f"{signers}/", signers.removesuffix("/")}:
-        return "a trailing slash was added or removed, as by a redirect that the signer did not follow"
-    on_the_way, before = _decoded(signers, here), _decoded(here, signers)
-    if on_the_way or before:
-        return f"{on_the_way} on the way" if on_the_way else f"{before} before it was signed"
-    return "the path was rewritten" if unquote(here) != unquote(signers) else "the path was percent-encoded anew"
+        return "a trailing slash was added or removed (redirects do this; the signer did not follow one)"
+    for original, changed, when in ((signers, here, "on the way"), (here, signers, "before signing")):
+        change, hint = _decoding(original, changed)
+        if change:
+            return f"{change} {when}{hint}"
+    return "the path was rewritten" if unquote(here) != unquote(signers) else "the path was percent-encoded differently"
 
 
-def _decoded(original: str, changed: str) -> str:
+def _decoding(original: str, changed: str) -> tuple[str, str]:
+    """Return the change from one path to the other, or an empty text, and a hint on its origin."""
+    hint = "; servers and proxies that decode the path do this"
     if _ENCODED_SLASH.sub("/", original) == changed:
-        return "%2F was decoded to /, as by a server or proxy that decodes the path,"
+        return "%2F was decoded to /", hint
     if _SLASHES.sub("/", original) == changed:
-        return "slashes in a row were merged, as by a server or proxy that decodes the path,"
-    return "percent-encoded characters were decoded" if unquote(original) == changed else ""
+        return "repeated slashes were merged", hint
+    return ("percent-encoded characters were decoded" if unquote(original) == changed else ""), ""
 
 
 def _of_query(here: str, signers: str) -> str:
     if (here, signers) in {("", "?"), ("?", "")}:
-        lost = "on the way: ASGI cannot tell it from none" if signers else "by the signer"
-        return f"a lone ? was lost {lost}"
+        lost = "on the way: ASGI servers cannot report it" if signers else "by the signer"
+        return f"a ? without a query was lost {lost}"
     if not here or not signers:
         return f"the query was {'lost' if signers else 'added'} on the way"
     if sorted(here[1:].split("&")) == sorted(signers[1:].split("&")):
         return "the parameters were sorted or reordered; their order is part of the URL"
     if unquote_plus(here) == unquote_plus(signers):
-        return "the query was encoded anew, as by a client that parses and writes it (+ for %20, %2C for a comma)"
+        return "the query was encoded again: a client parsed and rewrote it (+ for %20, %2C for a comma)"
     return "the query was rewritten"
 
 
@@ -108,35 +112,33 @@ def _of_authority(here: str, signers: str) -> str:
     except MalformedURL:
         return "the signer signed an authority that has no canonical form"
     return (
-        "Host was rewritten on the way, as by a proxy that sends the name of its backend (nginx: proxy_set_header Host)"
+        "Host was rewritten on the way: some proxies send the name of their backend (nginx: set proxy_set_header Host)"
     )
 
 
 def _of_scheme(here: str, signers: str) -> str:
-    return f"the signer signed {signers}, and the request is read as {here}: TLS ends before, so say so with --scheme"
+    return f"the signer signed {signers}, but the request was read as {here}: if a proxy ends TLS, set --scheme"
 
 
 def _of_method(here: str, signers: str) -> str:
     if here.upper() == signers.upper():
-        return "the method was signed in another case than it was sent; methods are case-sensitive"
-    return "the method was rewritten on the way, as by a redirect or a method-override field"
+        return "the method was signed and sent in different case; methods are case-sensitive"
+    return "the method was rewritten on the way (a redirect or a method-override field can do this)"
 
 
 def _of_parameters(here: str, signers: str) -> str:
     try:
         ours, theirs = (parse_signature_input(f"sig={value}")["sig"] for value in (here, signers))
     except MalformedField:
-        return "the signer's parameters are no structured field"
+        return "the signer's parameters are not a structured field"
     if ours.components != theirs.components:
         return "the signer's base covers other components than its Signature-Input"
     if ours.parameters == theirs.parameters:
         if list(ours.parameters) == list(theirs.parameters):
-            return (
-                "the parameters were written anew, with other spaces or quotes; they are signed as RFC 8941 writes them"
-            )
-        return "the parameters stand in another order than in Signature-Input; their order is signed"
+            return "the parameters have other spaces or quotes: the base needs them as RFC 8941 serializes them"
+        return "the parameters are in another order than in Signature-Input, and their order is signed"
     names = ", ".join(_differing(ours.parameters, theirs.parameters))
-    return f"the bases are those of two signatures: they differ in {names}"
+    return f"the bases belong to two different signatures: they differ in {names}"
 
 
 def _differing(ours: Mapping[str, Parameter], theirs: Mapping[str, Parameter]) -> Iterator[str]:
@@ -147,13 +149,13 @@ def _differing(ours: Mapping[str, Parameter], theirs: Mapping[str, Parameter]) -
 
 def _of_field(name: str, here: str, signers: str) -> str:
     if in_base64(here) == in_base64(signers):
-        return f"{name} has the same bytes in another Base64: one side wrote Base64url, or left out the padding"
+        return f"{name} has the same bytes in another Base64: one side used Base64url, or left out the padding"
     if here.split() == signers.split() or here.replace(" ", "") == signers.replace(" ", ""):
-        return f"the spaces of {name} were changed, as by a hop that joins or writes its values anew"
+        return f"the spaces of {name} were changed: a proxy joined or rewrote its values"
     if here.lower() == signers.lower():
         return f"the case of {name} was changed"
     if here.partition(";")[0] == signers.partition(";")[0]:
-        return f"the parameters of {name} were changed, as by a client that adds a charset or a boundary"
+        return f"the parameters of {name} were changed (some clients add a charset or a boundary)"
     if here in signers.split(", ") or signers in here.split(", "):
         return f"a value of {name} was added or dropped; all values of a field are signed together"
     return f"{name} was rewritten"

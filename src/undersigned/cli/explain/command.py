@@ -1,4 +1,4 @@
-"""`undersigned explain`: what canonicalization does to a URL, how two compare, and why a signed request is refused."""
+"""`undersigned explain`: show changes by canonicalization, a comparison of URLs, or why a request is rejected."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MOST_URLS = 2
 
 @dataclass(frozen=True, slots=True)
 class RecordedRequest:
-    """The options that say which recorded request to judge, and how."""
+    """The recorded request to verify, and the options for it."""
 
     file: Path
     body: Path | None
@@ -48,21 +48,25 @@ def _key_set(context: click.Context, parameter: click.Parameter, path: Path | No
 
 
 @click.command()
-@click.option("--policy", type=click.Choice(list(RULE_SETS)), help="What to do to a URL; adcp, or the ladder for two.")
-@click.option("--request", "request_file", type=FILE, help="A file with a signed request, from a wire or curl -v.")
+@click.option("--rules", type=click.Choice(list(RULE_SETS)), help="A rule set.  [default: adcp]")
+@click.option("--request", "request_file", type=FILE, help="A file with a signed request, raw or as from curl -v.")
 @click.option("--jwks", type=FILE, callback=_key_set, help="A file with a JWK set, for --request.")
-@click.option("--body", type=FILE, help="A file with the request's content, where the request has none.")
-@click.option("--base", type=FILE, help="A file with the base that the signer signed.")
+@click.option("--body", type=FILE, help="A file with the content, if the request file has none.")
+@click.option("--base", type=FILE, help="A file with the signature base that the signer signed.")
 @click.option(
-    "--scheme", type=click.Choice(["https", "http"]), default="https", show_default=True, help="Of --request."
+    "--scheme",
+    type=click.Choice(["https", "http"]),
+    default="https",
+    show_default=True,
+    help="For --request.",
 )
 @profile_option
-@click.option("--now", type=SECONDS, help="The verifier's clock, seconds since the epoch; the real one unless given.")
+@click.option("--now", type=SECONDS, help="The verifier's clock, in seconds since the epoch.  [default: the real one]")
 @click.option("--json", "as_json", is_flag=True, help="Write a JSON object.")
 @click.argument("urls", nargs=-1, metavar="[URL [URL]]")
 def explain(
     *,
-    policy: str | None,
+    rules: str | None,
     request_file: Path | None,
     jwks: KeySet | None,
     body: Path | None,
@@ -73,27 +77,27 @@ def explain(
     as_json: bool,
     urls: tuple[str, ...],
 ) -> None:
-    """Say what canonicalization does to a URL, how two URLs compare, or why a signed request is refused.
+    """Show changes by canonicalization, a comparison of URLs, or why a signed request is rejected.
 
-    Of one URL: each rule that changed it. Of two: the first rung of the comparison ladder on which they meet, and the
-    rules it took, or the first difference that remains. Of a request, with --jwks: each step of the checklist, the
-    signature base as rebuilt, and where it first differs from the signer's.
+    For one URL, show each rule that changes it. For two URLs, show the lowest rung of the comparison ladder on which
+    they are equal and the rules needed, or their first difference. With --rules, compare by that rule set. For a
+    request with --jwks, show each checklist step, the rebuilt signature base and its first difference from --base.
 
-    Exit 0 where the URL has a form, the two are equivalent, or the request is verified; 1 where not.
+    The exit code is 0 if the URL has a canonical form, the URLs are equivalent, or the request is verified; else 1.
     """
     if request_file is not None:
-        if urls or policy is not None:
-            raise click.UsageError("--request stands without URLs and without --policy")
+        if urls or rules is not None:
+            raise click.UsageError("--request cannot be combined with URLs or --rules")
         if jwks is None:
             raise click.UsageError("--request needs --jwks, the keys to verify with")
         recorded = RecordedRequest(request_file, body, scheme, jwks, profile, now, base)
         answer, text = _request(recorded)
     elif jwks is not None or body is not None or base is not None or now is not None:
-        raise click.UsageError("--jwks, --body, --base and --now go with --request")
+        raise click.UsageError("--jwks, --body, --base and --now need --request")
     elif len(urls) == 1:
-        answer, text = _one(urls[0], policy or "adcp")
+        answer, text = _one(urls[0], rules or "adcp")
     elif len(urls) == MOST_URLS:
-        answer, text = _two(urls[0], urls[1], policy)
+        answer, text = _two(urls[0], urls[1], rules)
     else:
         raise click.UsageError("give one URL, two URLs, or --request")
     if as_json:
@@ -104,13 +108,13 @@ def explain(
     click.get_current_context().exit(0 if good else 1)
 
 
-def _one(url: str, policy: str) -> tuple[Answer, Iterable[Text]]:
-    explanation = explanation_of(url, RULE_SETS[policy])
-    return one_answer(explanation, policy), explanation_text(explanation)
+def _one(url: str, rules: str) -> tuple[Answer, Iterable[Text]]:
+    explanation = explanation_of(url, RULE_SETS[rules])
+    return one_answer(explanation, rules), explanation_text(explanation)
 
 
-def _two(a: str, b: str, policy: str | None) -> tuple[Answer, Iterable[Text]]:
-    return two_answer(a, b, policy), comparison_text(a, b, policy)
+def _two(a: str, b: str, rules: str | None) -> tuple[Answer, Iterable[Text]]:
+    return two_answer(a, b, rules), comparison_text(a, b, rules)
 
 
 def _request(recorded: RecordedRequest) -> tuple[Answer, Iterable[Text]]:

@@ -1,4 +1,4 @@
-"""Raw requests: HTTP/1.1 as copied from a wire, or the `>` lines of `curl -v`."""
+"""Raw requests: HTTP/1.1 as on the wire, or the `>` lines of `curl -v`."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ Fields = list[tuple[str, str]]
 
 
 class MalformedRequest(UndersignedError, ValueError):
-    """Text that is no raw request. The message is made of our words only."""
+    """Raised when a text is not a raw request. The message quotes nothing of the text."""
 
 
 def parse_raw_request(content: bytes, *, scheme: str = "https", body: bytes | None = None) -> Request:
-    """Return the request that `content` is.
+    """Parse a raw request.
 
-    Lines end with CRLF or LF. Of the output of `curl -v` the first request that carries a signature is read, else the
-    first; curl does not show content, so that it has to come as `body`. Content ends where Content-Length says, or
-    with the last chunk; what an editor has added behind it is left away.
+    Lines end with CRLF or LF. From the output of `curl -v`, the first signed request is used, or the first request if
+    none is signed. `curl -v` does not show content, so `body` must be given. The content ends after Content-Length
+    bytes or with the last chunk. Text that an editor added after the content is ignored.
 
     Args:
         content: the raw request.
-        scheme: what the request came over; a request in origin-form does not say.
-        body: the content, where it stands elsewhere.
+        scheme: the scheme of the request; a target in origin-form does not contain it.
+        body: the content, if `content` does not contain it.
 
     Raises:
-        MalformedRequest: it is none, or its content is not all there.
+        MalformedRequest: `content` is not a request, or the request's content is incomplete.
     """
     starts = [match.start() for match in _CURL_START.finditer(content)]
     if starts:
@@ -75,12 +75,12 @@ def _lines(content: bytes) -> list[str]:
 def _head(lines: Sequence[str]) -> tuple[str, str, Fields]:
     request_line = _REQUEST_LINE.fullmatch(lines[0])
     if request_line is None:
-        raise MalformedRequest("line 1 is no request line: method, target and version, such as POST /adcp HTTP/1.1")
+        raise MalformedRequest("line 1 is not a request line: expected method, target and version")
     fields: Fields = []
     for number, line in enumerate(filter(None, lines[1:]), start=2):
         field = _FIELD.fullmatch(line)
         if field is None:
-            raise MalformedRequest(f"line {number} is no header field: a name, a colon and a value, on one line")
+            raise MalformedRequest(f"line {number} is not a header field: expected a name, a colon and a value")
         fields.append((field["name"], field["value"]))
     return request_line["method"], request_line["target"], fields
 
@@ -90,28 +90,28 @@ def _url(target: str, fields: Fields, scheme: str) -> str:
         return target
     authority = _value(fields, ":authority") or _value(fields, "host")
     if authority is None:
-        raise MalformedRequest("the request has no Host field, so that its target is not known")
+        raise MalformedRequest("the request has no Host field, so its target is unknown; add the Host field")
     if target == "*":
         return f"{scheme}://{authority}"
     if target[:1] != "/":
-        raise MalformedRequest("the request target is neither a path, an absolute URL nor *")
+        raise MalformedRequest("the request target is not a path, an absolute URL or *")
     return f"{scheme}://{authority}{target}"
 
 
 def _content(rest: bytes, fields: Fields) -> bytes:
     if (_value(fields, "transfer-encoding") or "").lower() == "chunked":
-        return _dechunked(rest)
+        return _join_chunks(rest)
     length = _value(fields, "content-length")
     if length is None:
         return rest if rest.strip(b"\r\n") else b""
     if not (length.isascii() and length.isdigit()):
-        raise MalformedRequest("Content-Length is no number")
+        raise MalformedRequest("Content-Length is not a number")
     if len(rest) < int(length):
-        raise MalformedRequest(f"the body has {len(rest)} bytes, and Content-Length says {length}")
+        raise MalformedRequest(f"the body has {len(rest)} bytes, but Content-Length is {length}")
     return rest[: int(length)]
 
 
-def _dechunked(rest: bytes) -> bytes:
+def _join_chunks(rest: bytes) -> bytes:
     content: list[bytes] = []
     at = 0
     while chunk := _CHUNK.match(rest, at):
@@ -123,7 +123,7 @@ def _dechunked(rest: bytes) -> bytes:
         if end is None:
             break
         at = end.end()
-    raise MalformedRequest("the chunks of the body do not end as they say")
+    raise MalformedRequest("the chunks of the body are incomplete or have wrong sizes")
 
 
 def _declares_content(fields: Fields) -> bool:

@@ -1,4 +1,4 @@
-"""A recorded request, judged step by step, with the signature base as it is rebuilt from it."""
+"""Explanation of a recorded request: each step of the checklist, and the signature base rebuilt from the request."""
 
 from __future__ import annotations
 
@@ -30,90 +30,95 @@ if TYPE_CHECKING:
     from undersigned.signature.profile import Profile
 
 CHECKS: Final[Mapping[Step, str]] = {
-    0: "the request is signed",
-    1: "the signature fields are spelled as the profile says",
-    2: "every parameter is there",
-    3: "the tag is the profile's",
-    4: "the algorithm is one of the profile's",
-    5: "the signature is valid at this time",
-    6: "the required components are covered",
-    7: "the key is known",
-    8: "the key is for this purpose",
-    9: "the key is not revoked",
-    "9a": "the key's cap of nonces is not reached",
-    10: "target and authority are sound, and the signature is the key's over the base",
-    11: "the content has the digest that was signed",
-    12: "the nonce is new",
-    13: "the nonce is remembered",
-    14: "no JSON object of the content repeats a key",
+    0: "presence of a signature",
+    1: "syntax of the signature fields",
+    2: "required parameters",
+    3: "tag",
+    4: "algorithm",
+    5: "validity period",
+    6: "covered components",
+    7: "key lookup",
+    8: "key purpose",
+    9: "key revocation",
+    "9a": "nonce limit of the key",
+    10: "target, authority and signature",
+    11: "content digest",
+    12: "nonce replay",
+    13: "nonce storage",
+    14: "repeated JSON keys",
 }
-"""The steps of the verifier's checklist, in their order."""
+"""The steps of the verifier's checklist, in order."""
 
-_NOT_ASKED: Final[frozenset[Step]] = frozenset({9, "9a", 12, 13})
-"""Steps that ask a revocation list or a replay store; a recorded request has neither."""
+_NOT_CHECKED: Final[frozenset[Step]] = frozenset({9, "9a", 12, 13})
+"""Steps that need a revocation list or a replay store. A recorded request has neither."""
 
-_MARKS: Final = {"passed": ("+", "green"), "failed": ("x", "bold red"), "not asked": ("-", "dim"), "open": (" ", "dim")}
+_MARKS: Final = {
+    "passed": ("+", "green"),
+    "failed": ("x", "bold red"),
+    "not checked": ("-", "dim"),
+    "not reached": (" ", "dim"),
+}
 _SPELLING, _WINDOW, _PROOF, _CONTENT = 1, 5, 10, 11
 _BOTH: Final[tuple[Encoding, ...]] = ("base64", "base64url")
 
 
 @dataclass(frozen=True, slots=True)
 class ExplainedRequest:
-    """What became of a recorded request.
+    """The result of verifying a recorded request.
 
     Attributes:
-        refusal: the refusal, or `None` where every step that could be asked passed.
-        base: the base as rebuilt from the request; `None` where it cannot be.
-        difference: where the signer's base first differs; `None` where it does not, or was not given.
-        causes: what likely led to the refusal, a sentence each.
+        error: the error that rejected the request, or `None` if every checked step passed.
+        base: the signature base rebuilt from the request; `None` if it cannot be rebuilt.
+        difference: the first difference from the signer's base; `None` if they are equal or it was not given.
+        causes: the likely causes of the rejection, in sentences.
     """
 
-    refusal: SignatureError | None
+    error: SignatureError | None
     base: str | None
     difference: BaseDifference | None
     causes: tuple[str, ...]
 
     @property
     def steps(self) -> Iterator[tuple[Step, str]]:
-        """Each step with `passed`, `failed`, `not asked`, or `open` where a step before it failed."""
+        """Return each step with its outcome: `passed`, `failed`, `not checked` or `not reached`."""
         reached = True
         for step in CHECKS:
-            if self.refusal is not None and self.refusal.step == step:
+            if self.error is not None and self.error.step == step:
                 reached = False
                 yield step, "failed"
             else:
-                yield step, ("not asked" if step in _NOT_ASKED else "passed") if reached else "open"
+                yield step, ("not checked" if step in _NOT_CHECKED else "passed") if reached else "not reached"
 
 
 def explain_request(
     request: Request, profile: Profile, keys: KeySource, *, now: float, signers_base: bytes | None = None
 ) -> ExplainedRequest:
-    """Judge a recorded request by `profile`, its nonce being new and no key revoked, and look for causes."""
+    """Verify a recorded request by `profile`, assume a new nonce and an unrevoked key, and look for likely causes."""
     verifier = Verifier(profile, keys=keys, replay=UncheckedReplay(), clock=lambda: now)
-    refusal: SignatureError | None = None
+    error: SignatureError | None = None
     try:
         verifier.verify(request)
-    except SignatureError as refused:
-        refusal = refused
+    except SignatureError as raised:
+        error = raised
     read = _read(request, profile)
     base = None if read is None else _base(request, read)
     difference = None
     if base is not None and signers_base is not None:
         difference = compare_bases(base, signers_base, body=request.body)
-    causes = tuple(_causes(request, profile, read, refusal=refusal, difference=difference))
-    if not causes and refusal is not None and refusal.step == _PROOF and None not in (base, signers_base):
-        causes = ("the two bases are equal: the signature is another key's, or was changed",)
-    return ExplainedRequest(refusal, base, difference, causes)
+    causes = tuple(_causes(request, profile, read, error=error, difference=difference))
+    if not causes and error is not None and error.step == _PROOF and None not in (base, signers_base):
+        causes = ("the two bases are equal: another key signed, or the signature was changed",)
+    return ExplainedRequest(error, base, difference, causes)
 
 
 def request_answer(explained: ExplainedRequest) -> Answer:
-    """Return what became of a request as JSON."""
-    refusal, gap = explained.refusal, explained.difference
+    """Return the result as a JSON object."""
+    error, gap = explained.error, explained.difference
     return {
-        "ok": refusal is None,
-        "code": refusal and refusal.code,
-        "step": refusal and refusal.step,
-        "detail": refusal and refusal.detail,
+        "ok": error is None,
+        "code": error and error.code,
+        "step": error and error.step,
+        "detail": error and error.detail,
         "steps": [{"step": step, "check": CHECKS[step], "outcome": outcome} for step, outcome in explained.steps],
         "signature_base": explained.base,
         "difference": gap and asdict(gap),
@@ -122,20 +127,20 @@ def request_answer(explained: ExplainedRequest) -> Answer:
 
 
 def request_text(explained: ExplainedRequest) -> Iterator[Text]:
-    """Yield the lines that say what became of a request."""
+    """Yield the lines that show the result."""
     for step, outcome in explained.steps:
         mark, style = _MARKS[outcome]
-        note = "  (not asked: a recording has no list and no store)" if outcome == "not asked" else ""
+        note = "  (not checked: needs a revocation list or a replay store)" if outcome == "not checked" else ""
         yield Text.assemble(
             (f"{mark} {step!s:>2}  ", style), (CHECKS[step], "" if mark.strip() else style), (note, "dim")
         )
-        if outcome == "failed" and explained.refusal is not None:
-            yield Text(f"      {explained.refusal.code}: {explained.refusal.detail}", style)
+        if outcome == "failed" and explained.error is not None:
+            yield Text(f"      {explained.error.code}: {explained.error.detail}", style)
     yield Text()
     if explained.base is None:
-        yield Text("No signature base can be rebuilt from this request.", "bold")
+        yield Text("The signature base cannot be rebuilt from this request.", "bold")
     else:
-        yield Text("The signature base, as rebuilt from this request:", "bold")
+        yield Text("The signature base, rebuilt from this request:", "bold")
         for line in explained.base.split("\n"):
             yield Text(f"  {printable(line)}")
     if explained.difference is not None:
@@ -163,17 +168,17 @@ def _causes(
     profile: Profile,
     read: SignatureInput | None,
     *,
-    refusal: SignatureError | None,
+    error: SignatureError | None,
     difference: BaseDifference | None,
 ) -> Iterator[str]:
     if difference is not None:
         yield difference.cause
-    step = None if refusal is None else refusal.step
+    step = None if error is None else error.step
     if step == _SPELLING:
         yield from _other_base64(request, profile)
     elif step == _WINDOW and read is not None:
         created, expires = read.parameters.get("created"), read.parameters.get("expires")
-        yield f"it is valid from {created!r} to {expires!r}, in seconds since the epoch: --now says when to judge it"
+        yield f"the signature is valid from {created!r} to {expires!r} (seconds since the epoch): set --now accordingly"
     elif step == _CONTENT and (cause := digest_cause(request.body, request.fields.combined("content-digest") or "")):
         yield cause
 
@@ -186,9 +191,9 @@ def _other_base64(request: Request, profile: Profile) -> Iterator[str]:
     for name, encodings in wanted_by.items():
         value = request.fields.combined(name)
         if value is not None and _is_spelled(value, _BOTH) and not _is_spelled(value, encodings):
-            given = "Base64url" if "base64" in encodings else "padded Base64"
-            wanted = "padded Base64 (RFC 8941)" if "base64" in encodings else "unpadded Base64url"
-            yield f"{name} is in {given}, and the profile {profile.name} wants {wanted}"
+            found = "Base64url" if "base64" in encodings else "padded Base64"
+            expected = "padded Base64 (RFC 8941)" if "base64" in encodings else "unpadded Base64url"
+            yield f"{name} is in {found}: the profile {profile.name} expects {expected}"
 
 
 def _is_spelled(value: str, encodings: tuple[Encoding, ...]) -> bool:
@@ -199,7 +204,7 @@ def _is_spelled(value: str, encodings: tuple[Encoding, ...]) -> bool:
 
 
 def _read(request: Request, profile: Profile) -> SignatureInput | None:
-    """Return the Signature-Input member that the profile processes, or `None` where there is none to read."""
+    """Return the member of Signature-Input that the profile verifies, or `None` if the field cannot be parsed."""
     try:
         inputs = parse_signature_input(request.fields.combined("signature-input") or "")
     except MalformedField:

@@ -1,4 +1,4 @@
-"""What a policy does to a URL, and how two URLs compare: as JSON, and as text in colour."""
+"""Explanation of a URL's changes by a rule set, and comparison of two URLs: as JSON, and as text in colour."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
     from undersigned.normalization import Equivalence, Ladder
     from undersigned.url import Explanation, Rule
 
-_BEFORE, _AFTER, _RULE, _QUIET, _REFUSED = "red", "green", "bold cyan", "dim", "bold red"
+_BEFORE, _AFTER, _RULE, _QUIET, _ERROR = "red", "green", "bold cyan", "dim", "bold red"
 
 _DOUBTS = {
-    "usually": "That usually says that they identify the same, and not always: it is no equivalence.",
-    "never": "Such rules change what a URL identifies: it is no equivalence.",
+    "usually": "Not equivalent: these rules usually preserve the meaning of a URL, but not always.",
+    "never": "Not equivalent: these rules may change the meaning of a URL.",
 }
 
 
-def ladder(policy: str | None) -> Ladder:
-    """Return the ladder to compare by: the IRI draft's, or two rungs, the string and what `policy` makes of it."""
-    return IRI_LADDER if policy is None else (Rung("string", ()), Rung(policy, RULE_SETS[policy]))
+def ladder(rules: str | None) -> Ladder:
+    """Return the comparison ladder: the ladder of the IRI draft, or two rungs, the string and the rule set `rules`."""
+    return IRI_LADDER if rules is None else (Rung("string", ()), Rung(rules, RULE_SETS[rules]))
 
 
 def adcp_verdict(a: str, b: str) -> str:
-    """Return whether AdCP takes two URLs for `same` or `different`, or `malformed`, which are neither."""
+    """Return `same` or `different` by the AdCP algorithm, or `malformed` if one URL has no canonical form."""
     try:
         return "same" if same_url(a, b) else "different"
     except MalformedURL:
@@ -40,26 +40,26 @@ def adcp_verdict(a: str, b: str) -> str:
 
 
 def changes(explanation: Explanation) -> list[Answer]:
-    """Return the changes of an explanation as JSON."""
+    """Return the changes of an explanation as JSON objects."""
     return [{**_rule(one.rule), "before": one.before, "after": one.after} for one in explanation.changes]
 
 
-def one_answer(explanation: Explanation, policy: str) -> Answer:
-    """Return an explanation as JSON."""
-    answer: dict[str, object] = {"url": explanation.url, "policy": policy, "changes": changes(explanation)}
+def one_answer(explanation: Explanation, rules: str) -> Answer:
+    """Return an explanation as a JSON object."""
+    answer: dict[str, object] = {"url": explanation.url, "rule_set": rules, "changes": changes(explanation)}
     if explanation.error is None:
         return {**answer, "result": explanation.result}
-    refusal = explanation.error
-    return {**answer, "error": refusal.code, "rule": refusal.rule, "message": str(refusal)}
+    error = explanation.error
+    return {**answer, "error": error.code, "rule": error.rule, "message": str(error)}
 
 
-def two_answer(a: str, b: str, policy: str | None) -> Answer:
-    """Return how two URLs compare as JSON."""
+def two_answer(a: str, b: str, rules: str | None) -> Answer:
+    """Return the comparison of two URLs as a JSON object."""
     answer: dict[str, object] = {"urls": [a, b], "adcp": adcp_verdict(a, b)}
     try:
-        found = compare(a, b, ladder=ladder(policy))
-    except MalformedURL as refusal:
-        return {**answer, "error": refusal.code, "rule": refusal.rule, "message": str(refusal)}
+        found = compare(a, b, ladder=ladder(rules))
+    except MalformedURL as error:
+        return {**answer, "error": error.code, "rule": error.rule, "message": str(error)}
     gap = found.difference
     return {
         **answer,
@@ -73,39 +73,39 @@ def two_answer(a: str, b: str, policy: str | None) -> Answer:
 
 
 def write_lines(lines: Iterable[Text]) -> None:
-    """Write lines, in colour where they go to a terminal; none is folded."""
+    """Write lines without folding them, in colour if they go to a terminal."""
     console = Console(soft_wrap=True, highlight=False)
     for line in lines:
         console.print(line)
 
 
 def explanation_text(explanation: Explanation) -> Iterator[Text]:
-    """Yield the lines that say which rule changed what, and what came of it."""
+    """Yield the lines that show each change, and the result or the error."""
     yield Text(printable(explanation.url), "bold")
     for change in explanation.changes:
         yield _rule_line(change.rule)
         yield from _pair(change.before, change.after, ("- ", "+ "))
     if explanation.error is None:
-        end = "as it was" if not explanation.changes else "the result"
+        end = "unchanged" if not explanation.changes else "the result"
         yield Text.assemble("  = ", (printable(explanation.result or ""), "bold green"), (f"  ({end})", _QUIET))
     else:
-        yield Text.assemble("  ! ", (f"{explanation.error.rule}: {explanation.error}", _REFUSED))
+        yield Text.assemble("  ! ", (f"{explanation.error.rule}: {explanation.error}", _ERROR))
 
 
-def comparison_text(a: str, b: str, policy: str | None) -> Iterator[Text]:
-    """Yield the lines that say on which rung two URLs meet, or what difference remains."""
+def comparison_text(a: str, b: str, rules: str | None) -> Iterator[Text]:
+    """Yield the lines that show the rung on which two URLs are equal, or the difference that remains."""
     try:
-        found = compare(a, b, ladder=ladder(policy))
-    except MalformedURL as refusal:
-        yield Text(f"{refusal.rule}: {refusal}", _REFUSED)
+        found = compare(a, b, ladder=ladder(rules))
+    except MalformedURL as error:
+        yield Text(f"{error.rule}: {error}", _ERROR)
     else:
-        yield from _met(found) if found.rung else _parted(found)
-    verdict = {"same": "the same URL", "different": "two URLs", "malformed": "malformed, which nothing is the same as"}
-    yield Text.assemble("AdCP signs them as ", (verdict[adcp_verdict(a, b)], "bold"))
+        yield from _equality_text(found) if found.rung else _difference_text(found)
+    verdict = {"same": "the same URL", "different": "different URLs", "malformed": "malformed: equal to no URL"}
+    yield Text.assemble("For AdCP signatures: ", (verdict[adcp_verdict(a, b)], "bold"))
 
 
-def _met(found: Equivalence) -> Iterator[Text]:
-    yield Text.assemble("They meet on the rung ", (str(found.rung), "bold green"), ".")
+def _equality_text(found: Equivalence) -> Iterator[Text]:
+    yield Text.assemble("Equal on the rung ", (str(found.rung), "bold green"), ".")
     for rule in found.rules:
         yield _rule_line(rule)
     yield Text.assemble("  = ", (printable(found.forms[0]), "bold green"))
@@ -113,9 +113,9 @@ def _met(found: Equivalence) -> Iterator[Text]:
         yield Text(_DOUBTS[str(found.preserves)], _QUIET)
 
 
-def _parted(found: Equivalence) -> Iterator[Text]:
+def _difference_text(found: Equivalence) -> Iterator[Text]:
     part = found.difference.part if found.difference else ""
-    yield Text.assemble("They meet on no rung. What remains differs first in the ", (part, _REFUSED), ".")
+    yield Text.assemble("Not equivalent: the two differ first in the ", (part, _ERROR), ".")
     yield from _pair(*found.forms, ("a ", "b "))
 
 

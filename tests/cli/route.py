@@ -1,4 +1,4 @@
-"""Ways: what stands between a doctor and an application, in this process, with the real middleware at the end."""
+"""Routes: a network between a doctor and an application, simulated in this process, with the real middleware."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ URL = "https://seller.example.com"
 
 
 @dataclass
-class Way:
-    """A way to a server: what it makes of a probe, and what is configured at its end.
+class Route:
+    """A route to a server that changes probes, and the configuration of the server.
 
     Attributes:
-        change: what a probe arrives as; an `Answer` instead of a probe is the way's own.
-        origins: the middleware's.
-        options: its others.
-        prefix: what the way strips from the target's start.
-        status: what the application answers.
+        change: returns the probe that arrives, or an `Answer` if the route answers instead of the server.
+        origins: the origins of the middleware.
+        options: the other options of the middleware.
+        prefix: the prefix that the route strips from the target.
+        status: the status of the application's answers.
         terminated: whether the server shows where chunked content ends.
-        sent: the probes that came.
+        sent: the probes that were sent.
     """
 
     change: Callable[[Probe], Probe | Answer] = lambda probe: probe
@@ -67,7 +67,7 @@ class Way:
         return Examination(canonicalize(url), signer, self.ask, method=method).diagnose()
 
     def finding(self, url: str = URL, *, method: str = "GET") -> Finding:
-        """The one finding."""
+        """Return the only finding."""
         [finding] = self.diagnosis(url, method=method).findings
         return finding
 

@@ -1,4 +1,4 @@
-"""What the log shows of a target or a Host that is refused, where no proxy is needed to see it."""
+"""The log lines for a rejected target or Host, without a proxy."""
 
 from __future__ import annotations
 
@@ -60,37 +60,37 @@ def wsgi_log(caplog, **changes) -> str:
     return caplog.text
 
 
-def test_a_host_that_is_none_of_the_origins_stands_in_the_log(caplog):
+def test_unlisted_host_appears_in_the_log(caplog):
     log = asgi_log(caplog, hosts=(b"127.0.0.1:8000",), query_string=b"x=1")
     assert "\nreceived: Host 127.0.0.1:8000, request target /p?x=1\n" in log
     assert "own origin" in wsgi_log(caplog, HTTP_HOST="app")
     assert "\nreceived: Host app, request target /p\n" in caplog.text
 
 
-def test_several_hosts_and_none_stand_in_the_log(caplog):
+def test_several_hosts_or_a_missing_host_appear_in_the_log(caplog):
     assert "received: Host a, b, request target /p\n" in asgi_log(caplog, hosts=(b"a", b"b"))
     assert "received: Host (none), request target /p\n" in wsgi_log(caplog, HTTP_HOST=None)
 
 
-def test_a_target_that_is_none_stands_in_the_log_and_cannot_forge_a_line_of_it(caplog):
+def test_malformed_target_appears_in_the_log_and_cannot_forge_a_line(caplog):
     log = asgi_log(caplog, raw_path=b"/a|b\r\nrequest rejected: forged", path="/p")
     assert r"request target /a|b\r\nrequest rejected: forged" in log
     assert "\nrequest rejected: forged" not in log
     assert r"request target /caf\xe9" in wsgi_log(caplog, RAW_URI="/caf\xe9")
 
 
-def test_a_host_cannot_forge_a_line_of_the_log(caplog):
+def test_host_cannot_forge_a_line_of_the_log(caplog):
     log = asgi_log(caplog, hosts=(b"a\nrequest rejected: \x1b[31m",))
     assert "\nrequest rejected: \x1b" not in log
     assert "\x1b" not in log
 
 
 @pytest.mark.parametrize("raw", [None, "/p", b""])
-def test_a_target_the_server_does_not_show_is_told_as_none(caplog, raw):
+def test_target_is_logged_as_none_when_the_server_does_not_show_it(caplog, raw):
     assert "request target (none)\n" in asgi_log(caplog, hosts=(b"app",), raw_path=raw)
 
 
-def test_a_target_shown_twice_or_by_a_scope_stands_in_the_log(caplog):
+def test_target_shown_twice_or_by_a_scope_appears_in_the_log(caplog):
     assert "request target /q or /p\n" in wsgi_log(caplog, REQUEST_URI="/q")
     scope = {"raw_path": b"/s", "path": "/s", "query_string": b"", "headers": []}
     assert "request target /s\n" in wsgi_log(caplog, HTTP_HOST="app", **{"asgi.scope": scope})

@@ -180,10 +180,13 @@ def wrong_settings(agreement: Agreement) -> dict[str, tuple[dict, str]]:
         "one origin as a string": (good | {"origins": ORIGIN}, r"UNDERSIGNED_ORIGINS .*pass a list"),
         "origins of another type": (good | {"origins": 7}, "UNDERSIGNED_ORIGINS: give a list of strings"),
         "an origin of another type": (good | {"origins": [7]}, "UNDERSIGNED_ORIGINS: give a list of strings"),
-        "an origin without scheme": (good | {"origins": [HOST]}, "UNDERSIGNED_ORIGINS .*write one like https://"),
+        "an origin without scheme": (good | {"origins": [HOST]}, "UNDERSIGNED_ORIGINS .*write an origin like https://"),
         "unknown mode": (good | {"mode": "strict"}, 'UNDERSIGNED_MODE .*use "required"'),
         "a policy that is none": (good | {"policy": "all"}, "UNDERSIGNED_POLICY .*pass a Policy"),
-        "a server that compares nothing": (good | {"http2_server": "bjoern"}, "UNDERSIGNED_HTTP2_SERVER .*only "),
+        "a server that compares nothing": (
+            good | {"http2_server": "bjoern"},
+            "UNDERSIGNED_HTTP2_SERVER .*expected one of ",
+        ),
         "a limit that is no number": (good | {"max_body": "1M"}, "UNDERSIGNED_MAX_BODY .*give a number of bytes"),
     }
 

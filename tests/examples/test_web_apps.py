@@ -54,11 +54,14 @@ def agreement() -> Agreement:
     return Agreement.make()
 
 
-@pytest.fixture(scope="module", params=["fastapi_app.py", "starlette_app.py", "flask_app.py", "django_app.py"])
+SERVICES = ["fastapi", "starlette", "flask", "django", "aiohttp"]
+
+
+@pytest.fixture(scope="module", params=SERVICES)
 def port(request, agreement, tmp_path_factory):
     jwks = tmp_path_factory.mktemp("keys") / "jwks.json"
     jwks.write_text(json.dumps(agreement.jwks))
-    with started(request.param, jwks) as port:
+    with started(f"{request.param}_app.py", jwks) as port:
         yield port
 
 

@@ -1,0 +1,167 @@
+"""The aiohttp middleware: it verifies a request by its raw target, before the handler sees it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from aiohttp import StreamReader, web
+from yarl import URL
+
+from undersigned.asgi import PROFILE, SignatureMiddleware, find_signature
+from undersigned.middleware import DEFAULT_MAX_BODY, ErrorResponse, Verification, log_rejection
+
+from .requirement import VERIFICATION, response
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable
+
+    from aiohttp.typedefs import Handler, Middleware
+
+    from undersigned import AsyncVerifier, Decision, Policy, Profile, Verifier
+    from undersigned.asgi import Message, Receive, Scope, Send
+    from undersigned.middleware import Mode
+
+_CALL = "undersigned_aiohttp.call"
+
+
+def signature_middleware(
+    *,
+    verifier: Verifier | AsyncVerifier,
+    origins: Iterable[str],
+    mode: Mode | Callable[[web.Request], Mode] = "required",
+    max_body: int = DEFAULT_MAX_BODY,
+    body_timeout: float = 30.0,
+    policy: Policy | None = None,
+    fallback: Callable[[web.Request], bool | Awaitable[bool]] | None = None,
+    on_decision: Callable[[Decision], object] | None = None,
+) -> Middleware:
+    """Return a middleware for `web.Application(middlewares=[...])`, to be put first.
+
+    aiohttp routes a request before its middlewares run. A signed request whose canonical path decodes to another path
+    than the one that was routed, such as `/a/../b`, gets 401. Of a compressed body aiohttp shows the content
+    decompressed, so its signature does not verify; run the application with `auto_decompress=False` to accept it.
+
+    Args:
+        verifier: a `Verifier`, which is asked in a thread if its sources block, or an `AsyncVerifier`.
+        origins: the public origins of the service, such as `https://seller.example.com`, each with the path prefix
+            that a proxy strips.
+        mode: what happens to an unsigned request, or a function of the request that returns it.
+        max_body: the largest body that is read, in bytes. A larger one gets 413.
+        body_timeout: how many seconds reading a body may take. A slower one gets 408.
+        policy: which operations must be signed. It replaces `mode`.
+        fallback: tells whether another authenticator accepts the caller; a function of the request, sync or async. It
+            is asked only if the policy would reject the request and another credential could change that.
+        on_decision: gets a `Decision` for every request.
+
+    Raises:
+        ConfigurationError: an option has a wrong value.
+    """
+    verifying = SignatureMiddleware(
+        _forward,
+        verifier=verifier,
+        origins=origins,
+        mode=_of_request(mode) if callable(mode) else mode,
+        max_body=max_body,
+        body_timeout=body_timeout,
+        policy=policy,
+        fallback=_of_request(fallback) if callable(fallback) else fallback,
+        on_decision=on_decision,
+    )
+
+    @web.middleware
+    async def verify(request: web.Request, handler: Handler) -> web.StreamResponse:
+        call = _Call(request, handler)
+        await verifying(call.scope(), call.receive, call.send)
+        return call.response()
+
+    return verify
+
+
+class _Call:
+    """One request in aiohttp, as an ASGI server would hand it over, and its response."""
+
+    def __init__(self, request: web.Request, handler: Handler) -> None:
+        self.request = request
+        self._handler = handler
+        self._target, _, self._query = request.raw_path.encode("utf-8", "surrogateescape").partition(b"?")
+        self._path = unquote(self._target)
+        self._sent: list[Message] = []
+        self._response: web.StreamResponse | None = None
+
+    def scope(self) -> dict[str, Any]:
+        request = self.request
+        return {
+            "type": "http",
+            "method": request.method,
+            "http_version": f"{request.version.major}.{request.version.minor}",
+            "path": self._path,
+            "raw_path": self._target,
+            "query_string": self._query,
+            "headers": [(name.lower(), value) for name, value in request.raw_headers],
+            _CALL: self,
+        }
+
+    async def receive(self) -> Message:
+        content = self.request.content
+        try:
+            chunk = await content.readany()
+        except (web.RequestPayloadError, ConnectionError):
+            return {"type": "http.disconnect"}
+        return {"type": "http.request", "body": chunk, "more_body": not content.at_eof()}
+
+    async def send(self, message: Message) -> None:
+        self._sent.append(message)
+
+    async def handle(self, scope: Scope, receive: Receive) -> None:
+        """Call the handler with what was verified."""
+        profile: Profile = scope[PROFILE]
+        if scope["path"] != self._path:
+            error = profile.error(
+                "target_uri_malformed", step=10, detail="the canonical path is not the path that aiohttp has routed"
+            )
+            log_rejection(error)
+            self._response = response(ErrorResponse.of(error))
+            return
+        query = scope["query_string"]
+        target = scope["raw_path"] + (b"?" + query if query else b"")
+        request = self.request.clone(rel_url=URL(target.decode("ascii"), encoded=True))
+        if receive != self.receive:
+            # aiohttp has no public way to give a request its content again.
+            vars(request)["_payload"] = await self._content(receive)
+        request[VERIFICATION] = Verification(find_signature(scope), profile)
+        self._response = await self._handler(request)
+
+    async def _content(self, receive: Receive) -> StreamReader:
+        """Return the content that was verified."""
+        chunks: list[bytes] = []
+        message: Message = {"more_body": True}
+        while message.get("more_body"):
+            message = await receive()
+            chunks.append(message.get("body", b""))
+        content = b"".join(chunks)
+        # A limit above its length, or it would pause the connection.
+        stream = StreamReader(self.request.protocol, len(content) + 1, loop=asyncio.get_running_loop())
+        stream.feed_data(content)
+        stream.feed_eof()
+        return stream
+
+    def response(self) -> web.StreamResponse:
+        if self._response is not None:
+            return self._response
+        if not self._sent:
+            # The client has gone away, or sent a body that cannot be read.
+            return web.Response(status=400)
+        start, body = self._sent
+        fields = {name.decode("ascii"): value.decode("ascii") for name, value in start["headers"]}
+        return web.Response(status=start["status"], body=body["body"], headers=fields)
+
+
+async def _forward(scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG001 - ASGI's
+    call: _Call = scope.pop(_CALL)
+    await call.handle(scope, receive)
+
+
+def _of_request(function: Callable[[web.Request], Any]) -> Callable[[Scope], Any]:
+    return lambda scope: function(scope[_CALL].request)

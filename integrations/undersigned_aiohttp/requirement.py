@@ -1,0 +1,81 @@
+"""The requirement of a signature for a handler."""
+
+from __future__ import annotations
+
+from functools import wraps
+from inspect import iscoroutinefunction
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+
+from aiohttp import web
+
+from undersigned import ConfigurationError, SignatureError
+from undersigned.middleware import ErrorResponse, Verification
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from undersigned import VerifiedSignature
+
+Target = TypeVar("Target", web.Request, web.View)
+Parameters = ParamSpec("Parameters")
+
+VERIFICATION = web.RequestKey("undersigned", Verification)
+"""The key of a request for what the middleware published."""
+
+
+def find_signature(request: web.Request) -> VerifiedSignature | None:
+    """Return the verified signature of a request, or None if it is unsigned.
+
+    Raises:
+        ConfigurationError: no middleware has verified it.
+    """
+    return _verification(request).signature
+
+
+def verified_signature(request: web.Request) -> VerifiedSignature:
+    """Return the verified signature of a request, in a handler that `signature_required` guards.
+
+    Raises:
+        SignatureError: the request is unsigned.
+        ConfigurationError: no middleware has verified it.
+    """
+    return _verification(request).required()
+
+
+def signature_required(
+    handler: Callable[Concatenate[Target, Parameters], Awaitable[web.StreamResponse]],
+) -> Callable[Concatenate[Target, Parameters], Awaitable[web.StreamResponse]]:
+    """Let a handler run only for a signed request. An unsigned one gets 401 with the code in JSON.
+
+    Args:
+        handler: the function of a request, or the method of a `web.View`.
+
+    Returns:
+        The guarded handler.
+
+    Raises:
+        ConfigurationError: `handler` is not an async function; or, at a request, no middleware has verified it.
+    """
+    if not iscoroutinefunction(handler):
+        raise ConfigurationError("signature_required: decorate an async function, or the methods of a web.View")
+
+    @wraps(handler)
+    async def guarded(target: Target, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> web.StreamResponse:
+        try:
+            verified_signature(target.request if isinstance(target, web.View) else target)
+        except SignatureError as error:
+            return response(ErrorResponse.of(error))
+        return await handler(target, *args, **kwargs)
+
+    return guarded
+
+
+def response(rejection: ErrorResponse) -> web.Response:
+    """Return the response to a request that is rejected."""
+    return web.Response(status=rejection.status, body=rejection.body, headers=dict(rejection.fields))
+
+
+def _verification(request: web.Request) -> Verification:
+    published = request.get(VERIFICATION)
+    signature, profile = (None, None) if published is None else published
+    return Verification.of(signature, profile, advice="pass web.Application(middlewares=[signature_middleware(...)])")

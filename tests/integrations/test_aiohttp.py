@@ -1,0 +1,233 @@
+"""The aiohttp middleware and decorator on aiohttp's own server."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import threading
+
+import pytest
+from aiohttp import ClientSession, web
+from tests.integrations.agreement import (
+    BODY,
+    CHANGES,
+    HOST,
+    KEYID,
+    ORIGIN,
+    ORIGINS,
+    Agreement,
+    ask,
+    assert_refused,
+    raw_request,
+)
+
+from undersigned import ConfigurationError, Policy, SignatureError, profiles
+from undersigned_aiohttp import find_signature, signature_middleware, signature_required, verified_signature
+
+UNSIGNED = "request_signature_required"
+
+
+@contextlib.contextmanager
+def served(app: web.Application):
+    """Serve an application by aiohttp in a thread; yields the port."""
+    ready, ports = threading.Event(), []
+    loop = asyncio.new_event_loop()
+    stop = asyncio.Event()
+
+    async def serve() -> None:
+        runner = web.AppRunner(app, access_log=None)
+        await runner.setup()
+        site = web.TCPSite(runner, "127.0.0.1", 0)
+        await site.start()
+        ports.append(runner.addresses[0][1])
+        ready.set()
+        await stop.wait()
+        await runner.cleanup()
+
+    thread = threading.Thread(target=lambda: loop.run_until_complete(serve()), daemon=True)
+    thread.start()
+    assert ready.wait(20)
+    try:
+        yield ports[0]
+    finally:
+        loop.call_soon_threadsafe(stop.set)
+        thread.join(20)
+        loop.close()
+
+
+def answer(request: web.Request) -> web.Response:
+    signature = verified_signature(request)
+    return web.json_response(
+        {"keyid": signature.keyid, "target_uri": signature.target_uri, "path": request.path, "raw": request.raw_path}
+    )
+
+
+@signature_required
+async def buy(request: web.Request) -> web.Response:
+    assert await request.read() == BODY
+    return answer(request)
+
+
+@signature_required
+async def stream(request: web.Request) -> web.Response:
+    assert b"".join([chunk async for chunk in request.content.iter_any()]) == BODY
+    return answer(request)
+
+
+class Endpoint(web.View):
+    @signature_required
+    async def post(self) -> web.Response:
+        assert await self.request.json() == {"plan_id": "plan_001"}
+        return answer(self.request)
+
+
+async def public(request: web.Request) -> web.Response:
+    return web.json_response({"signed": find_signature(request) is not None, "body": len(await request.read())})
+
+
+@signature_required
+async def talk(request: web.Request) -> web.WebSocketResponse:
+    talking = web.WebSocketResponse()
+    await talking.prepare(request)
+    await talking.send_str(verified_signature(request).keyid)
+    await talking.close()
+    return talking
+
+
+def make(verifier, **options) -> web.Application:
+    options = {"origins": ORIGINS, **({} if "policy" in options else {"mode": "optional"}), **options}
+    app = web.Application(middlewares=[signature_middleware(verifier=verifier, **options)])
+    app.add_routes([web.post("/view/{rest:.*}", buy), web.post("/stream/{rest:.*}", stream)])
+    app.add_routes([web.view("/class/{rest:.*}", Endpoint), web.get("/talk", talk)])
+    app.add_routes([web.route("*", "/public", public), web.get("/a/{rest:.*}", public)])
+    return app
+
+
+@pytest.fixture(scope="module")
+def agreement() -> Agreement:
+    return Agreement.make()
+
+
+@pytest.fixture(scope="module")
+def port(agreement):
+    with served(make(agreement.verifier())) as port:
+        yield port
+
+
+@pytest.mark.parametrize("path", ["/view", "/stream", "/class"])
+def test_a_signed_request_reaches_the_handler_once_and_an_unsigned_one_does_not(port, path, agreement):
+    raw = agreement.raw("POST", f"{path}/a%2Fb?plan=1", BODY)
+    seen = {"target_uri": f"{ORIGIN}{path}/a%2Fb?plan=1", "path": f"{path}/a/b", "raw": f"{path}/a%2Fb?plan=1"}
+    response = ask(port, raw)
+    assert (response.status, response.json) == (200, {"keyid": KEYID, **seen})
+    assert_refused(ask(port, raw), "request_signature_replayed")
+    assert_refused(ask(port, raw_request("POST", f"{path}/x", body=BODY)), UNSIGNED)
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_a_request_changed_after_signing_is_rejected_with_its_code(port, change, agreement):
+    assert_refused(ask(port, change.raw(agreement, "/view")), change.code)
+
+
+def test_a_handler_without_requirement_is_open_and_knows_whether_the_request_is_signed(port, agreement):
+    assert ask(port, raw_request("POST", "/public", body=b"x" * 100_000)).json == {"signed": False, "body": 100_000}
+    assert ask(port, agreement.raw("POST", "/public", BODY)).json == {"signed": True, "body": len(BODY)}
+    assert ask(port, agreement.raw("GET", "/public")).json == {"signed": True, "body": 0}
+
+
+def test_a_path_that_was_routed_by_another_spelling_than_the_canonical_one_is_rejected(port, agreement):
+    assert ask(port, agreement.raw("GET", "/a/%7Eb")).status == 200
+    assert_refused(ask(port, agreement.raw("GET", "/a/../public")), "request_target_uri_malformed")
+
+
+def test_an_unsigned_request_may_have_a_path_that_is_not_utf_8(port):
+    assert ask(port, raw_request("GET", "/a/%FF")).json["signed"] is False
+
+
+def test_a_signed_handshake_is_accepted_and_an_unsigned_one_gets_401(port, agreement):
+    async def handshake(fields) -> tuple[int, str]:
+        async with ClientSession() as session:
+            headers = dict([("Host", HOST), *fields])
+            async with session.ws_connect(f"http://127.0.0.1:{port}/talk", headers=headers) as talking:
+                return await talking.receive_str()
+
+    assert asyncio.run(handshake(agreement.fields("GET", "/talk"))) == KEYID
+    upgrade = [
+        ("Upgrade", "websocket"),
+        ("Sec-WebSocket-Key", "AAAAAAAAAAAAAAAAAAAAAA=="),
+        ("Sec-WebSocket-Version", "13"),
+    ]
+    assert_refused(ask(port, raw_request("GET", "/talk", upgrade)), UNSIGNED)
+
+
+def test_a_body_that_ends_early_reaches_no_handler(port, agreement):
+    fields = [("Transfer-Encoding", "chunked"), ("Expect", "100-continue"), *agreement.fields("POST", "/view/x", BODY)]
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+        connection.sendall(raw_request("POST", "/view/x", fields))
+        # From here on the request is with the middleware.
+        assert connection.recv(100) == b"HTTP/1.1 100 Continue\r\n\r\n"
+        connection.sendall(b"16\r\n{")
+        connection.shutdown(socket.SHUT_WR)
+        assert connection.recv(100) == b""
+
+
+def test_a_body_over_the_limit_is_answered_413(agreement):
+    with served(make(agreement.verifier(), max_body=len(BODY) - 1)) as port:
+        assert ask(port, agreement.raw("POST", "/view/x", BODY)).status == 413
+
+
+def test_the_mode_may_be_asked_for_every_request_and_the_code_has_the_prefix_of_the_profile(agreement):
+    def mode(request: web.Request) -> str:
+        return "optional" if request.path == "/public" else "required"
+
+    with served(make(agreement.verifier(profiles.ADCP_WEBHOOK), mode=mode)) as port:
+        assert ask(port, raw_request("GET", "/public")).status == 200
+        assert_refused(ask(port, raw_request("GET", "/nothing")), "webhook_signature_required")
+
+
+def test_a_policy_and_its_fallback_decide_and_the_handler_gets_the_body_that_was_read(agreement):
+    async def is_known(request: web.Request) -> bool:
+        return request.headers.get("X-Key") == "known"
+
+    policy, decisions = Policy(required_for=["public"]), []
+    app = make(agreement.verifier(), policy=policy, fallback=is_known, on_decision=decisions.append)
+    with served(app) as port:
+        assert_refused(ask(port, raw_request("POST", "/public", body=BODY)), UNSIGNED)
+        known = ask(port, raw_request("POST", "/public", [("X-Key", "known")], BODY))
+        assert known.json == {"signed": False, "body": len(BODY)}
+        assert ask(port, agreement.raw("POST", "/public", BODY)).json["signed"] is True
+    assert [decision.outcome for decision in decisions] == ["rejected", "unsigned", "verified"]
+
+
+# Misuse never opens a handler
+
+
+def test_without_the_middleware_no_guarded_handler_runs_and_the_operator_is_told_to_add_it(caplog):
+    app = web.Application()
+    app.add_routes([web.post("/view/{rest:.*}", buy)])
+    with served(app) as port:
+        assert ask(port, raw_request("POST", "/view/x", body=BODY)).status == 500
+    assert "middlewares=[signature_middleware(...)]" in caplog.text
+
+
+def test_the_signature_of_an_unsigned_request_cannot_be_required(agreement):
+    errors = []
+
+    async def unguarded(request: web.Request) -> web.Response:
+        with pytest.raises(SignatureError) as caught:
+            verified_signature(request)
+        errors.append(str(caught.value))
+        return web.Response()
+
+    app = make(agreement.verifier())
+    app.add_routes([web.get("/unguarded", unguarded)])
+    with served(app) as port:
+        assert ask(port, raw_request("GET", "/unguarded")).status == 200
+    assert errors == [UNSIGNED]
+
+
+@pytest.mark.parametrize("thing", [None, lambda request: request, Endpoint])
+def test_only_an_async_function_can_be_decorated(thing):
+    with pytest.raises(ConfigurationError, match="signature_required: decorate an async function"):
+        signature_required(thing)

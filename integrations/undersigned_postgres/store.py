@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
 
 from psycopg_pool import AsyncConnectionPool, ConnectionPool
 
@@ -27,16 +27,16 @@ class _PostgresStore(Generic[Pool]):
 
     __slots__ = ("_forgot", "_pool", "_timeout")
 
+    _kind: ClassVar[type]
+
     def __init__(self, pool: Pool, *, timeout: float = 2.0) -> None:
-        self._check_pool(pool)
+        if not isinstance(pool, self._kind):
+            raise ConfigurationError(f"pool: pass a psycopg_pool.{self._kind.__name__}")
         if not isinstance(timeout, (int, float)) or not 0 < timeout <= _LONGEST_TIMEOUT:
             raise ConfigurationError("timeout: give seconds greater than 0, such as 2, and at most an hour")
         self._pool = pool
         self._timeout = timeout
         self._forgot: float | None = None
-
-    def _check_pool(self, pool: object) -> None:
-        raise NotImplementedError
 
     def _is_due(self, now: float) -> bool:
         """Return whether to delete what has ended; if so, it is due again after a pause."""
@@ -69,6 +69,8 @@ class PostgresReplayStore(_PostgresStore[ConnectionPool[Any]]):
 
     __slots__ = ()
 
+    _kind = ConnectionPool
+
     @property
     def blocking(self) -> bool:
         """Always True: a call waits for the server."""
@@ -91,10 +93,6 @@ class PostgresReplayStore(_PostgresStore[ConnectionPool[Any]]):
         if self._is_due(now):
             self._deleted(self._ask(forget_call(now=now)))
         return cast("Claim", self._ask(claim_call(keyid, nonce, now=now, until=until, caps=caps)))
-
-    def _check_pool(self, pool: object) -> None:
-        if not isinstance(pool, ConnectionPool):
-            raise ConfigurationError("pool: pass a psycopg_pool.ConnectionPool")
 
     def _ask(self, call: Call) -> str:
         with self._pool.connection(timeout=self._timeout) as connection:
@@ -119,6 +117,8 @@ class AsyncPostgresReplayStore(_PostgresStore[AsyncConnectionPool[Any]]):
 
     __slots__ = ()
 
+    _kind = AsyncConnectionPool
+
     async def full(self, keyid: str, *, now: float, caps: Caps) -> bool:
         """Return whether a cap is reached for `keyid`; as `PostgresReplayStore.full`."""
         return await self._ask(full_call(keyid, now=now, caps=caps)) == "t"
@@ -128,10 +128,6 @@ class AsyncPostgresReplayStore(_PostgresStore[AsyncConnectionPool[Any]]):
         if self._is_due(now):
             self._deleted(await self._ask(forget_call(now=now)))
         return cast("Claim", await self._ask(claim_call(keyid, nonce, now=now, until=until, caps=caps)))
-
-    def _check_pool(self, pool: object) -> None:
-        if not isinstance(pool, AsyncConnectionPool):
-            raise ConfigurationError("pool: pass a psycopg_pool.AsyncConnectionPool")
 
     async def _ask(self, call: Call) -> str:
         async with self._pool.connection(timeout=self._timeout) as connection:

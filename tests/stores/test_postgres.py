@@ -1,0 +1,207 @@
+from __future__ import annotations
+
+import asyncio
+import math
+import subprocess
+import sys
+
+import psycopg
+import pytest
+from psycopg_pool import AsyncConnectionPool, ConnectionPool
+from tests.stores.servers import Postgres
+
+from undersigned import Caps, ConfigurationError
+from undersigned_postgres import SCHEMA, AsyncPostgresReplayStore, PostgresReplayStore
+
+ROOMY = Caps(per_key=1_000_000)
+NOW, LIFE = 1_776_520_800.0, 360.0
+
+
+def claim(store, nonce: str, *, keyid: str = "k", now: float = NOW, until: float | None = None, caps: Caps = ROOMY):
+    return store.claim(keyid, nonce, now=now, until=now + LIFE if until is None else until, caps=caps)
+
+
+@pytest.fixture
+def admin(database):
+    with psycopg.connect(database, autocommit=True) as connection:
+        yield connection
+
+
+@pytest.fixture
+def pool(database):
+    with ConnectionPool(database, min_size=1, max_size=4) as opened:
+        yield opened
+
+
+@pytest.fixture
+def store(pool):
+    return PostgresReplayStore(pool, timeout=5)
+
+
+def count(admin, table: str) -> int:
+    return admin.execute(f"SELECT count(*) FROM undersigned_{table}").fetchone()[0]  # noqa: S608 - our own words
+
+
+def test_a_postgres_store_may_block(store):
+    assert store.blocking is True
+
+
+def test_the_schema_is_written_for_psql_and_may_be_run_again(admin, store):
+    written = subprocess.run([sys.executable, "-m", "undersigned_postgres"], check=True, capture_output=True, text=True)
+    assert written.stdout == SCHEMA
+    assert claim(store, "n") == "fresh"
+    admin.execute(SCHEMA)
+    assert claim(store, "n") == "seen"
+
+
+def test_the_tables_may_be_in_a_schema_of_their_own(database, admin):
+    admin.execute("CREATE SCHEMA replay; SET search_path TO replay")
+    admin.execute(SCHEMA)
+    with ConnectionPool(f"{database} options='-c search_path=replay'", min_size=1) as pool:
+        assert claim(PostgresReplayStore(pool), "n") == "fresh"
+    assert admin.execute("SELECT count(*) FROM replay.undersigned_nonce").fetchone() == (1,)
+
+
+def test_a_database_without_the_schema_raises(postgres_server):
+    with ConnectionPool(postgres_server.conninfo(), min_size=1) as pool:
+        store = PostgresReplayStore(pool)
+        with pytest.raises(psycopg.OperationalError, match="function undersigned_forget"):
+            claim(store, "n")
+        with pytest.raises(psycopg.OperationalError, match="function undersigned_full"):
+            store.full("k", now=NOW, caps=ROOMY)
+
+
+@pytest.mark.parametrize("autocommit", [True, False])
+def test_a_claim_is_committed_when_it_is_answered(database, admin, autocommit):
+    with ConnectionPool(database, min_size=1, kwargs={"autocommit": autocommit}) as pool:
+        assert claim(PostgresReplayStore(pool), "n") == "fresh"
+        assert count(admin, "nonce") == 1
+
+
+def test_a_claim_is_on_the_disk_though_others_are_not(database):
+    with ConnectionPool(f"{database} options='-c synchronous_commit=off'", min_size=1) as pool:
+        assert claim(PostgresReplayStore(pool), "n") == "fresh"
+        with pool.connection() as connection, connection.transaction():
+            connection.execute("SELECT undersigned_claim('k', 'm', 0, 360, 10, NULL)")
+            assert connection.execute("SHOW synchronous_commit").fetchone() == ("on",)
+
+
+def test_another_isolation_level_raises(database):
+    options = "options='-c default_transaction_isolation=serializable'"
+    with (
+        ConnectionPool(f"{database} {options}", min_size=1) as pool,
+        pytest.raises(psycopg.OperationalError, match="needs the isolation level read committed"),
+    ):
+        claim(PostgresReplayStore(pool), "n")
+
+
+def test_what_has_ended_is_deleted_every_ten_seconds(admin, store):
+    for number in range(20):
+        claim(store, str(number), caps=Caps(100, 100))
+    claim(store, "later", now=NOW + LIFE + 9, until=NOW + 2 * LIFE)
+    assert count(admin, "nonce") == 1
+    claim(store, "short", now=NOW + LIFE + 10, until=NOW + LIFE + 10, caps=Caps(100, 100))
+    claim(store, "soon", now=NOW + LIFE + 15)
+    assert count(admin, "nonce") == 3
+    claim(store, "at last", now=NOW + LIFE + 60)
+    assert count(admin, "nonce") == 3
+    assert admin.execute("SELECT scope FROM undersigned_count").fetchall() == [("key k",)] * 2
+    assert admin.execute("SELECT until FROM undersigned_forgotten").fetchone() == (NOW + LIFE + 10,)
+
+
+def test_what_one_deletion_leaves_is_deleted_by_the_next_claims(admin, store):
+    admin.execute(
+        "INSERT INTO undersigned_nonce SELECT 'k', number::text, %s FROM generate_series(1, 25000) AS number", [NOW]
+    )
+    for left in (15000, 5000, 0, 0):
+        claim(store, f"{left}", now=NOW + 1)
+        assert (
+            count(admin, "nonce")
+            - admin.execute("SELECT count(*) FROM undersigned_nonce WHERE until > %s", [NOW + 1]).fetchone()[0]
+            == left
+        )
+
+
+def test_two_sessions_do_not_delete_at_once(admin, database):
+    admin.execute("INSERT INTO undersigned_nonce VALUES ('k', 'n', 1)")
+    with psycopg.connect(database) as other:
+        assert other.execute("SELECT undersigned_forget(2, 10)").fetchone() == (1,)
+        assert admin.execute("SELECT undersigned_forget(2, 10)").fetchone() == (0,)
+
+
+def test_a_replay_while_its_nonce_is_being_deleted_is_seen(admin, database, store):
+    """A verifier whose clock is slow asks while one whose clock is fast has deleted, and not yet committed."""
+    assert claim(store, "n") == "fresh"
+    with psycopg.connect(database) as other:
+        assert other.execute("SELECT undersigned_forget(%s, 10)", [NOW + LIFE + 1]).fetchone() == (1,)
+        assert claim(store, "n") == "seen"
+        other.commit()
+    assert claim(store, "n") == "seen"
+    assert count(admin, "nonce") == 0
+
+
+def test_a_key_that_stays_locked_raises(database, store):
+    with psycopg.connect(database) as other:
+        other.execute("SELECT undersigned_claim('k', 'n', 0, 360, 10, NULL)")
+        with pytest.raises(psycopg.OperationalError, match="lock timeout"):
+            claim(store, "n")
+        assert claim(store, "n", keyid="another") == "fresh"
+    assert claim(store, "m") == "fresh"
+
+
+@pytest.mark.parametrize("timeout", [0, -1, math.nan, math.inf, 3601, "2"])
+def test_a_timeout_that_is_no_time_is_rejected(pool, timeout):
+    with pytest.raises(ConfigurationError, match="timeout: give seconds greater than 0"):
+        PostgresReplayStore(pool, timeout=timeout)
+
+
+@pytest.mark.parametrize("store", [PostgresReplayStore, AsyncPostgresReplayStore])
+@pytest.mark.parametrize("pool", [None, "host=127.0.0.1"])
+def test_what_is_no_pool_is_rejected(store, pool):
+    with pytest.raises(ConfigurationError, match="pool: pass a psycopg_pool"):
+        store(pool)
+
+
+def test_a_pool_of_the_other_kind_is_rejected(pool):
+    with pytest.raises(ConfigurationError, match=r"pool: pass a psycopg_pool\.AsyncConnectionPool"):
+        AsyncPostgresReplayStore(pool)
+
+
+def test_a_question_larger_than_the_socket_takes_is_written_in_parts(store):
+    keyid = "k" * 20_000_000
+    assert claim(store, "n", keyid=keyid[:1000]) == "fresh"
+    assert store.full(keyid, now=NOW, caps=ROOMY) is False
+
+
+def test_an_asynchronous_question_larger_than_the_socket_takes_is_written_in_parts(database):
+    async def checked() -> None:
+        async with AsyncConnectionPool(database, min_size=1) as pool:
+            store = AsyncPostgresReplayStore(pool, timeout=20)
+            assert await store.full("k" * 20_000_000, now=NOW, caps=ROOMY) is False
+
+    asyncio.run(checked())
+
+
+def test_an_asynchronous_store_raises_while_the_server_is_paused_and_recovers():
+    async def checked(server) -> None:
+        async with AsyncConnectionPool(server.conninfo(), min_size=2, max_size=2) as pool:
+            store = AsyncPostgresReplayStore(pool, timeout=0.3)
+            assert await claim(store, "n") == "fresh"
+            server.pause()
+            for _ in range(4):
+                with pytest.raises(psycopg.OperationalError, match=r"did not answer within 0\.3 s|couldn't get a conn"):
+                    await claim(store, "n")
+            server.resume()
+            while True:
+                try:
+                    assert await claim(store, "n") == "seen"
+                except psycopg.OperationalError:
+                    await asyncio.sleep(0.1)
+                else:
+                    break
+            assert await claim(store, "m") == "fresh"
+
+    with Postgres() as server:
+        with psycopg.connect(server.conninfo()) as connection:
+            connection.execute(SCHEMA)
+        asyncio.run(checked(server))

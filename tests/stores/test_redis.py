@@ -1,0 +1,272 @@
+from __future__ import annotations
+
+import asyncio
+import contextlib
+
+import pytest
+import redis
+import redis.asyncio
+import valkey
+import valkey.asyncio
+from redis.asyncio.retry import Retry as AsyncRetry
+from redis.backoff import NoBackoff
+from tests.stores.servers import Redis, Valkey
+
+from undersigned import Caps, ConfigurationError
+from undersigned_redis import AsyncRedisReplayStore, NotReplicated, RedisReplayStore
+
+ROOMY = Caps(per_key=1_000_000)
+NOW, LIFE = 1_776_520_800.0, 360.0
+
+
+def claim(store, nonce: str, *, keyid: str = "k", now: float = NOW, until: float | None = None, caps: Caps = ROOMY):
+    return store.claim(keyid, nonce, now=now, until=now + LIFE if until is None else until, caps=caps)
+
+
+@pytest.fixture(params=["redis", "valkey"])
+def client(request):
+    server = request.getfixturevalue(f"{request.param}_server")
+    with server.client(decode_responses=True) as made:
+        made.flushall()
+        yield made
+
+
+def test_the_stores_say_whether_they_block(client):
+    assert RedisReplayStore(client).blocking is True
+
+
+@pytest.mark.parametrize(
+    ("options", "caps", "names"),
+    [
+        ({}, ROOMY, ["undersigned:{k}"]),
+        ({"prefix": "p"}, Caps(10, 10), ["p:counts", "p:{k}"]),
+        ({"tag": "t"}, ROOMY, ["undersigned:{t}:k"]),
+        ({"tag": "t", "prefix": "p:q"}, Caps(10, 10), ["p:q:{t}", "p:q:{t}:k"]),
+    ],
+)
+def test_keys_have_the_prefix_and_the_hash_tag(client, options, caps, names):
+    assert claim(RedisReplayStore(client, **options), "n", caps=caps) == "fresh"
+    assert sorted(client.scan_iter()) == names
+
+
+def lives(client) -> set[float]:
+    """The times to live of all keys, in seconds, to ten."""
+    return {round(client.ttl(key), -1) for key in client.scan_iter()}
+
+
+def test_everything_has_a_time_to_live_beyond_a_clock_that_is_set_back(client):
+    store = RedisReplayStore(client)
+    claim(store, "n", caps=Caps(10, 10))
+    assert lives(client) == {LIFE + 7200}
+    claim(store, "short", until=NOW + 60, caps=Caps(10, 10))
+    assert lives(client) == {LIFE + 7200}
+    claim(store, "long", until=NOW + 600, caps=Caps(10, 10))
+    assert lives(client) == {600 + 7200}
+    assert claim(store, "late", until=NOW - 9000) == "fresh"
+
+
+def test_what_is_rejected_has_a_time_to_live_too(client):
+    store = RedisReplayStore(client)
+    assert claim(store, "n", caps=Caps(0)) == "full"
+    assert client.ttl("undersigned:{k}") > LIFE
+
+
+def test_what_has_ended_is_removed_a_little_at_a_time(client):
+    store = RedisReplayStore(client)
+    for number in range(100):
+        claim(store, str(number))
+    later = NOW + LIFE + 1
+    claim(store, "later", now=later)
+    assert client.zcard("undersigned:{k}") == 1 + 100 - 32 + 1
+    for number in range(3):
+        claim(store, f"later {number}", now=later)
+    assert client.zcard("undersigned:{k}") == 1 + 4
+
+
+def test_counts_of_what_has_ended_are_removed(client):
+    store, caps = RedisReplayStore(client), Caps(10, 10)
+    claim(store, "n", caps=caps)
+    claim(store, "m", now=NOW + 1000, caps=caps)
+    assert client.hvals("undersigned:counts") == ["1"]
+
+
+def test_what_is_kept_of_a_long_nonce_is_bounded(client):
+    store = RedisReplayStore(client)
+    claim(store, "n" * 100_000)
+    assert sorted(map(len, client.zrange("undersigned:{k}", 0, -1))) == [0, 64]
+
+
+def test_fractions_of_a_second_count(client):
+    store = RedisReplayStore(client)
+    assert claim(store, "n", until=NOW + 0.25) == "fresh"
+    assert claim(store, "m", now=NOW + 0.25) == "fresh"
+    assert claim(store, "n", now=NOW + 0.25, until=NOW + 0.25) == "seen"
+    assert claim(store, "o", now=NOW + 0.251) == "fresh"
+    assert claim(store, "p", now=NOW, until=NOW + 0.25) == "seen"
+    assert claim(store, "p", now=NOW, until=NOW + 0.2501) == "fresh"
+
+
+@pytest.mark.parametrize("policy", ["allkeys-lru", "volatile-ttl"])
+def test_a_server_that_evicts_is_rejected_with_the_first_nonce_of_a_key(client, policy):
+    store = RedisReplayStore(client)
+    assert claim(store, "n") == "fresh"
+    client.config_set("maxmemory", "1gb")
+    client.config_set("maxmemory-policy", policy)
+    try:
+        assert claim(store, "m") == "fresh"
+        client.delete("undersigned:{k}")
+        with pytest.raises(redis.ResponseError, match=f"maxmemory-policy is {policy}: set it to noeviction"):
+            claim(store, "n")
+        assert not client.exists("undersigned:{k}")
+    finally:
+        client.config_set("maxmemory-policy", "noeviction")
+    assert claim(store, "n") == "fresh"
+    client.config_set("maxmemory", "0")
+
+
+def test_a_full_server_makes_room_by_what_has_ended_and_forgets_nothing_else(client):
+    store = RedisReplayStore(client)
+    for number in range(40):
+        claim(store, str(number))
+    claim(store, "live", until=NOW + 9000)
+    client.config_set("maxmemory", "1kb")
+    try:
+        with pytest.raises(redis.ResponseError, match="maxmemory"):
+            claim(store, "new")
+        assert claim(store, "0") == "seen"
+        later = NOW + LIFE + 1
+        assert claim(store, "new", now=later) == "fresh"
+        assert claim(store, "live", now=later) == "seen"
+        assert claim(store, "0", now=NOW) == "seen"
+    finally:
+        client.config_set("maxmemory", "0")
+
+
+def test_a_script_the_server_has_lost_is_sent_again(client):
+    store = RedisReplayStore(client)
+    assert claim(store, "n") == "fresh"
+    client.script_flush()
+    assert claim(store, "n") == "seen"
+
+
+def test_each_claim_is_one_command(client):
+    store = RedisReplayStore(client)
+    claim(store, "n")
+    client.config_resetstat()
+    claim(store, "m")
+    commands = client.info("commandstats")
+    assert commands["cmdstat_evalsha"]["calls"] == 1
+    assert not {"cmdstat_eval", "cmdstat_script|load", "cmdstat_info"} & set(commands)
+
+
+class Elsewhere:
+    """A client whose connections cannot be looked at."""
+
+    def register_script(self, script):
+        return script
+
+
+@pytest.mark.parametrize("client", [None, "redis://127.0.0.1", object()])
+@pytest.mark.parametrize("store", [RedisReplayStore, AsyncRedisReplayStore])
+def test_what_is_no_client_is_rejected(store, client):
+    with pytest.raises(ConfigurationError, match="client: pass a client of redis-py or valkey-py"):
+        store(client)
+
+
+@pytest.mark.parametrize("client", [redis.Redis(), redis.asyncio.Redis()])
+def test_a_client_of_the_other_kind_is_sent_to_the_other_store(client):
+    awaited = isinstance(client, redis.asyncio.Redis)
+    wrong, right = (RedisReplayStore, AsyncRedisReplayStore) if awaited else (AsyncRedisReplayStore, RedisReplayStore)
+    with pytest.raises(ConfigurationError, match=f"client: this one is for {right.__name__}"):
+        wrong(client)
+
+
+@pytest.mark.parametrize(
+    ("store", "client"),
+    [
+        (RedisReplayStore, valkey.Valkey()),
+        (RedisReplayStore, redis.Redis(socket_timeout=None)),
+        (AsyncRedisReplayStore, valkey.asyncio.Valkey(socket_timeout=None)),
+        (AsyncRedisReplayStore, valkey.asyncio.ValkeyCluster("127.0.0.1", 1, socket_timeout=None)),
+        (RedisReplayStore, Elsewhere()),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_client_that_waits_for_ever_is_rejected(store, client):
+    with pytest.raises(ConfigurationError, match="client: give it a socket_timeout"):
+        store(client)
+
+
+@pytest.mark.parametrize("option", ["prefix", "tag"])
+@pytest.mark.parametrize("text", ["", "a{b", "a}b", 7])
+def test_a_prefix_or_tag_that_is_no_part_of_a_name_is_rejected(option, text):
+    with pytest.raises(ConfigurationError, match=f"{option}: give a string that is not empty and has no braces"):
+        RedisReplayStore(redis.Redis(), **{option: text})
+
+
+@pytest.mark.parametrize("replicas", [-1, 1.5, "1", True])
+def test_a_number_of_replicas_that_is_none_is_rejected(replicas):
+    with pytest.raises(ConfigurationError, match="replicas: give how many replicas"):
+        RedisReplayStore(redis.Redis(), replicas=replicas)
+
+
+@pytest.mark.parametrize("seconds", [0, -1, 1, 5])
+def test_replicas_may_take_less_time_than_the_socket(seconds):
+    client = redis.Redis(socket_timeout=1)
+    with pytest.raises(ConfigurationError, match="replica_timeout: give seconds greater than 0 and less than"):
+        RedisReplayStore(client, replicas=1, replica_timeout=seconds)
+    assert RedisReplayStore(client, replica_timeout=seconds)
+
+
+def test_replicas_of_a_cluster_are_rejected(cluster):
+    with cluster.client() as client, pytest.raises(ConfigurationError, match="replicas: a cluster's client cannot"):
+        RedisReplayStore(client, replicas=1)
+
+
+def test_a_cap_of_all_keys_needs_a_tag_on_a_cluster(cluster):
+    caps = Caps(10, 10)
+    with cluster.client() as client:
+        with pytest.raises(redis.exceptions.RedisClusterException, match="same key slot"):
+            claim(RedisReplayStore(client, prefix="spread"), "n", caps=caps)
+        assert claim(RedisReplayStore(client, tag="one"), "n", caps=caps) == "fresh"
+
+
+def test_keyids_are_spread_over_the_nodes_of_a_cluster_unless_there_is_a_tag(cluster):
+    with cluster.client() as client:
+        for tag, nodes in ((None, 3), ("t", 1)):
+            store = RedisReplayStore(client, prefix=f"spread {nodes}", tag=tag)
+            for number in range(30):
+                assert claim(store, "n", keyid=f"key {number}") == "fresh"
+            found = {client.get_node_from_key(key).port for key in client.scan_iter(match=f"spread {nodes}:*")}
+            assert len(found) == nodes
+
+
+@pytest.mark.parametrize("kind", [Redis, Valkey])
+def test_an_asynchronous_store_raises_while_the_server_is_paused_and_recovers(kind):
+    async def checked(server) -> None:
+        client = server.client(redis.asyncio.Redis, socket_timeout=0.2, retry=AsyncRetry(NoBackoff(), 0))
+        async with contextlib.aclosing(client):
+            store = AsyncRedisReplayStore(client)
+            assert await claim(store, "n") == "fresh"
+            server.pause()
+            for _ in range(3):
+                with pytest.raises(redis.TimeoutError):
+                    await claim(store, "n")
+                with pytest.raises(redis.TimeoutError):
+                    await store.full("k", now=NOW, caps=ROOMY)
+            server.resume()
+            assert await claim(store, "n") == "seen"
+            assert await claim(store, "m") == "fresh"
+
+    with kind() as server:
+        asyncio.run(checked(server))
+
+
+def test_an_asynchronous_claim_waits_for_replicas(redis_server):
+    async def checked() -> None:
+        async with contextlib.aclosing(redis_server.client(redis.asyncio.Redis)) as client:
+            store = AsyncRedisReplayStore(client, prefix="replicated", replicas=1, replica_timeout=0.1)
+            with pytest.raises(NotReplicated, match="0 of 1 replicas"):
+                await claim(store, "n")
+
+    asyncio.run(checked())

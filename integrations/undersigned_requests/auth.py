@@ -7,59 +7,57 @@ from typing import TYPE_CHECKING
 
 from requests.auth import AuthBase
 
-from .redirect import RedirectedRequest
-from .signing import OriginSigner
+from undersigned.client import ClientSigner
+
+from .prepared import SignedCopy, Signing, WireFields, keep_sent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from requests import PreparedRequest, Response
+    from requests import PreparedRequest
 
     from undersigned import Signer
 
 
 class SignatureAuth(AuthBase):
-    """Signs every request it is given to. Safe to share between threads and sessions.
+    """An auth that signs every request it is given. Safe to share between threads and sessions.
 
     The request is sent to the canonical form of its URL, with the content that was signed. Content needs a
-    Content-Type, which requests sets for `json=`, `files=` and a `data=` of pairs alone.
+    Content-Type, which requests sets only for `json=`, `files=` and a `data=` of pairs.
 
-    A redirect within its origin is signed for its own URL, method and content; a redirect to another origin, listed
-    or not, is followed without a signature. A request that was sent gets a new signature, so that it can be sent
-    again; `response.request` keeps the one that was sent. A `copy()` of a request carries no signature.
+    Each attempt to send a request has its own signature: also when `urllib3.Retry` repeats it, or when you send a
+    prepared request again. `response.request` shows the request as it was sent.
+
+    A redirect within its origin is signed for its own URL, method and content. A redirect that leaves the origin or
+    its listed path raises `SigningError`.
 
     Args:
         signer: makes the signatures.
-        origins: what may be signed for, such as `https://seller.example.com`; with a path, such as
-            `https://seller.example.com/api`, only what is below it.
+        origins: the origins to sign for, such as `https://seller.example.com`. An origin with a path, such as
+            `https://seller.example.com/api`, allows only what is below that path.
+        follow_unsigned: whether to follow a redirect that leaves the origin, without a signature.
 
     Raises:
-        ConfigurationError: an argument is not what it must be.
+        ConfigurationError: an argument has the wrong type or value.
     """
 
-    def __init__(self, signer: Signer, *, origins: Iterable[str]) -> None:
-        self._signer = OriginSigner(signer, origins)
+    def __init__(self, signer: Signer, *, origins: Iterable[str], follow_unsigned: bool = False) -> None:
+        self._signer = ClientSigner(signer, origins, follow_unsigned=follow_unsigned)
 
     def __call__(self, r: PreparedRequest) -> PreparedRequest:
-        """Sign the prepared request `r` in place and return it; a signature it has is replaced.
+        """Sign the prepared request `r` in place and return it. Signature fields that it has already are replaced.
 
         Raises:
             MalformedURL: the URL has no canonical form.
-            SigningError: the origin is not listed, the content is a stream, or the request lacks what is covered.
+            SigningError: the origin is not listed, the content is a stream, or the request lacks what the signature
+                covers.
         """
-        self._signer.sign(r)
-        # requests follows a redirect with a copy of the request and offers no other place to take its fields off.
-        r.copy = partial(RedirectedRequest, r, self._signer)  # type: ignore[method-assign]
-        if self._renew not in r.hooks["response"]:
-            r.hooks["response"].append(self._renew)
+        signing = Signing(r, self._signer, None)
+        signing.prepare()
+        headers = r.headers
+        r.headers = WireFields([(name, headers[name]) for name in headers], signing)
+        # requests follows a redirect with a copy of the request, and offers no other place to take its fields off.
+        r.copy = partial(SignedCopy, r, signing)  # type: ignore[method-assign]
+        if keep_sent not in r.hooks["response"]:
+            r.hooks["response"].append(keep_sent)
         return r
-
-    def _renew(self, r: Response, **_: object) -> None:
-        """Sign a request anew once it was sent: its nonce is spent. The response keeps the request as it was sent."""
-        request = r.request
-        if "Signature-Input" not in request.headers:
-            return
-        sent = RedirectedRequest(request, self._signer)
-        sent.headers = request.headers.copy()
-        r.request = sent
-        self._signer.sign(request)

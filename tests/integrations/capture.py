@@ -108,10 +108,10 @@ def _serve(listening: socket.socket, tls: ssl.SSLContext | None, capture: Captur
 
 
 @contextlib.contextmanager
-def tunnelling(to: int) -> Iterator[int]:
-    """A proxy that answers one CONNECT and passes what follows to port `to` on loopback; its port."""
+def tunnelling(to: int, *, times: int = 1) -> Iterator[int]:
+    """A proxy that answers CONNECT, `times` times, and passes what follows to port `to` on loopback; its port."""
     listening = socket.create_server(("127.0.0.1", 0))
-    thread = threading.Thread(target=_tunnel, args=(listening, to), daemon=True)
+    thread = threading.Thread(target=_tunnel, args=(listening, to, times), daemon=True)
     thread.start()
     try:
         yield listening.getsockname()[1]
@@ -120,15 +120,16 @@ def tunnelling(to: int) -> Iterator[int]:
         listening.close()
 
 
-def _tunnel(listening: socket.socket, to: int) -> None:
-    connection, _ = listening.accept()
-    with connection, socket.create_connection(("127.0.0.1", to)) as onward:
-        _read(connection)
-        connection.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
-        back = threading.Thread(target=_pass, args=(onward, connection), daemon=True)
-        back.start()
-        _pass(connection, onward)
-        back.join(10)
+def _tunnel(listening: socket.socket, to: int, times: int) -> None:
+    for _ in range(times):
+        connection, _ = listening.accept()
+        with connection, socket.create_connection(("127.0.0.1", to)) as onward:
+            _read(connection)
+            connection.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
+            back = threading.Thread(target=_pass, args=(onward, connection), daemon=True)
+            back.start()
+            _pass(connection, onward)
+            back.join(10)
 
 
 def _pass(source: socket.socket, to: socket.socket) -> None:

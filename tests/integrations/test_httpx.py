@@ -50,7 +50,7 @@ def sign(means, url, *, method="GET", origins=(ORIGIN,), signer=None, **parts):
     ],
 )
 @every_means
-def test_a_seller_accepts_every_kind_of_content(seller, means, method, parts, body):
+def test_seller_accepts_every_kind_of_content(seller, means, method, parts, body):
     url = f"{seller.origin}/adcp?x=1"
     answer = means.send(method, url, signer=make_signer(), origins=[seller.origin], **parts)
     assert (answer.status_code, answer.json()) == (200, {"keyid": KEYID})
@@ -58,7 +58,7 @@ def test_a_seller_accepts_every_kind_of_content(seller, means, method, parts, bo
 
 
 @every_means
-def test_a_seller_accepts_multipart_content(seller, means):
+def test_seller_accepts_multipart_content(seller, means):
     parts = {"data": {"id": "1"}, "files": {"file": ("plan.txt", io.BytesIO(b"a plan"), "text/plain")}}
     answer = means.send("POST", f"{seller.origin}/", signer=make_signer(), origins=[seller.origin], **parts)
     assert answer.status_code == 200
@@ -67,7 +67,7 @@ def test_a_seller_accepts_multipart_content(seller, means):
 
 @pytest.mark.parametrize("chunks", [[b"two ", b"chunks"], []])
 @every_means
-def test_a_stream_is_read_and_signed_as_a_whole(seller, means, chunks):
+def test_stream_is_read_and_signed_as_a_whole(seller, means, chunks):
     async def asynchronous():
         for chunk in chunks:
             yield chunk
@@ -80,7 +80,7 @@ def test_a_stream_is_read_and_signed_as_a_whole(seller, means, chunks):
 
 
 @every_means
-def test_a_wsgi_seller_accepts_it_as_well(means):
+def test_wsgi_seller_accepts_it_as_well(means):
     late = {}
 
     def front(environ, start_response):
@@ -100,7 +100,7 @@ def test_a_wsgi_seller_accepts_it_as_well(means):
 
 
 @every_means
-def test_a_request_is_accepted_each_time_it_is_sent(seller, means):
+def test_request_is_accepted_each_time_it_is_sent(seller, means):
     before = len(seller.arrivals)
     parts = {"json": {"a": 1}, "times": 3}
     means.send("POST", f"{seller.origin}/", signer=make_signer(), origins=[seller.origin], **parts)
@@ -110,7 +110,7 @@ def test_a_request_is_accepted_each_time_it_is_sent(seller, means):
 
 
 @every_means
-def test_a_signature_of_somebody_else_is_replaced(seller, means):
+def test_signature_of_somebody_else_is_replaced(seller, means):
     old = {"Signature": "x=:AAAA:", "Signature-Input": "x=()", "Content-Digest": "sha-256=:AAAA:"}
     answer = means.send("GET", f"{seller.origin}/", signer=make_signer(), origins=[seller.origin], headers=old)
     assert answer.status_code == 200
@@ -140,7 +140,7 @@ def test_one_transport_signs_for_many_tasks(seller, library):
 
 
 @both_libraries
-def test_a_mounted_transport_signs_for_its_origin_alone(seller, library):
+def test_mounted_transport_signs_for_its_origin_alone(seller, library):
     plain, signed = LIBRARIES[library]
     transport = signed.SignatureTransport(plain.HTTPTransport(), make_signer(), origins=[seller.origin])
     with capturing() as capture, plain.Client(mounts={seller.origin: transport}) as client:
@@ -161,7 +161,7 @@ def test_a_mounted_transport_signs_for_its_origin_alone(seller, library):
     ],
 )
 @every_means
-def test_an_origin_that_is_not_listed_is_refused_with_the_fix(means, url):
+def test_origin_that_is_not_listed_is_rejected_with_the_fix(means, url):
     with pytest.raises(SigningError, match=r"origins: https?://\S+ is not listed .* add it to origins="):
         sign(means, url)
 
@@ -174,7 +174,7 @@ def test_nothing_is_sent_to_an_origin_that_is_not_listed(means):
 
 
 @every_means
-def test_a_path_in_an_origin_limits_what_is_signed(seller, means):
+def test_path_in_an_origin_limits_what_is_signed(seller, means):
     origins = [f"{seller.origin}/api/"]
     answer = means.send("GET", f"{seller.origin}/api/x", signer=make_signer(), origins=origins)
     assert answer.status_code == 200
@@ -184,26 +184,26 @@ def test_a_path_in_an_origin_limits_what_is_signed(seller, means):
 
 
 @every_means
-def test_content_without_a_content_type_is_refused_with_the_fix(means):
+def test_content_without_a_content_type_is_rejected_with_the_fix(means):
     with pytest.raises(SigningError, match="Content-Type; add exactly one"):
         sign(means, f"{ORIGIN}/", method="POST", content=b"bytes")
 
 
 @every_means
-def test_a_host_that_is_not_the_urls_is_refused(means):
+def test_host_that_is_not_the_urls_is_rejected(means):
     with pytest.raises(SigningError, match="Host is not the URL's authority"):
         sign(means, f"{ORIGIN}/", headers={"Host": "other.example.com"})
 
 
 @every_means
-def test_a_target_other_than_the_urls_is_refused(means):
+def test_target_other_than_the_urls_is_rejected(means):
     with pytest.raises(SigningError, match="extensions: target"):
         sign(means, f"{ORIGIN}/", extensions={"target": b"/other"})
 
 
 @pytest.mark.parametrize("url", [f"{ORIGIN}/%2e%2e/x", "https://seller..example.com/", "ftp://seller.example.com/"])
 @every_means
-def test_a_url_without_canonical_form_is_the_canonicalizers_error(means, url):
+def test_url_without_canonical_form_is_the_canonicalizers_error(means, url):
     with pytest.raises(MalformedURL) as refused:
         sign(means, url)
     assert refused.value.code == "target_uri_malformed"
@@ -219,7 +219,7 @@ def test_a_url_without_canonical_form_is_the_canonicalizers_error(means, url):
     ],
 )
 @both_libraries
-def test_a_wrong_option_is_refused_at_construction(library, signer, origins, named):
+def test_wrong_option_is_rejected_at_construction(library, signer, origins, named):
     plain, signed = LIBRARIES[library]
     for make in (
         lambda: signed.SignatureAuth(signer, origins=origins),
@@ -231,7 +231,7 @@ def test_a_wrong_option_is_refused_at_construction(library, signer, origins, nam
 
 
 @both_libraries
-def test_a_transport_opens_and_closes_the_one_that_sends(library):
+def test_transport_opens_and_closes_the_one_that_sends(library):
     plain, signed = LIBRARIES[library]
     events = []
 
@@ -262,7 +262,7 @@ def test_a_transport_opens_and_closes_the_one_that_sends(library):
 
 
 @both_libraries
-def test_the_request_shows_its_signature(seller, library):
+def test_request_shows_its_signature(seller, library):
     plain, signed = LIBRARIES[library]
     with plain.Client(auth=signed.SignatureAuth(make_signer(), origins=[seller.origin])) as client:
         fields = client.post(f"{seller.origin}/", json={"a": 1}).request.headers
@@ -293,7 +293,7 @@ def test_signed_header_fields_can_be_replaced_and_removed(library):
     assert "content-digest" not in request.headers
 
 
-def test_the_package_signs_for_httpx():
+def test_package_signs_for_httpx():
     assert undersigned_httpx.SignatureAuth is undersigned_httpx.httpx.SignatureAuth
     assert issubclass(undersigned_httpx.SignatureTransport, httpx.BaseTransport)
     assert issubclass(undersigned_httpx.AsyncSignatureTransport, httpx.AsyncBaseTransport)
@@ -301,7 +301,7 @@ def test_the_package_signs_for_httpx():
         _ = undersigned_httpx.Signature
 
 
-def test_the_package_needs_only_one_of_the_libraries(monkeypatch):
+def test_package_needs_only_one_of_the_libraries(monkeypatch):
     for name in [name for name in sys.modules if name.startswith("undersigned_httpx")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "httpx", None)
@@ -312,7 +312,7 @@ def test_the_package_needs_only_one_of_the_libraries(monkeypatch):
         from undersigned_httpx import SignatureAuth  # noqa: PLC0415 - the same
 
 
-def test_the_digest_is_that_of_the_bytes_on_the_wire():
+def test_digest_is_that_of_the_bytes_on_the_wire():
     with capturing() as capture:
         origin = f"http://127.0.0.1:{capture.port}"
         for means in MEANS:

@@ -47,7 +47,7 @@ def accepted(sent, scheme="http"):
     ],
 )
 @every_means
-def test_the_target_on_the_wire_is_the_one_that_was_signed(means, typed, target):
+def test_target_on_the_wire_is_the_one_that_was_signed(means, typed, target):
     with capturing() as capture:
         origin = f"http://127.0.0.1:{capture.port}"
         means.send("GET", f"{origin}{typed}", signer=make_signer(), origins=[origin])
@@ -80,7 +80,7 @@ def test_characters_that_no_url_may_hold_are_signed_as_httpx_sends_them(means):
     ],
 )
 @every_means
-def test_the_host_on_the_wire_is_the_canonical_authority(monkeypatch, means, typed, canonical):
+def test_host_on_the_wire_is_the_canonical_authority(monkeypatch, means, typed, canonical):
     with capturing() as capture:
         lead(monkeypatch, canonical, capture.port, capture.port)
         origin = f"http://{canonical}:{capture.port}"
@@ -92,7 +92,7 @@ def test_the_host_on_the_wire_is_the_canonical_authority(monkeypatch, means, typ
 
 @pytest.mark.parametrize("port", [":80", "", ":080", ":"])
 @sync_means
-def test_the_default_port_is_left_out(monkeypatch, means, port):
+def test_default_port_is_left_out(monkeypatch, means, port):
     with capturing() as capture:
         lead(monkeypatch, "seller.example.com", 80, capture.port)
         origins = ["http://seller.example.com"]
@@ -116,7 +116,7 @@ def test_https_leaves_out_its_port(monkeypatch, tmp_path, means, port):
 
 
 @every_means
-def test_a_host_given_in_another_spelling_is_sent_in_the_canonical_one(means):
+def test_host_given_in_another_spelling_is_sent_in_the_canonical_one(means):
     with capturing() as capture:
         origin = f"http://127.0.0.1:{capture.port}"
         headers = {"Host": f"127.0.0.1:0{capture.port}"}
@@ -125,7 +125,7 @@ def test_a_host_given_in_another_spelling_is_sent_in_the_canonical_one(means):
 
 
 @every_means
-def test_an_ipv6_address_keeps_its_brackets(means):
+def test_ipv6_address_keeps_its_brackets(means):
     with capturing(host="::1") as capture:
         origin = f"http://[::1]:{capture.port}"
         means.send("GET", f"{origin}/p", signer=make_signer(), origins=[origin])
@@ -134,7 +134,7 @@ def test_an_ipv6_address_keeps_its_brackets(means):
 
 
 @every_means
-def test_a_proxy_is_told_the_canonical_url(means):
+def test_proxy_is_told_the_canonical_url(means):
     with capturing() as capture:
         options = {"proxy": f"http://127.0.0.1:{capture.port}"}
         url = "http://Seller.example.com:80/%7ea/./b?q=+"

@@ -7,7 +7,7 @@ import requests
 from tests.integrations.capture import capturing
 from tests.integrations.seller import KEYID, make_signer, selling
 
-from undersigned import SigningError
+from undersigned import MalformedURL, SigningError
 from undersigned_requests import SignatureAuth
 
 STATUSES = [301, 302, 303, 307, 308]
@@ -38,7 +38,7 @@ def auth(seller):
 
 @pytest.mark.parametrize("method", ["GET", "POST", "PUT", "HEAD"])
 @pytest.mark.parametrize("status", STATUSES)
-def test_a_redirect_within_the_origin_is_signed_afresh(seller, auth, status, method):
+def test_redirect_within_the_origin_is_signed_afresh(seller, auth, status, method):
     parts = {"json": {"a": 1}} if method in {"POST", "PUT"} else {}
     url = seller.go(status, "/next")
     answer = requests.request(method, url, auth=auth, timeout=10, allow_redirects=True, **parts)
@@ -58,27 +58,37 @@ def test_content_that_goes_along_is_signed_again(seller, auth, status):
     assert second.fields["content-digest"] == first.fields["content-digest"]
 
 
+def unsigned(*origins):
+    return SignatureAuth(make_signer(), origins=origins, follow_unsigned=True)
+
+
 @pytest.mark.parametrize("status", STATUSES)
 @pytest.mark.parametrize("listed", [False, True])
-def test_a_redirect_to_another_origin_carries_nothing_of_a_signature(seller, other, status, listed):
+def test_redirect_to_another_origin_is_not_followed_unless_unsigned(seller, other, status, listed):
     origins = [seller.origin, other.origin] if listed else [seller.origin]
+    url = seller.go(status, f"{other.origin}/next")
     auth = SignatureAuth(make_signer(), origins=origins)
-    answer = requests.post(seller.go(status, f"{other.origin}/next"), json={"a": 1}, auth=auth, timeout=10)
+    with pytest.raises(
+        SigningError, match=r"redirect: it leads to http://\S+, out of the origin .* pass follow_unsigned=True"
+    ):
+        requests.post(url, json={"a": 1}, auth=auth, timeout=10)
+    assert other.arrivals == []
+    answer = requests.post(url, json={"a": 1}, auth=unsigned(*origins), timeout=10)
     (arrival,) = other.arrivals
     assert arrival.bare
     assert answer.json() == {"keyid": None}
 
 
-def test_an_origin_that_was_not_signed_for_chooses_nothing_that_is_signed(seller, other, auth):
+def test_origin_that_was_not_signed_for_chooses_nothing_that_is_signed(seller, other):
     back = f"{other.origin}/go/307?to={seller.origin}/order"
-    requests.post(seller.go(307, back), json={"a": 1}, auth=auth, timeout=10)
+    requests.post(seller.go(307, back), json={"a": 1}, auth=unsigned(seller.origin), timeout=10)
     assert other.arrivals[0].bare
     assert seller.arrivals[1].target == "/order"
     assert seller.arrivals[1].bare
 
 
-def test_an_origin_leads_into_no_signature_of_another_by_its_own_redirects(seller, other):
-    auth = SignatureAuth(make_signer(), origins=[seller.origin, other.origin])
+def test_origin_gets_no_signature_for_another_by_redirects_of_its_own(seller, other):
+    auth = unsigned(seller.origin, other.origin)
     requests.post(seller.go(307, other.go(307, "/order")), json={"a": 1}, auth=auth, timeout=10)
     assert [arrival.target for arrival in other.arrivals] == ["/go/307?to=/order", "/order"]
     assert all(arrival.bare for arrival in other.arrivals)
@@ -105,35 +115,40 @@ def test_every_hop_of_a_chain_is_signed(seller, auth):
         ("http://user@127.0.0.1:{port}/p", "/p"),
     ],
 )
-def test_a_location_is_sent_as_it_is_signed(seller, auth, location, target):
+def test_location_is_sent_as_it_is_signed(seller, auth, location, target):
     requests.get(seller.go(302, location.format(port=seller.port)), auth=auth, timeout=10)
     assert (seller.arrivals[1].target, seller.arrivals[1].keyid) == (target, KEYID)
 
 
-def test_a_redirect_out_of_the_listed_path_carries_no_signature(seller):
-    auth = SignatureAuth(make_signer(), origins=[f"{seller.origin}/go"])
-    requests.get(seller.go(302, "/elsewhere"), auth=auth, timeout=10)
-    assert [arrival.bare for arrival in seller.arrivals] == [False, True]
+def test_redirect_out_of_the_listed_path_is_not_followed_unless_unsigned(seller):
+    url = seller.go(302, "/elsewhere")
+    with pytest.raises(SigningError, match="redirect: "):
+        requests.get(url, auth=SignatureAuth(make_signer(), origins=[f"{seller.origin}/go"]), timeout=10)
+    requests.get(url, auth=unsigned(f"{seller.origin}/go"), timeout=10)
+    assert [arrival.bare for arrival in seller.arrivals] == [False, False, True]
 
 
-def test_a_location_without_canonical_form_is_followed_without_a_signature(auth, seller):
-    requests.get(seller.go(302, f"http://two@ats@127.0.0.1:{seller.port}/next"), auth=auth, timeout=10)
-    assert [arrival.target for arrival in seller.arrivals][1:] == ["/next"]
-    assert seller.arrivals[1].bare
+def test_location_without_canonical_form_is_not_followed(seller, auth):
+    url = seller.go(302, f"http://two@ats@127.0.0.1:{seller.port}/next")
+    for signing in (auth, unsigned(seller.origin)):
+        with pytest.raises(MalformedURL):
+            requests.get(url, auth=signing, timeout=10)
+    assert len(seller.arrivals) == 2
 
 
-def test_a_redirect_that_is_not_followed_can_be_followed_by_hand(seller, other, auth):
+def test_redirect_that_is_not_followed_is_checked_when_it_is_followed_by_hand(seller, other, auth):
     with requests.Session() as session:
-        answers = [
-            session.get(seller.go(302, to), auth=auth, allow_redirects=False, timeout=10)
+        within, away = [
+            session.get(seller.go(302, to), auth=auth, allow_redirects=False, timeout=10).next
             for to in ("/next", f"{other.origin}/next")
         ]
-        within, away = [session.send(answer.next, timeout=10) for answer in answers]
-    assert (within.json(), away.json()) == ({"keyid": KEYID}, {"keyid": None})
-    assert other.arrivals[0].bare
+        assert session.send(within, timeout=10).json() == {"keyid": KEYID}
+        with pytest.raises(SigningError, match="redirect: "):
+            session.send(away, timeout=10)
+    assert other.arrivals == []
 
 
-def test_a_request_sent_again_after_a_redirect_is_signed_for_its_own_url(seller, auth):
+def test_request_sent_again_after_a_redirect_is_signed_for_its_own_url(seller, auth):
     with requests.Session() as session:
         request = requests.Request("POST", seller.go(307, "/next"), json={"a": 1}, auth=auth).prepare()
         answers = [session.send(request, timeout=10) for _ in range(2)]
@@ -141,7 +156,7 @@ def test_a_request_sent_again_after_a_redirect_is_signed_for_its_own_url(seller,
     assert [arrival.keyid for arrival in seller.arrivals] == [KEYID] * 4
 
 
-def test_the_request_in_a_response_leads_nowhere_with_its_signature(seller, other, auth):
+def test_request_in_a_response_leads_nowhere_with_its_signature(seller, other, auth):
     with requests.Session() as session:
         answer = session.get(seller.go(302, f"{other.origin}/next"), auth=auth, allow_redirects=False, timeout=10)
         again = session.send(answer.request, timeout=10)
@@ -149,7 +164,7 @@ def test_the_request_in_a_response_leads_nowhere_with_its_signature(seller, othe
     assert other.arrivals == []
 
 
-def test_a_redirect_that_cannot_be_signed_is_the_signers_error():
+def test_redirect_that_cannot_be_signed_is_the_signers_error():
     with capturing(
         answer=b"HTTP/1.1 302 Found\r\nLocation: /n\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
     ) as to:

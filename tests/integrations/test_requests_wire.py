@@ -44,7 +44,7 @@ def accepted(sent, scheme="http"):
         ("/a:b@c!$&'()*+,;=", "/a:b@c!$&'()*+,;="),
     ],
 )
-def test_the_target_on_the_wire_is_the_one_that_was_signed(typed, target):
+def test_target_on_the_wire_is_the_one_that_was_signed(typed, target):
     with capturing() as capture:
         origin = f"http://127.0.0.1:{capture.port}"
         requests.get(f"{origin}{typed}", auth=SignatureAuth(make_signer(), origins=[origin]), timeout=10)
@@ -55,7 +55,7 @@ def test_the_target_on_the_wire_is_the_one_that_was_signed(typed, target):
 
 
 @pytest.mark.parametrize("typed", ["/p?", "/a/./b", "/%7Eb", "/[x]", "/%zz", "/p#f"])
-def test_a_url_set_by_hand_is_signed_as_it_is_sent(typed):
+def test_url_set_by_hand_is_signed_as_it_is_sent(typed):
     with capturing() as capture, requests.Session() as session:
         origin = f"http://127.0.0.1:{capture.port}"
         request = requests.Request("GET", origin).prepare()
@@ -79,7 +79,7 @@ def test_a_url_set_by_hand_is_signed_as_it_is_sent(typed):
     ],
 )
 @pytest.mark.parametrize("port", [":80", "", ":080", ":"])
-def test_the_host_on_the_wire_is_the_canonical_authority(monkeypatch, typed, canonical, port):
+def test_host_on_the_wire_is_the_canonical_authority(monkeypatch, typed, canonical, port):
     with capturing() as capture:
         lead(monkeypatch, canonical, 80, capture.port)
         auth = SignatureAuth(make_signer(), origins=[f"http://{canonical}"])
@@ -89,7 +89,7 @@ def test_the_host_on_the_wire_is_the_canonical_authority(monkeypatch, typed, can
     assert accepted(capture.only)
 
 
-def test_a_host_given_in_another_spelling_is_sent_in_the_canonical_one(monkeypatch):
+def test_host_given_in_another_spelling_is_sent_in_the_canonical_one(monkeypatch):
     with capturing() as capture:
         lead(monkeypatch, "seller.example.com", 80, capture.port)
         auth = SignatureAuth(make_signer(), origins=["http://seller.example.com"])
@@ -109,7 +109,7 @@ def test_https_leaves_out_its_port(monkeypatch, tmp_path, port):
     assert accepted(capture.only, "https")
 
 
-def test_an_ipv6_address_keeps_its_brackets():
+def test_ipv6_address_keeps_its_brackets():
     with capturing(host="::1") as capture:
         origin = f"http://[::1]:{capture.port}"
         auth = SignatureAuth(make_signer(), origins=[origin])
@@ -118,7 +118,7 @@ def test_an_ipv6_address_keeps_its_brackets():
     assert accepted(capture.only)
 
 
-def test_a_proxy_is_told_the_canonical_url():
+def test_proxy_is_told_the_canonical_url():
     with capturing() as capture:
         auth = SignatureAuth(make_signer(), origins=["http://seller.example.com"])
         proxies = {"http": f"http://127.0.0.1:{capture.port}"}
@@ -127,7 +127,7 @@ def test_a_proxy_is_told_the_canonical_url():
     assert capture.only.lines("host") == ["seller.example.com"]
 
 
-def test_the_digest_is_that_of_the_bytes_on_the_wire():
+def test_digest_is_that_of_the_bytes_on_the_wire():
     with capturing() as capture:
         origin = f"http://127.0.0.1:{capture.port}"
         auth = SignatureAuth(make_signer(), origins=[origin])
@@ -139,7 +139,7 @@ def test_the_digest_is_that_of_the_bytes_on_the_wire():
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
 @pytest.mark.parametrize("body", ["", b""])
-def test_an_empty_body_set_by_hand_is_sent_as_none(method, body):
+def test_empty_body_set_by_hand_is_sent_as_none(method, body):
     with capturing() as capture, requests.Session() as session:
         origin = f"http://127.0.0.1:{capture.port}"
         request = requests.Request(method, origin).prepare()

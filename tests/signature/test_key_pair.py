@@ -10,7 +10,7 @@ ALGORITHMS = pytest.mark.parametrize("algorithm", ["ed25519", "ecdsa-p256-sha256
 
 
 @ALGORITHMS
-def test_the_pair_signs_and_verifies(algorithm):
+def test_pair_signs_and_verifies(algorithm):
     pair = KeyPair.generate(algorithm)
     [public] = KeySet.from_jwks(pair.public).keys.values()
     private = SigningKey.from_jwk(pair.private)
@@ -20,7 +20,7 @@ def test_the_pair_signs_and_verifies(algorithm):
 
 
 @ALGORITHMS
-def test_the_public_set_has_no_private_member_and_each_key_its_operation(algorithm):
+def test_public_set_has_no_private_member_and_each_key_its_operation(algorithm):
     pair = KeyPair.generate(algorithm)
     [public] = pair.public["keys"]
     assert pair.private == {**public, "key_ops": ["sign"], "d": pair.private["d"]}
@@ -28,18 +28,18 @@ def test_the_public_set_has_no_private_member_and_each_key_its_operation(algorit
 
 
 @ALGORITHMS
-def test_the_kid_is_the_public_keys_thumbprint_unless_given(algorithm):
+def test_kid_is_the_public_keys_thumbprint_unless_given(algorithm):
     [public] = KeyPair.generate(algorithm).public["keys"]
     assert public["kid"] == thumbprint(public)
     assert KeyPair.generate(algorithm, keyid="mine").private["kid"] == "mine"
 
 
 @pytest.mark.parametrize("keyid", ["", "\u00fc", "a\nb", "\ud800"])
-def test_a_kid_that_no_signature_can_name_is_refused(keyid):
+def test_kid_that_no_signature_can_name_is_rejected(keyid):
     with pytest.raises(ConfigurationError, match="kid"):
         KeyPair.generate("ed25519", keyid=keyid)
 
 
-def test_the_repr_shows_no_private_key():
+def test_repr_shows_no_private_key():
     pair = KeyPair.generate("ed25519")
     assert pair.private["d"] not in repr(pair)

@@ -37,7 +37,7 @@ GET = Request("GET", URL)
 DIGEST = "sha-256=:SNIVma8dgUBx/U1CBaYFQnsJep9S0/tXaNXlQQOdoxQ=:"
 
 
-def test_the_fields_to_add_are_the_digest_the_input_and_the_signature():
+def test_fields_to_add_are_the_digest_the_input_and_the_signature():
     fields = list(signer().sign(POST, nonce=NONCE))
     assert [name for name, _ in fields] == ["Content-Digest", "Signature-Input", "Signature"]
     assert fields[0][1] == DIGEST
@@ -61,7 +61,7 @@ def test_signed_fields_show_neither_base_nor_target():
     assert "s3cr3t" not in shown
 
 
-def test_a_u_label_is_signed_as_its_a_label():
+def test_u_label_is_signed_as_its_a_label():
     signed = signer().sign(Request("GET", "https://bücher.example/", [("host", "Bücher.example")]))
     assert signed.target_uri == "https://xn--bcher-kva.example/"
 
@@ -72,7 +72,7 @@ def test_what_is_signed_verifies(key, profile):
     assert verifier(profile).verify(signed_request(profile=profile, key=key)).algorithm == key.algorithm
 
 
-def test_a_key_that_names_no_purpose_signs_for_any():
+def test_key_that_names_no_purpose_signs_for_any():
     key = SigningKey.from_jwk({name: value for name, value in PRIVATE.items() if name != "adcp_use"})
     assert signer(key=key).sign(GET)
 
@@ -90,7 +90,7 @@ def test_each_signature_has_a_nonce_of_its_own():
     assert {len(nonce) for nonce in nonces} == {22}
 
 
-def test_a_nonce_has_as_many_bytes_as_the_profile_asks_for():
+def test_nonce_has_as_many_bytes_as_the_profile_asks_for():
     for asked, made in ((0, 22), (16, 22), (32, 43)):
         profile = replace(profiles.ADCP_3_2, nonce_bytes=asked)
         nonce = re.search('nonce="([^"]*)"', dict(signer(profile).sign(GET))["Signature-Input"])[1]
@@ -98,18 +98,18 @@ def test_a_nonce_has_as_many_bytes_as_the_profile_asks_for():
 
 
 @given(st.lists(st.integers(0, 200), min_size=1, max_size=400))
-def test_a_url_signed_before_is_signed_as_the_first_time(numbers):
+def test_url_signed_before_is_signed_as_the_first_time(numbers):
     signing = signer()
     for number in numbers:
         url = f"https://SELLER.example.com:443/%7e{number}"
         assert signing.sign(Request("GET", url)).target_uri == canonicalize(url).target_uri
 
 
-def test_the_clock_is_cut_to_whole_seconds():
+def test_clock_is_cut_to_whole_seconds():
     assert f";created={NOW};" in dict(signer(now=NOW + 0.9).sign(GET))["Signature-Input"]
 
 
-def test_the_wall_clock_is_the_default():
+def test_wall_clock_is_the_default():
     assert ";created=" in dict(Signer(KEY, profile=profiles.ADCP_3_2).sign(GET))["Signature-Input"]
 
 
@@ -121,7 +121,7 @@ def test_more_fields_can_be_covered():
     assert '"idempotency-key"' in verifier().verify(request).components
 
 
-def test_a_second_signature_stands_beside_the_first():
+def test_second_signature_stands_beside_the_first():
     first = signer().sign(GET, label="proxy")
     both = [*first, *signer().sign(Request("GET", URL, first))]
     assert verifier().verify(Request("GET", URL, both)).label == "sig1"
@@ -164,7 +164,7 @@ def test_request_is_not_signed_when_its_signature_fields_cannot_be_read(given):
 # The digest
 
 
-def test_a_digest_that_is_there_and_right_is_kept():
+def test_digest_that_is_there_and_right_is_kept():
     request = Request("POST", URL, [JSON_FIELD, ("Content-Digest", DIGEST)], BODY)
     fields = signer().sign(request)
     assert [name for name, _ in fields] == ["Signature-Input", "Signature"]
@@ -186,7 +186,7 @@ def test_a_digest_that_is_there_and_right_is_kept():
     [signer(), signer(profiles.ADCP_3_1, components=["content-digest"])],
     ids=["required", "chosen"],
 )
-def test_a_digest_that_is_there_and_wrong_is_refused(making, given, fault):
+def test_digest_that_is_there_and_wrong_is_rejected(making, given, fault):
     if given == "sha-256=:AA:" and making.profile is profiles.ADCP_3_1:
         fault = "does not match the body"
     with pytest.raises(SigningError, match=f"{fault}.*; remove it, and the signer makes one"):
@@ -194,7 +194,7 @@ def test_a_digest_that_is_there_and_wrong_is_refused(making, given, fault):
 
 
 @pytest.mark.parametrize("body", [BODY, b""])
-def test_a_digest_that_is_only_chosen_is_made_too(body):
+def test_digest_that_is_only_chosen_is_made_too(body):
     making = signer(profiles.ADCP_3_1, components=["content-digest"])
     fields = making.sign(Request("POST", URL, [JSON_FIELD], body)).fields
     assert fields[0][0] == "Content-Digest"
@@ -206,14 +206,14 @@ def test_without_content_no_digest_is_made():
     assert [name for name, _ in signer().sign(GET)] == ["Signature-Input", "Signature"]
 
 
-def test_a_webhook_without_content_has_a_digest_of_nothing():
+def test_webhook_without_content_has_a_digest_of_nothing():
     request = Request("POST", URL, [JSON_FIELD])
     fields = signer(profiles.ADCP_WEBHOOK).sign(request).fields
     assert fields[0][1].startswith("sha-256=:47DEQpj8HBSa")
     assert verifier(profiles.ADCP_WEBHOOK).verify(Request("POST", URL, [JSON_FIELD, *fields]))
 
 
-def test_the_algorithms_of_a_digest_can_be_chosen():
+def test_algorithms_of_a_digest_can_be_chosen():
     value = signer(digests=["sha-512", "sha-256"]).sign(POST).fields[0][1]
     assert re.fullmatch("sha-512=:.{88}:, sha-256=:.{44}:", value)
 
@@ -239,29 +239,29 @@ def test_the_algorithms_of_a_digest_can_be_chosen():
         (Request("POST", URL, [("content-type", "text/\xe9")], BODY), "not printable ASCII"),
     ],
 )
-def test_a_request_that_would_be_refused_is_not_signed(request_, fault):
+def test_request_that_would_be_rejected_is_not_signed(request_, fault):
     with pytest.raises(SigningError, match=fault):
         signer().sign(request_)
 
 
 @pytest.mark.parametrize("url", ["", "/p", "ftp://h/", "https://h/ ", "https://h/%zz", "\ud800"])
-def test_a_url_without_a_canonical_form_is_not_signed(url):
+def test_url_without_a_canonical_form_is_not_signed(url):
     with pytest.raises(MalformedURL):
         signer().sign(Request("GET", url))
 
 
-def test_a_host_that_is_no_authority_is_not_signed():
+def test_host_that_is_no_authority_is_not_signed():
     with pytest.raises(MalformedURL):
         signer().sign(Request("GET", URL, [("host", "a b")]))
 
 
-def test_a_field_that_is_not_there_is_not_covered():
+def test_field_that_is_not_there_is_not_covered():
     with pytest.raises(SigningError, match=r"a covered component has no value in this request: .*x-none are covered"):
         signer(components=["x-none"]).sign(GET)
 
 
 @pytest.mark.parametrize("label", ["", "Sig1", "1sig", "sig 1", "sig1,", "sïg", "sig1\n", "-"])
-def test_a_label_no_dictionary_can_have_is_refused(label):
+def test_label_no_dictionary_can_have_is_rejected(label):
     with pytest.raises(SigningError, match=r"^label: "):
         signer().sign(GET, label=label)
 
@@ -269,7 +269,7 @@ def test_a_label_no_dictionary_can_have_is_refused(label):
 @pytest.mark.parametrize(
     "nonce", ["", "A" * 21, "A" * 25, "A" * 22 + "=", "A" * 22 + "+", "é" * 22, "A" * 22 + "\n", 'A"' * 20]
 )
-def test_a_nonce_the_receiver_would_refuse_is_not_signed(nonce):
+def test_nonce_the_receiver_would_refuse_is_not_signed(nonce):
     with pytest.raises(SigningError, match=r"^nonce: "):
         signer().sign(GET, nonce=nonce)
     with pytest.raises(SigningError, match=r"^nonces: what the function returns must"):
@@ -321,13 +321,13 @@ def test_times_the_receiver_would_refuse_are_not_signed(created, expires):
         ({"nonces": "abc"}, "nonces"),
     ],
 )
-def test_an_argument_that_is_not_what_it_must_be_is_refused_at_construction(options, option):
+def test_argument_that_is_not_what_it_must_be_is_rejected_at_construction(options, option):
     arguments = {"key": KEY, "profile": profiles.ADCP_3_2, **options}
     with pytest.raises(ConfigurationError, match=f"^{option}: "):
         Signer(arguments.pop("key"), **arguments)
 
 
-def test_a_signer_shows_nothing_of_its_key():
+def test_signer_shows_nothing_of_its_key():
     shown = repr(signer()) + repr(signer(key=EC_KEY))
     assert str(PRIVATE["d"]) not in shown
     assert str(EC_PRIVATE["d"]) not in shown

@@ -1,0 +1,212 @@
+"""Prepared requests that are signed each time they are written to a connection."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from requests import PreparedRequest
+from requests.structures import CaseInsensitiveDict
+
+from undersigned import SigningError, UndersignedError
+from undersigned.client import SIGNATURE_FIELDS
+
+if TYPE_CHECKING:
+    from collections.abc import ItemsView, Iterable, MutableMapping
+    from http.cookiejar import CookieJar
+
+    from requests import Response
+    from requests.cookies import RequestsCookieJar
+
+    from undersigned.client import ClientSigner, SignedRequest
+
+    Value = str | bytes
+
+
+class Signing:
+    """The signing of one prepared request, as often as it is written.
+
+    Args:
+        prepared: the request.
+        signer: signs it.
+        origin: the origin that the request it is a copy of was signed for, or None if that one had no signature.
+
+    Attributes:
+        origin: the origin this request is signed for, or None if it is left without a signature.
+    """
+
+    __slots__ = ("_prepared", "_signer", "origin")
+
+    def __init__(self, prepared: PreparedRequest, signer: ClientSigner, origin: str | None) -> None:
+        self._prepared = prepared
+        self._signer = signer
+        self.origin = origin
+
+    def prepare(self) -> None:
+        """Make the request what is signed: canonical URL, content as bytes, and a signature.
+
+        Raises:
+            MalformedURL: the URL has no canonical form.
+            SigningError: the origin is not listed, the content is a stream, or the request lacks what is covered.
+        """
+        prepared = self._prepared
+        # Sending normalizes a URL from a redirect, or one set by hand, once more than preparing did. Prepared again,
+        # it is one that sending does not change.
+        prepared.prepare_url(prepared.url or "", None)
+        content = _content(prepared.body)
+        signed = self._sign(prepared.headers, content)
+        prepared.url, prepared.body = signed.url, content
+        self.origin = signed.origin
+        put(prepared.headers, signed)
+
+    def prepare_redirected(self) -> None:
+        """Do what `prepare` does if the request stays within its origin.
+
+        Raises:
+            MalformedURL: the URL has no canonical form.
+            SigningError: it leaves its origin, or lacks what is covered.
+        """
+        if self._signer.signs_redirect(self.origin, self._prepared.url or ""):
+            self.prepare()
+
+    def write(self, fields: MutableMapping[str, Value]) -> None:
+        """Sign the request as it is, and put the signature into `fields`, which are about to be written.
+
+        Raises:
+            MalformedURL: it is redirected to a URL without canonical form.
+            SigningError: it is redirected out of its origin, or was changed after it was prepared.
+        """
+        prepared = self._prepared
+        if not self._signer.signs_redirect(self.origin, prepared.url or ""):
+            self.origin = None
+            return
+        if not isinstance(prepared.body, bytes | None):
+            raise SigningError("body: it was changed after it was signed; prepare the request again")
+        signed = self._sign(fields, prepared.body)
+        if signed.url != prepared.url:
+            raise SigningError("url: it was changed after it was signed; prepare the request again")
+        put(fields, signed)
+        put(prepared.headers, signed)
+
+    def copy(self, prepared: PreparedRequest) -> Signing:
+        """Return the signing of `prepared`, a copy of the request."""
+        return Signing(prepared, self._signer, self.origin)
+
+    def _sign(self, fields: MutableMapping[str, Value], content: bytes | None) -> SignedRequest:
+        # Only keys: `items` of the fields to be written signs them.
+        pairs = [(name, _text(fields[name])) for name in fields]
+        return self._signer.sign(self._prepared.method or "", self._prepared.url or "", pairs, content or b"")
+
+
+class WireFields(CaseInsensitiveDict["str | bytes"]):
+    """Header fields that are signed when they are written.
+
+    urllib3 copies them for an attempt, and takes `items` of the copy to write them. Each attempt does: a retry too.
+
+    Args:
+        fields: the fields as (name, value) pairs.
+        signing: signs them.
+    """
+
+    def __init__(self, fields: Iterable[tuple[str, Value]], signing: Signing) -> None:
+        super().__init__(fields)
+        self.signing = signing
+
+    def copy(self) -> WireFields:
+        """Return a copy that is signed when it is written."""
+        return WireFields(self._store.values(), self.signing)
+
+    def items(self) -> ItemsView[str, Value]:
+        """Return the names and values as they are written, with a signature of their own."""
+        self.signing.write(self)
+        return super().items()
+
+    def __repr__(self) -> str:
+        """Return the names and values as they are, without signing them."""
+        return repr(dict(self._store.values()))
+
+
+class SignedCopy(PreparedRequest):
+    """A copy of a signed request, that is signed for where it goes.
+
+    To follow a redirect, requests copies the request with all its header fields, sets method, URL and content, and
+    prepares its cookies last. It asks no auth. So the copy has no signature, and preparing the cookies signs it.
+
+    Args:
+        request: the request that is copied.
+        signing: the signing of that request.
+    """
+
+    def __init__(self, request: PreparedRequest, signing: Signing) -> None:
+        super().__init__()
+        vars(self).update(vars(PreparedRequest.copy(request)))
+        self._signing = signing.copy(self)
+        self.headers = WireFields(unsigned(request), self._signing)
+
+    def copy(self) -> PreparedRequest:
+        """Return a copy that is signed for where it goes."""
+        return SignedCopy(self, self._signing)
+
+    def prepare_cookies(self, cookies: RequestsCookieJar | CookieJar | dict[str, str] | None) -> None:
+        """Prepare the cookies, then sign the request if it stays within its origin.
+
+        What cannot be signed raises when it is written: requests prepares a redirect that is not followed as well.
+        """
+        super().prepare_cookies(cookies)
+        with suppress(UndersignedError):
+            self._signing.prepare_redirected()
+
+
+class SentRequest(PreparedRequest):
+    """A request as it was sent. It has no signer, and a copy of it has no signature.
+
+    Args:
+        request: the request that was sent.
+    """
+
+    def __init__(self, request: PreparedRequest) -> None:
+        super().__init__()
+        vars(self).update(vars(PreparedRequest.copy(request)))
+        self.headers = CaseInsensitiveDict([(name, request.headers[name]) for name in request.headers])
+
+    def copy(self) -> PreparedRequest:
+        """Return a copy without a signature: it may lead elsewhere."""
+        copied = PreparedRequest.copy(self)
+        copied.headers = CaseInsensitiveDict(unsigned(self))
+        return copied
+
+
+def keep_sent(r: Response, **_: object) -> None:
+    """Give the response `r` its request as it was sent, since the request is signed again when it is sent again."""
+    if isinstance(r.request.headers, WireFields):
+        r.request = SentRequest(r.request)
+
+
+def unsigned(request: PreparedRequest) -> list[tuple[str, Value]]:
+    """Return the header fields of `request` without its signature."""
+    fields = request.headers
+    return [(name, fields[name]) for name in fields if name.lower() not in SIGNATURE_FIELDS]
+
+
+def put(fields: MutableMapping[str, Value], signed: SignedRequest) -> None:
+    """Put the signature, and the canonical form of a `Host`, into `fields`."""
+    for name in SIGNATURE_FIELDS:
+        fields.pop(name, None)
+    fields.update(signed.signature)
+    if "Host" in fields:
+        fields["Host"] = signed.authority
+
+
+def _content(body: object) -> bytes | None:
+    """Return the bytes that are sent. An empty body becomes None, which is sent without framing."""
+    if body is None:
+        return None
+    if isinstance(body, str):
+        return body.encode() or None
+    if isinstance(body, bytes):
+        return body or None
+    raise SigningError("body: a file or a generator is signed only as a whole; pass its bytes, such as file.read()")
+
+
+def _text(value: object) -> str:
+    return value.decode("latin-1") if isinstance(value, bytes) else str(value)

@@ -44,7 +44,7 @@ class Side:
         verifier = party.verifier(keys=options.pop("keys", None))
         self.app = self.made(verifier=verifier, origins=[ORIGIN], **options)
 
-    def request(self, method, target, fields, body=b"", *, host=HOST) -> tuple[int, str | None]:
+    def request(self, method, target, fields, body=b"", *, host=HOST, http2=False) -> tuple[int, str | None]:
         """Send one request; return the status and the code of a refusal."""
         raise NotImplementedError
 
@@ -75,12 +75,12 @@ class OverASGI(Side):
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": b""})
 
-    def request(self, method, target, fields, body=b"", *, host=HOST):
+    def request(self, method, target, fields, body=b"", *, host=HOST, http2=False):
         path, _, query = target.partition("?")
-        lines = [("host", host), *fields, *([("content-length", str(len(body)))] if body else [])]
+        lines = [("host", host), *fields, *([("content-length", str(len(body)))] if body and not http2 else [])]
         scope = {
             "type": "http",
-            "http_version": "1.1",
+            "http_version": "2" if http2 else "1.1",
             "method": method,
             "scheme": "http",
             "path": path,
@@ -122,7 +122,7 @@ class OverWSGI(Side):
         start_response("200 OK", [])
         return []
 
-    def request(self, method, target, fields, body=b"", *, host=HOST):
+    def request(self, method, target, fields, body=b"", *, host=HOST, http2=False):
         path, _, query = target.partition("?")
         side = self
 
@@ -137,15 +137,16 @@ class OverWSGI(Side):
             "PATH_INFO": path,
             "QUERY_STRING": query,
             "RAW_URI": target,
-            "SERVER_PROTOCOL": "HTTP/1.1",
+            "SERVER_PROTOCOL": "HTTP/2" if http2 else "HTTP/1.1",
             "HTTP_HOST": host,
             "wsgi.url_scheme": "http",
             "wsgi.input": Input(body),
+            "wsgi.input_terminated": http2,
         }
         for name, value in fields:
             key = name.upper().replace("-", "_")
             environ[key if key == "CONTENT_TYPE" else f"HTTP_{key}"] = value
-        if body:
+        if body and not http2:
             environ["CONTENT_LENGTH"] = str(len(body))
         answered = []
         content = b"".join(self.app(environ, lambda status, _fields: answered.append(int(status.split()[0]))))
@@ -414,28 +415,51 @@ def test_an_awaitable_answer_of_the_other_authenticator_is_awaited(party):
     assert gate.unsigned("POST", BUY, BODY) == (200, None)
 
 
-def test_an_unsigned_body_never_follows_a_request_judged_to_have_none(party):
+def over_http2(gate: Side, method: str, body: bytes, fields=()) -> tuple[int, str | None]:
+    """Send content that no Content-Length declares, as HTTP/2 allows."""
+    return gate.request(method, "/adcp/get_products", [*JSON, *fields], body, http2=True)
+
+
+@pytest.fixture
+def http2_side(side):
+    return side(policy=Policy(required_for=["create_media_buy"]), http2_server="gunicorn")
+
+
+def test_undeclared_content_over_http2_is_read_before_the_application_gets_it(http2_side):
+    assert over_http2(http2_side, "POST", BODY) == (200, None)
+    assert http2_side.calls[0]["body"] == BODY
+    assert over_http2(http2_side, "POST", REGISTERS) == (401, "request_signature_required")
+    assert over_http2(http2_side, "POST", b"") == (200, None)
+    assert [call["body"] for call in http2_side.calls] == [BODY, b""]
+
+
+def test_undeclared_content_of_an_operation_that_must_be_signed_is_not_read(http2_side):
+    assert http2_side.request("POST", BUY, JSON, BODY, http2=True) == (401, "request_signature_required")
+    assert http2_side.reads == 0
+
+
+def test_undeclared_content_that_nobody_signed_never_reaches_the_application(http2_side, party):
+    signed = party.fields("POST", f"{ORIGIN}/adcp/get_products")
+    over_http2(http2_side, "POST", BODY, signed)
+    assert [call["body"] for call in http2_side.calls] == [b""]
+
+
+@pytest.mark.parametrize("resolver", [A2AResolver(), JSONRPCResolver()])
+def test_undeclared_content_that_names_the_operation_must_be_covered(side, party, resolver):
+    envelope = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "create_media_buy"}}
+    body = json.dumps(envelope).encode()
+    gate = side(policy=Policy(required_for=["create_media_buy"], resolver=resolver), http2_server="gunicorn")
+    status, _ = over_http2(gate, "POST", body, party.fields("POST", f"{ORIGIN}/adcp/get_products"))
+    assert (status, gate.calls) == (401, [])
+    covered = party.fields("POST", f"{ORIGIN}/adcp/get_products", JSON, body)
+    assert gate.request("POST", "/adcp/get_products", covered, body, http2=True) == (200, None)
+    assert gate.calls[0]["operation"].name == "create_media_buy"
+
+
+def test_undeclared_content_of_a_method_without_content_ends_the_request(party):
     gate = OverASGI(party, policy=Policy(), http2_server="hypercorn")
-
-    async def application(scope, receive, _send):
-        gate.calls.append({"message": await receive(), **scope["state"]})
-
-    gate.app.app = application
-    scope = {
-        "type": "http",
-        "http_version": "2",
-        "method": "POST",
-        "path": "/adcp/get_products",
-        "raw_path": b"/adcp/get_products",
-        "query_string": b"",
-        "headers": [(b"host", HOST.encode())],
-    }
-
-    async def receive():
-        return {"type": "http.request", "body": REGISTERS}
-
-    asyncio.run(gate.app(scope, receive, None))
-    assert gate.calls[0]["message"] == {"type": "http.disconnect"}
+    gate.request("GET", "/adcp/get_products", (), REGISTERS, http2=True)
+    assert gate.calls[0]["body"] == b""
 
 
 HOSTILE = [

@@ -115,7 +115,7 @@ def test_content_nobody_signed_over_http2_never_reaches_the_application(app, par
         ({"wsgi.input_terminated": True}, BodyFraming(has_body=False, length=0, is_readable=True)),
         (
             {"wsgi.input_terminated": True, "SERVER_PROTOCOL": "HTTP/2.0"},
-            BodyFraming(has_body=False, length=None, is_readable=True),
+            BodyFraming(has_body=None, length=None, is_readable=True),
         ),
         ({"SERVER_PROTOCOL": "HTTP/2"}, BodyFraming(has_body=False, length=0, is_readable=True)),
     ],

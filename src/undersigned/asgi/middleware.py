@@ -52,6 +52,7 @@ PROFILE = "undersigned.profile"
 
 DEFAULT_BODY_TIMEOUT = 30.0
 _LONGEST_TIMEOUT = 86_400
+_WITH_CONTENT = frozenset({"POST", "PUT", "PATCH"})
 
 Answer = TypeVar("Answer")
 Forwarded: TypeAlias = tuple[Scope, Receive, Send]
@@ -170,9 +171,14 @@ class _Exchange:
             raise UnreadRequest(TOO_MANY_FIELDS)
         lines = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in self._headers]
         fields = self._fields = HeaderFields(lines)
-        has_body = fields.has("transfer-encoding") or any(length != "0" for length in fields.values("content-length"))
-        version = scope.get("http_version", "1.1")
-        return Received(scope.get("method", "GET"), version, fields, fields.names, has_body)
+        method, version = scope.get("method", "GET"), scope.get("http_version", "1.1")
+        has_body: bool | None = fields.has("transfer-encoding")
+        if fields.has("content-length"):
+            has_body = has_body or any(length != "0" for length in fields.values("content-length"))
+        elif not is_http1(version) and method in _WITH_CONTENT:
+            # HTTP/2 needs no Content-Length. Of other methods nothing is read: uvicorn waits for ever where none comes.
+            has_body = None
+        return Received(method, version, fields, fields.names, has_body)
 
     def server(self) -> str | None:
         root = server_root_path(self._scope)

@@ -64,9 +64,8 @@ class Request:
 
     def with_content(self, content: Content) -> Request:
         """Return this request with the content that came with it, once it is read."""
-        return Request(
-            self.method, self.url, self.fields, content, has_body=self.has_body, query_unknown=self.query_unknown
-        )
+        has_body = self.has_body or len(content) > 0
+        return Request(self.method, self.url, self.fields, content, has_body=has_body, query_unknown=self.query_unknown)
 
     def __repr__(self) -> str:
         """Return the shape of the request; fields, target and content may hold secrets."""

@@ -50,14 +50,14 @@ class Received(NamedTuple):
         version: the HTTP version, such as `1.1` or `2`.
         fields: the header fields.
         names: the field names as spelled, if the server shows that.
-        has_body: whether content comes with the request.
+        has_body: whether content comes with the request, or None if only reading it tells.
     """
 
     method: str
     version: str
     fields: HeaderFields
     names: Collection[str]
-    has_body: bool
+    has_body: bool | None
 
 
 class ReceivedTarget(NamedTuple):
@@ -192,7 +192,7 @@ class Guard(Generic[Forwarded_co]):
         try:
             origin, request = self._request(exchange, received, server)
             visit.origin = origin
-            admitted = await self._gate.verify(request, exchange, signed=signed)
+            admitted = await self._gate.verify(request, exchange, signed=signed, undeclared=received.has_body is None)
             target = canonicalize(request.url) if admitted.signature is None else admitted.signature.target
             forwarded = exchange.forward(admitted, target, origin, has_body=request.has_body)
         except MalformedURL as malformed:
@@ -227,7 +227,8 @@ class Guard(Generic[Forwarded_co]):
         if len(hosts) > 1:
             fields = HeaderFields([*(field for field in fields if field[0] != "host"), ("host", host)])
         url = target.url(origin)
-        return origin, Request(received.method, url, fields, has_body=received.has_body, query_unknown=query_unknown)
+        has_body = bool(received.has_body)
+        return origin, Request(received.method, url, fields, has_body=has_body, query_unknown=query_unknown)
 
 
 class _Visit:

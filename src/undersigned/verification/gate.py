@@ -77,18 +77,19 @@ class Gate:
         self._policy = policy
         self._fallback = fallback
 
-    async def verify(self, request: Request, server: Server, *, signed: bool) -> Admitted:
+    async def verify(self, request: Request, server: Server, *, signed: bool, undeclared: bool = False) -> Admitted:
         """Verify a request whose content has not been read.
 
         Args:
             request: the request as it was on the wire.
             server: the server that answers what needs IO.
             signed: whether the request carries any signature field.
+            undeclared: whether content may come that no field declares, as over HTTP/2 without Content-Length.
 
         Raises:
             SignatureError: the request is rejected.
         """
-        policy, message = self._policy, _Message(request, server)
+        policy, message = self._policy, _Message(request, server, undeclared=undeclared)
         if policy is None:
             return Admitted(await message.verified(), None, message.content)
         operation: Operation | UnresolvedOperation | None = None
@@ -146,17 +147,18 @@ class Gate:
 class _Message:
     """A request that is being verified, with its content once it has been read."""
 
-    __slots__ = ("_server", "content", "request")
+    __slots__ = ("_server", "_undeclared", "content", "request")
 
-    def __init__(self, request: Request, server: Server) -> None:
+    def __init__(self, request: Request, server: Server, *, undeclared: bool) -> None:
         self.request = request
         self._server = server
+        self._undeclared = undeclared
         self.content: Content | None = None
 
     @property
     def is_unread(self) -> bool:
-        """Whether the request has content that has not been read."""
-        return self.content is None and self.request.has_body
+        """Whether the request has, or may have, content that has not been read."""
+        return self.content is None and (self.request.has_body or self._undeclared)
 
     def operation(self, resolver: OperationResolver) -> Operation | UnresolvedOperation:
         """Return what `resolver` finds in what has been read so far, or the error it raises."""
@@ -170,6 +172,9 @@ class _Message:
         """Return what `resolver` finds in the whole request, after reading its content once."""
         if self.is_unread:
             self.content = await self._server.read_content(None)
+            if self._undeclared:
+                # From here on a signature has to cover the content, if there is any.
+                self.request = self.request.with_content(self.content)
         return self.operation(resolver)
 
     async def verified(self) -> VerifiedSignature:
@@ -178,7 +183,8 @@ class _Message:
         authenticated = await server.authenticate(self.request)
         digest = authenticated.running_digest()
         if digest is None:
-            covered = Content()
+            # Nobody signed content that no field declares, so the application gets none.
+            covered, self._undeclared = Content(), False
         elif covered is None:
             covered = self.content = await server.read_content(digest)
         else:

@@ -49,7 +49,7 @@ class BodyFraming(NamedTuple):
         is_readable: whether the stream can be read as the content and nothing else.
     """
 
-    has_body: bool
+    has_body: bool | None
     length: int | None
     is_readable: bool
 
@@ -63,7 +63,7 @@ class BodyFraming(NamedTuple):
         if not declared:
             # HTTP/2 needs no Content-Length: its stream ends where the content does.
             ends = terminated and str(environ.get("SERVER_PROTOCOL", "")).startswith("HTTP/2")
-            return cls(has_body=False, length=None if ends else 0, is_readable=True)
+            return cls(None, None, is_readable=True) if ends else cls(has_body=False, length=0, is_readable=True)
         if not (declared.isascii() and declared.isdigit() and len(declared) <= _DIGITS):
             return cls(has_body=True, length=None, is_readable=False)
         return cls(has_body=int(declared) > 0, length=int(declared), is_readable=True)

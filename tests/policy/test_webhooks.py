@@ -124,6 +124,8 @@ FORM = b"push_notification_config%5B%61uthentication%5D%5Bschemes%5D=Bearer"
         b'"\\x77ebhook": {"\\U00000061uthentication": 1}',
         '{"web\u212aook": "web\uff48ook", "webhoo\u212a": {"authentication": {}},}'.encode(),
         '{"webhook": {"authentication": {}},}'.encode("utf-16-le"),
+        '{"web\\u0068ook": {"authenti\\u0063ation": {}},}'.encode("utf-32-be"),
+        b'{"webhook": {"authenti\\u00\xff63ation": {}},}',
         FORM,
     ],
 )

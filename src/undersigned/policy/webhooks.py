@@ -20,7 +20,7 @@ _AUTHENTICATION = "authentication"
 
 _LOWER: Final = bytes.maketrans(ascii_uppercase.encode(), ascii_lowercase.encode())
 _DROPPED: Final = bytes(set(range(256)) - set((ascii_uppercase + ascii_lowercase + digits).encode()))
-_ESCAPE: Final = re.compile(rb"\\(?:u00|U000000|x)([0-9A-Fa-f]{2})")
+_ESCAPE: Final = re.compile(r"\\(?:u00|U000000|x)([0-9A-Fa-f]{2})")
 _JSON_STARTS: Final = ("{", "[", '"')
 
 
@@ -68,11 +68,13 @@ def mentions_authentication(text: bytes, *, itself: bool) -> bool:
     """
     if b"%" in text:
         text = unquote_to_bytes(text)
-    if b"\\" in text:
-        text = _ESCAPE.sub(lambda escape: bytes.fromhex(escape[1].decode()), text)
-    if not text.isascii():
-        text = text.decode("utf-8", "ignore").casefold().encode("ascii", "ignore")
-    plain = text.translate(_LOWER, _DROPPED).decode("ascii")
+    # Without NUL, UTF-16 and UTF-32 are ASCII. Whatever a reader drops may be inside of an escape.
+    known = text.replace(b"\0", b"").decode("utf-8", "ignore")
+    if "\\" in known:
+        known = _ESCAPE.sub(lambda escape: chr(int(escape[1], 16)), known)
+    if not known.isascii():
+        known = known.casefold()
+    plain = known.encode("ascii", "ignore").translate(_LOWER, _DROPPED).decode("ascii")
     return _AUTHENTICATION in plain and (itself or _WEBHOOK.search(plain) is not None)
 
 

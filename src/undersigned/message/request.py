@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from undersigned.message.content import Content
+from undersigned.message.content_type import has_content_coding, has_other_charset, is_json
 from undersigned.message.header_fields import HeaderFields
+from undersigned.message.strict_json import AmbiguousJSON
 
 if TYPE_CHECKING:
     from undersigned.message.header_fields import Headers
+    from undersigned.message.strict_json import JSONValue
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -66,6 +70,46 @@ class Request:
         """Return this request with the content that came with it, once it is read."""
         has_body = self.has_body or len(content) > 0
         return Request(self.method, self.url, self.fields, content, has_body=has_body, query_unknown=self.query_unknown)
+
+    def strict_json(self) -> JSONValue:
+        """Return the content read as UTF-8 JSON (RFC 8259 section 8.1), whatever its Content-Type.
+
+        No other reader of the same request may find other members in it.
+
+        Raises:
+            AmbiguousJSON: two readers could find different members: a repeated key, a charset other than UTF-8, a
+                Content-Encoding.
+            ValueError: the content is not JSON, or not UTF-8, or has a byte order mark.
+        """
+        # RFC 8259 gives the parameter no meaning, and some frameworks decode by it: in UTF-7, "+AHM-kill" is "skill".
+        if has_other_charset(self.fields):
+            raise AmbiguousJSON("the Content-Type gives JSON a charset other than UTF-8")
+        if has_content_coding(self.fields):
+            raise AmbiguousJSON("the content has a Content-Encoding")
+        if json.detect_encoding(self.body) != "utf-8":
+            raise ValueError("not UTF-8 without a byte order mark")
+        self.body.decode("utf-8")
+        return self.content.json()
+
+    def json_if_any(self) -> JSONValue:
+        """Return the content as JSON if its Content-Type is JSON or the content happens to be JSON, else None.
+
+        Many applications parse JSON whatever the type, so another type hides nothing.
+
+        Raises:
+            AmbiguousJSON: two readers could find different members; see `strict_json`.
+            ValueError: the Content-Type is JSON and the content is not.
+        """
+        if not self.body:
+            return None
+        if is_json(self.fields):
+            return self.strict_json()
+        try:
+            return self.content.json()
+        except AmbiguousJSON:
+            raise
+        except ValueError:
+            return None
 
     def __repr__(self) -> str:
         """Return the shape of the request; fields, target and content may hold secrets."""

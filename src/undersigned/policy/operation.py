@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeGuard
 from urllib.parse import unquote
 
 from undersigned.errors import MalformedURL, SignatureError, UndersignedError, signature_error
-from undersigned.message.json_content import is_decoded_alike, json_if_any, strict_json
+from undersigned.message.content_type import is_decoded_alike
+from undersigned.message.request import Request
 from undersigned.message.strict_json import AmbiguousJSON
 from undersigned.policy.webhooks import mentions_authentication, names_webhook
 from undersigned.url import canonicalize
@@ -15,7 +16,6 @@ from undersigned.url import canonicalize
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from undersigned.message.request import Request
     from undersigned.message.strict_json import JSONValue
 
 
@@ -121,7 +121,7 @@ class PathResolver:
     def resolve(self, request: Request) -> Operation:
         """Return the operation the path names; as `OperationResolver.resolve`."""
         segments = path_segments(request)
-        content, itself = _read(json_if_any, request), is_webhook(segments)
+        content, itself = _read(Request.json_if_any, request), is_webhook(segments)
         return Operation(
             segments[-1] if segments else None,
             None,
@@ -169,7 +169,7 @@ def content_of(request: Request) -> JSONValue:
     Raises:
         UnresolvedOperation: it is not, or two readers could read it differently.
     """
-    return _read(strict_json, request)
+    return _read(Request.strict_json, request)
 
 
 def members(value: JSONValue, recognized: Collection[str], *, of: str) -> dict[str, JSONValue]:
@@ -202,7 +202,9 @@ def _may_register_credentials(request: Request, content: JSONValue, *, itself: b
     """Return whether an application that reads leniently may find a registration that `content` does not show."""
     if not request.body:
         return False
-    return not is_decoded_alike(request) or (content is None and mentions_authentication(request.body, itself=itself))
+    return not is_decoded_alike(request.fields) or (
+        content is None and mentions_authentication(request.body, itself=itself)
+    )
 
 
 def _read(reader: Callable[[Request], JSONValue], request: Request) -> JSONValue:

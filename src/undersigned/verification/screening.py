@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple, TypedDict, cast
 
 from undersigned.message.content_digest import ContentDigest
-from undersigned.message.json_content import says_json
+from undersigned.message.content_type import is_json
 from undersigned.message.signature_input import parse_signature_input
 from undersigned.message.structured_fields import MalformedField, is_list, parse_byte_sequences
 from undersigned.signature.key_source import KeyLookup
@@ -94,7 +94,7 @@ class ParsedSignature(NamedTuple):
     @property
     def is_json(self) -> bool:
         """Whether the request has content, and says it is JSON."""
-        return self.request.has_body and says_json(self.request)
+        return self.request.has_body and is_json(self.request.fields)
 
 
 def is_signed(fields: HeaderFields) -> bool:

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import pytest
+
+from undersigned.message.content_type import has_content_coding, has_other_charset, is_decoded_alike, is_json
+from undersigned.message.header_fields import HeaderFields
+
+
+def of_type(*types: str) -> HeaderFields:
+    return HeaderFields([("Content-Type", value) for value in types])
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "application/json",
+        "Application/JSON",
+        "application/json;charset=utf-8",
+        "application/json ; a=b",
+        "text/json",
+        "application/vnd.acme.v1+json",
+        "text/plain, application/json",
+        "application/json, text/plain",
+    ],
+)
+def test_a_json_type_is_known_whatever_its_spelling_and_company(value):
+    assert is_json(of_type(value))
+
+
+@pytest.mark.parametrize(
+    "value", ["text/plain", "application/jsonl", "application/x-json", "json", "multipart/json", ""]
+)
+def test_another_type_is_not_json(value):
+    assert not is_json(of_type(value))
+
+
+def test_any_of_several_content_type_lines_makes_the_content_json():
+    assert is_json(of_type("text/plain", "application/json"))
+    assert not is_json(of_type("text/plain", "text/html"))
+    assert not is_json(of_type())
+
+
+@pytest.mark.parametrize(
+    ("value", "other", "alike"),
+    [
+        ("text/plain", False, True),
+        ("text/plain; charset=UTF-8", False, True),
+        ('text/plain; charset="us-ascii"; a=b', False, True),
+        ("text/plain;charset=iso-8859-1", True, True),
+        ("text/plain;charset=windows-1252", True, True),
+        ("text/plain;charset=utf-7", True, False),
+        ("text/plain;charset=utf-16", True, False),
+        ("text/plain;charset*=utf-8", True, False),
+    ],
+)
+def test_a_charset_may_change_how_content_is_read(value, other, alike):
+    assert has_other_charset(of_type(value)) is has_other_charset(of_type("text/plain", value)) is other
+    assert is_decoded_alike(of_type(value)) is is_decoded_alike(of_type("text/plain", value)) is alike
+
+
+@pytest.mark.parametrize(
+    ("value", "coded"), [("gzip", True), ("identity, gzip", True), ("", False), (" Identity", False)]
+)
+def test_a_content_coding_may_change_how_content_is_read(value, coded):
+    fields = HeaderFields([("Content-Encoding", value)])
+    assert has_content_coding(fields) is coded
+    assert is_decoded_alike(fields) is not coded

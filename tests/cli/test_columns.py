@@ -15,10 +15,10 @@ def shown(expected: str, found: str, width: int = 40) -> list[str]:
 
 
 def test_short_texts_are_shown_one_above_the_other_with_a_mark():
-    assert shown("refused with a", "refused with b") == [
-        "expected: refused with a",
-        "found:    refused with b",
-        "                       ^",
+    assert shown("rejected with a", "rejected with b") == [
+        "expected: rejected with a",
+        "found:    rejected with b",
+        "                        ^",
     ]
 
 

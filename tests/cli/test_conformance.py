@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 from tests.cli.command import invoke, run
-from tests.conformance.laid import REFUSED, SIGNED, lay, lay_files, own
+from tests.conformance.files import REJECTED, SIGNED, lay, lay_files, own
 
 NAME = "request-signing/profile-3.2"
 
 
 @pytest.fixture
 def right(tmp_path):
-    return lay_files(lay(tmp_path), {SIGNED: own(SIGNED), REFUSED: own(REFUSED)})
+    return lay_files(lay(tmp_path), {SIGNED: own(SIGNED), REJECTED: own(REJECTED)})
 
 
 def wrong(directory: Path, **members) -> Path:
@@ -36,17 +36,17 @@ def test_output_is_plain_ascii_without_a_terminal(right):
 
 
 @pytest.mark.parametrize(
-    ("members", "what"),
+    ("members", "subject"),
     [
         ({"expected_outcome": {"success": False, "error_code": "request_signature_invalid"}}, "outcome"),
         ({"expected_signature_base": own(SIGNED)["expected_signature_base"][:-1]}, "signature base"),
         ({"request": 7}, "not a vector"),
     ],
 )
-def test_failure_is_shown_with_exit_1(members, what, right):
+def test_failure_is_shown_with_exit_1(members, subject, right):
     result = invoke("conformance", str(wrong(right, **members)))
     assert result.exit_code == 1
-    assert f"\nFAILED {NAME}: positive/ed25519: {what}\n" in result.stdout
+    assert f"\nFAILED {NAME}: positive/ed25519: {subject}\n" in result.stdout
     assert result.stdout.endswith("\n1 passed, 1 failed\n")
 
 
@@ -63,17 +63,17 @@ def test_wrong_base_is_marked_below_its_first_differing_byte(right):
 
 def test_json_writes_one_object_only(right):
     result = invoke("conformance", "--json", str(right))
-    told = json.loads(result.stdout)
+    output = json.loads(result.stdout)
     assert (result.exit_code, result.stdout.count("\n")) == (0, 1)
-    assert (told["passed"], told["failed"], told["failures"], told["not_run"]) == (2, 0, [], [])
-    assert told["sets"] == [{"name": NAME, "passed": 2, "failed": 0, "total": 2}]
+    assert (output["passed"], output["failed"], output["failures"], output["not_run"]) == (2, 0, [], [])
+    assert output["sets"] == [{"name": NAME, "passed": 2, "failed": 0, "total": 2}]
 
 
 def test_json_reports_a_failure_with_exit_1(right):
     result = invoke("conformance", str(wrong(right, expected_signature_base="x")), "--json")
-    told = json.loads(result.stdout)
+    output = json.loads(result.stdout)
     assert result.exit_code == 1
-    assert [(one["vector"], one["what"], one["first_differing_byte"]) for one in told["failures"]] == [
+    assert [(one["vector"], one["subject"], one["first_differing_byte"]) for one in output["failures"]] == [
         ("positive/ed25519", "signature base", 0)
     ]
 
@@ -92,10 +92,10 @@ def test_path_is_a_usage_error_when_it_is_not_a_directory(name, tmp_path):
 
 
 def test_unreadable_directory_is_a_usage_error_without_a_traceback(right, monkeypatch):
-    def refuse(_path):
+    def reject(_path):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Path, "iterdir", refuse)
+    monkeypatch.setattr(Path, "iterdir", reject)
     result = invoke("conformance", str(right))
     assert result.exit_code == 2
     assert "a directory cannot be read: Permission denied" in result.stderr
@@ -122,15 +122,15 @@ FOREIGN = {
 
 def test_terminal_gets_progress_and_colour_and_a_plain_last_line(right):
     wrong(right, expected_signature_base="x")
-    told = on_a_terminal("conformance", str(right))
-    assert "\x1b[31m" in told
-    assert "2/2" in told
-    assert told.splitlines()[-1].strip() == "1 passed, 1 failed"
+    output = on_a_terminal("conformance", str(right))
+    assert "\x1b[31m" in output
+    assert "2/2" in output
+    assert output.splitlines()[-1].strip() == "1 passed, 1 failed"
 
 
 def test_terminal_gets_one_object_with_json(right):
-    told = on_a_terminal("conformance", "--json", str(right))
-    assert json.loads(told[told.index("{") :])["passed"] == 2
+    output = on_a_terminal("conformance", "--json", str(right))
+    assert json.loads(output[output.index("{") :])["passed"] == 2
 
 
 def on_a_terminal(*args: str) -> str:

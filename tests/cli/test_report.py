@@ -10,12 +10,14 @@ from undersigned.cli.report import Report, SetGrades
 from undersigned.conformance import Difference, Grade, SetAside
 
 PASSED = Grade("positive/001", None)
-REFUSED = Grade("negative/[red]002", Difference("outcome", "refused with a", "refused with b", "refused at step 3: no"))
+REJECTED = Grade(
+    "negative/[red]002", Difference("outcome", "rejected with a", "rejected with b", "rejected at step 3: no")
+)
 BROKEN = Grade("negative/\x1b[2J", Difference("not a vector", "", "the file is not JSON"))
 BASE = Grade("positive/003", Difference("signature base", "a\nb", "a\nc"))
 RIGHT = Report([SetGrades("own", [PASSED, PASSED]), SetGrades("other", [PASSED])], [])
 WRONG = Report(
-    [SetGrades("own/request-signing", [PASSED, REFUSED]), SetGrades("own/a2a", [BROKEN, BASE])],
+    [SetGrades("own/request-signing", [PASSED, REJECTED]), SetGrades("own/a2a", [BROKEN, BASE])],
     [SetAside("rfc9421", 7, "responses: not signed")],
 )
 
@@ -55,11 +57,11 @@ def test_vectors_not_run_are_listed_separately():
 def test_failure_has_its_name_difference_and_note():
     assert (
         "\nFAILED own/request-signing: negative/[red]002: outcome\n"
-        "  expected: refused with a\n"
-        "  found:    refused with b\n"
-        "                         ^\n"
-        "  first differing byte: 13\n"
-        "  refused at step 3: no\n"
+        "  expected: rejected with a\n"
+        "  found:    rejected with b\n"
+        "                          ^\n"
+        "  first differing byte: 14\n"
+        "  rejected at step 3: no\n"
     ) in printed(WRONG)
 
 
@@ -75,10 +77,10 @@ def test_bases_are_shown_in_two_columns_of_the_available_width():
 
 @pytest.mark.parametrize("terminal", [False, True])
 def test_text_of_a_file_is_escaped_for_a_terminal(terminal):
-    told = printed(WRONG, terminal=terminal)
-    assert "\x1b[2J" not in told
-    assert ("\x1b[" in told) == terminal
-    assert re.sub(r"\x1b\[[0-9;]*m", "", told).replace("\n", "").isprintable()
+    output = printed(WRONG, terminal=terminal)
+    assert "\x1b[2J" not in output
+    assert ("\x1b[" in output) == terminal
+    assert re.sub(r"\x1b\[[0-9;]*m", "", output).replace("\n", "").isprintable()
 
 
 def test_terminal_gets_the_same_words():
@@ -100,16 +102,16 @@ def test_json_contains_the_whole_report():
             {
                 "set": "own/request-signing",
                 "vector": "negative/[red]002",
-                "what": "outcome",
-                "expected": "refused with a",
-                "found": "refused with b",
-                "first_differing_byte": 13,
-                "note": "refused at step 3: no",
+                "subject": "outcome",
+                "expected": "rejected with a",
+                "found": "rejected with b",
+                "first_differing_byte": 14,
+                "note": "rejected at step 3: no",
             },
             {
                 "set": "own/a2a",
                 "vector": "negative/\x1b[2J",
-                "what": "not a vector",
+                "subject": "not a vector",
                 "expected": "",
                 "found": "the file is not JSON",
                 "first_differing_byte": 0,
@@ -118,7 +120,7 @@ def test_json_contains_the_whole_report():
             {
                 "set": "own/a2a",
                 "vector": "positive/003",
-                "what": "signature base",
+                "subject": "signature base",
                 "expected": "a\nb",
                 "found": "a\nc",
                 "first_differing_byte": 2,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.conformance.laid import COMPONENT, KEYS, OWN, REFUSED, SIGNED, lay, lay_files, message, own
+from tests.conformance.files import COMPONENT, KEYS, OWN, REJECTED, SIGNED, lay, lay_files, message, own
 
 from undersigned.conformance import SetAside, find, grade
 
@@ -23,12 +23,12 @@ def counts(directory: Path) -> dict[str, int]:
 
 
 def failures(directory: Path) -> dict[str, str]:
-    """What is wrong, by the name of the vector."""
+    """Return the faults by the names of the vectors."""
     grades = [grade(vector) for found in find(directory).sets for vector in found.vectors]
     return {graded.name: graded.difference.found for graded in grades if graded.difference is not None}
 
 
-def test_our_own_vectors_are_found_from_their_directory_and_from_the_one_above_it():
+def test_vectors_are_found_from_their_directory_and_from_its_parent():
     here, above = counts(OWN), counts(OWN.parent)
     assert above == {f"own/{name}": count for name, count in here.items()}
     assert set(here) == {
@@ -44,14 +44,14 @@ def test_our_own_vectors_are_found_from_their_directory_and_from_the_one_above_i
     assert len(find(OWN)) == sum(here.values())
 
 
-def test_a_set_is_asked_for_by_its_name(tmp_path):
-    corpus = find(lay_files(lay(tmp_path), {SIGNED: own(SIGNED), REFUSED: own(REFUSED)}))
+def test_set_is_found_by_its_name(tmp_path):
+    corpus = find(lay_files(lay(tmp_path), {SIGNED: own(SIGNED), REJECTED: own(REJECTED)}))
     found = corpus["request-signing/profile-3.2"]
     assert [vector.name for vector in found.vectors] == ["positive/ed25519", "negative/replayed"]
     assert corpus["nothing"].vectors == ()
 
 
-def test_a_directory_without_vectors_has_none(tmp_path):
+def test_directory_without_vectors_is_an_empty_corpus(tmp_path):
     (tmp_path / "other").mkdir()
     (tmp_path / "file.json").write_text("{}")
     corpus = find(tmp_path)
@@ -59,7 +59,7 @@ def test_a_directory_without_vectors_has_none(tmp_path):
     assert len(find(lay(tmp_path / "keys-alone"))) == 0
 
 
-def test_the_keys_of_a_set_may_be_absent_or_broken_and_every_vector_says_so(tmp_path):
+def test_every_vector_fails_when_the_keys_are_absent_or_broken(tmp_path):
     lay_files(tmp_path, {SIGNED: own(SIGNED)})
     assert failures(tmp_path)["positive/ed25519"] == "keys.json: the file cannot be read: No such file or directory"
     lay_files(tmp_path, {KEYS: b"["})
@@ -79,7 +79,7 @@ def test_the_keys_of_a_set_may_be_absent_or_broken_and_every_vector_says_so(tmp_
         (b'{"hello":"world"}', "expected_outcome is not an object"),
     ],
 )
-def test_a_foreign_file_among_vectors_fails_and_leaves_the_others_as_they_are(content, fault, tmp_path):
+def test_foreign_file_fails_and_does_not_affect_other_vectors(content, fault, tmp_path):
     lay_files(lay(tmp_path), {SIGNED: own(SIGNED), "request-signing/profile-3.2/positive/foreign.json": content})
     found = failures(tmp_path)
     assert list(found) == ["positive/foreign"]
@@ -87,13 +87,13 @@ def test_a_foreign_file_among_vectors_fails_and_leaves_the_others_as_they_are(co
         assert found["positive/foreign"].startswith(fault)
 
 
-def test_a_directory_in_the_place_of_a_vector_fails(tmp_path):
+def test_directory_instead_of_a_vector_fails(tmp_path):
     lay(tmp_path)
     (tmp_path / "webhook-signing/negative/001.json").mkdir(parents=True)
     assert failures(tmp_path) == {"negative/001": "the file cannot be read: Is a directory"}
 
 
-def test_json_that_no_set_is_read_from_is_set_aside_and_counted(tmp_path):
+def test_unknown_json_files_are_set_aside_and_counted(tmp_path):
     files = {f"request-signing/{name}.json": {} for name in ("tomorrow/positive/1", "tomorrow/positive/2", "notes")}
     lay_files(lay(tmp_path), {SIGNED: own(SIGNED), **files})
     reason = "JSON files that no set is read from"
@@ -104,7 +104,7 @@ def test_json_that_no_set_is_read_from_is_set_aside_and_counted(tmp_path):
     assert next(aside.name for aside in find(tmp_path.parent).set_aside) == f"{tmp_path.name}/request-signing"
 
 
-def test_a_file_of_cases_that_cannot_be_read_is_one_failure(tmp_path):
+def test_unreadable_file_of_cases_is_one_failure(tmp_path):
     lay_files(lay(tmp_path), {CASES: b"{", METHODS: {"valid_declarations": 7}})
     assert failures(tmp_path) == {
         "canonicalization.json": "the file is not JSON from character 2 on",
@@ -112,7 +112,7 @@ def test_a_file_of_cases_that_cannot_be_read_is_one_failure(tmp_path):
     }
 
 
-def test_what_can_be_read_of_a_file_of_cases_is_run(tmp_path):
+def test_readable_cases_run_when_a_later_part_is_malformed(tmp_path):
     methods = {"valid_declarations": [{"family": "own", "methods": ["tasks/get"]}], "invalid_declarations": [7]}
     lay_files(lay(tmp_path), {CASES: {"cases": [{"name": 7}, {}]}, METHODS: methods})
     assert counts(tmp_path) == {"request-signing/canonicalization": 2, "request-signing/protocol-method-names": 2}
@@ -123,7 +123,7 @@ def test_what_can_be_read_of_a_file_of_cases_is_run(tmp_path):
     }
 
 
-def test_method_names_are_read_each(tmp_path):
+def test_each_method_name_becomes_a_case(tmp_path):
     methods = {
         "valid_declarations": [{"family": "own", "methods": ["tasks/get", "X"]}],
         "invalid_declarations": ["x"],
@@ -135,7 +135,7 @@ def test_method_names_are_read_each(tmp_path):
     assert failures(tmp_path) == {}
 
 
-def test_rfc_9421_as_data_is_run_and_what_cannot_be_is_set_aside(tmp_path):
+def test_rfc_9421_cases_are_run_or_set_aside(tmp_path):
     components = [
         {"id": "own", "message": message(), **COMPONENT},
         {"id": "answer", "message": {"kind": "response"}},
@@ -149,11 +149,11 @@ def test_rfc_9421_as_data_is_run_and_what_cannot_be_is_set_aside(tmp_path):
     assert reasons == {
         "responses": 1,
         "methods in lower case": 1,
-        "signatures by algorithms no profile accepts; their bases are compared": 1,
+        "signatures by algorithms that no profile accepts; their bases are compared": 1,
     }
 
 
-def test_a_flat_file_that_cannot_be_read_is_one_failure(tmp_path):
+def test_unreadable_flat_file_is_one_failure(tmp_path):
     lay_files(tmp_path, {RFC9421: b"[]", WEB_BOT_AUTH: b"\xff"})
     assert failures(tmp_path) == {
         RFC9421: "the file is not a JSON object",
@@ -161,7 +161,7 @@ def test_a_flat_file_that_cannot_be_read_is_one_failure(tmp_path):
     }
 
 
-def test_web_bot_auth_has_its_bases_run_and_its_policy_set_aside(tmp_path):
+def test_web_bot_auth_bases_are_run_and_its_policy_is_set_aside(tmp_path):
     vector = {"id": "own", "message": message(), "alg": "ed25519", "key": "k", "label": "s", "signature_base": "x"}
     lay_files(tmp_path, {WEB_BOT_AUTH: {"vectors": [vector], "policy": [{}, {}], "thumbprints": [{}], "$comment": ""}})
     corpus = find(tmp_path)
@@ -181,7 +181,7 @@ MEMBERS = [*sorted(own(SIGNED)), "jwks_override", "test_harness_state"]
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(member=st.sampled_from(MEMBERS), value=JSON)
-def test_whatever_stands_in_a_vector_a_grade_comes_out(member, value, tmp_path):
+def test_any_member_of_a_vector_gives_a_grade(member, value, tmp_path):
     lay_files(lay(tmp_path), {SIGNED: {**own(SIGNED), member: value}})
     [vector] = find(tmp_path)["request-signing/profile-3.2"].vectors
     assert grade(vector).name == "positive/ed25519"

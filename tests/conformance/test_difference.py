@@ -17,18 +17,18 @@ from undersigned.conformance import Difference
         ("\ud800a", "\ud800b", 1, 3),
     ],
 )
-def test_the_first_difference_is_counted_in_characters_and_in_bytes(expected, found, character, byte):
+def test_first_difference_is_counted_in_characters_and_bytes(expected, found, character, byte):
     difference = Difference("base", expected, found)
     assert (difference.character, difference.byte) == (character, byte)
 
 
-def test_one_text_has_no_difference():
+def test_equal_texts_have_no_difference():
     assert Difference.between("base", "a", "a") is None
     assert Difference.between("base", "a", "b", note="n") == Difference("base", "a", "b", "n")
 
 
 @given(expected=st.text(), found=st.text())
-def test_up_to_the_first_difference_two_texts_are_one(expected, found):
+def test_texts_are_equal_up_to_the_first_difference(expected, found):
     difference = Difference.between("base", expected, found)
     if difference is None:
         assert expected == found

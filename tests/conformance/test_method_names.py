@@ -15,18 +15,18 @@ from undersigned.conformance.method_names import MethodDeclaration, MethodMatch
         ("message/send", "message/send", True),
     ],
 )
-def test_a_match_is_exact_and_its_opposite_is_found(declared, wire, matches):
+def test_match_is_exact_and_a_wrong_expectation_is_found(declared, wire, matches):
     assert grade(MethodMatch("own", [declared], wire, matches)).passed
     difference = grade(MethodMatch("own", [declared], wire, not matches)).difference
     expected, found = ("none", "required") if matches else ("required", "none")
     assert (difference.expected, difference.found) == (expected, found)
 
 
-def test_a_name_that_may_not_be_declared_is_refused_and_one_that_may_be_is_found():
+def test_declaration_of_an_allowed_name_is_a_difference():
     assert grade(MethodDeclaration("own", "tools/call")).passed
     difference = grade(MethodDeclaration("own", "tasks/get")).difference
-    assert (difference.expected, difference.found) == ("refused", "accepted")
+    assert (difference.expected, difference.found) == ("rejected", "accepted")
 
 
-def test_a_match_of_a_name_that_nobody_may_list_is_no_vector():
-    assert grade(MethodMatch("own", ["tools/call"], "tools/call", matches=True)).difference.what == "not a vector"
+def test_match_of_an_undeclarable_name_is_a_malformed_vector():
+    assert grade(MethodMatch("own", ["tools/call"], "tools/call", matches=True)).difference.subject == "not a vector"

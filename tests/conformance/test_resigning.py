@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.conformance.laid import ECDSA, KEYS, MCP, PLAIN, RING, SIGNED, own
+from tests.conformance.files import ECDSA, KEYS, MCP, PLAIN, RING, SIGNED, own
 
 from undersigned import Signer, profiles
 from undersigned.conformance import resigning
@@ -25,7 +25,7 @@ def compared(given: Vector) -> list:
 
 
 def differing(given: Vector) -> set[str]:
-    return {found.what for found in compared(given) if found is not None}
+    return {found.subject for found in compared(given) if found is not None}
 
 
 @pytest.mark.parametrize(
@@ -45,37 +45,37 @@ def differing(given: Vector) -> set[str]:
         ("unknown-digest-beside", 5),
     ],
 )
-def test_as_much_is_signed_again_as_a_signer_would_spell_so(name, comparisons):
+def test_only_parts_in_our_signers_spelling_are_signed_again(name, comparisons):
     assert compared(vector(f"{FOLDER}/{name}.json")) == [None] * comparisons
 
 
-def test_a_digest_in_the_spelling_no_signer_writes_is_not_made_again():
+def test_digest_in_another_spelling_is_not_made_again():
     assert compared(vector("request-signing/positive/digest-in-base64.json", LEGACY)) == [None] * 5
     assert compared(vector("request-signing/positive/sha-512.json", LEGACY)) == [None] * 6
 
 
-def test_fields_that_hold_the_signature_itself_are_not_signed_again():
+def test_covered_signature_fields_are_not_signed_again():
     document = own(SIGNED)
     headers = document["request"]["headers"]
     headers["Signature-Input"] = headers["Signature-Input"].replace(
         '"content-digest")', '"content-digest" "signature")'
     )
-    # Nobody can have signed that: it is compared as the text it is.
+    # No one can have signed that, so it is compared as text.
     given = Vector("own", Document(document), PLAIN, RING)
     found = list(signed_again(given, document["expected_signature_base"]))
     assert len(found) == 2
 
 
-def test_a_private_half_of_another_key_is_found():
+def test_wrong_private_key_is_found():
     jwks = {jwk["kid"]: jwk for jwk in own(KEYS)["keys"]}
     given = vector(SIGNED)
     other = Vector("own", given.document, PLAIN, KeyRing((Document({**jwks["own-revoked"], "kid": "own-buyer"}),)))
     found = signed_again(other, given.result().signature.signature_base)
-    assert {difference.what for difference in found if difference} == {"Signature, signed again"}
+    assert {difference.subject for difference in found if difference} == {"Signature, signed again"}
 
 
 class Tampered(Signer):
-    """A signer that gets one thing wrong."""
+    """A signer with one fault."""
 
     wrong = ""
 
@@ -87,7 +87,7 @@ class Tampered(Signer):
 
 
 @pytest.mark.parametrize(
-    ("path", "wrong", "what"),
+    ("path", "wrong", "subject"),
     [
         (SIGNED, "base", {"signature base, signed again", "signature base, verified again"}),
         (SIGNED, "Signature-Input", {"Signature-Input, signed again", "request, signed and verified again"}),
@@ -96,11 +96,11 @@ class Tampered(Signer):
         (ECDSA, "Signature", {"request, signed and verified again"}),
     ],
 )
-def test_whatever_a_signer_gets_wrong_is_found(path, wrong, what, monkeypatch):
+def test_any_fault_of_the_signer_is_found(path, wrong, subject, monkeypatch):
     monkeypatch.setattr(Tampered, "wrong", wrong)
     monkeypatch.setattr(resigning, "Signer", Tampered)
-    assert differing(vector(path)) == what
+    assert differing(vector(path)) == subject
 
 
-def test_the_state_of_a_vector_is_fresh_for_what_is_verified_again():
+def test_request_signed_again_is_verified_in_a_new_state():
     assert differing(vector("request-signing/mcp/positive/signed-call.json", MCP)) == set()

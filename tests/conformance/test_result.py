@@ -12,7 +12,7 @@ REQUIRED = Policy(required_for=["create_media_buy"])
 UNSIGNED = Request("POST", URL, [JSON_FIELD], BODY)
 
 
-def test_a_request_that_holds_goes_on_with_its_signature_and_operation():
+def test_accepted_request_has_its_signature_and_operation():
     result = verify(verifier(), signed_request(), policy=REQUIRED)
     assert (result.error, result.source, result.admitted.operation.name) == (
         None,
@@ -22,34 +22,34 @@ def test_a_request_that_holds_goes_on_with_its_signature_and_operation():
     assert result.signature.content == Content([BODY])
 
 
-def test_without_a_policy_every_request_has_to_be_signed():
+def test_every_request_must_be_signed_without_a_policy():
     assert verify(verifier(), signed_request(), policy=None).source == "signature"
     assert verify(verifier(), UNSIGNED, policy=None).error.code == "request_signature_required"
 
 
-def test_a_refused_request_has_no_signature_and_says_nothing_of_the_caller():
+def test_rejected_request_has_no_signature_and_no_caller():
     result = verify(verifier(), UNSIGNED, policy=REQUIRED)
     assert (result.admitted, result.signature, result.source) == (None, None, "none")
     assert result.error.code == "request_signature_required"
 
 
 @pytest.mark.parametrize("policy", [REQUIRED, WARN])
-def test_another_credential_counts_only_where_it_is_asked_for(policy):
+def test_fallback_counts_only_when_the_policy_asks_for_it(policy):
     result = verify(verifier(), UNSIGNED, policy=policy, fallback=True)
     assert (result.error, result.source) == (None, "fallback" if policy is REQUIRED else "none")
 
 
-def test_a_failed_signature_is_forgiven_or_refused_by_the_gate():
+def test_failed_signature_is_accepted_with_a_warning_or_rejected_by_the_gate():
     request = changed(signed_request(), body=BODY + b" ")
     forgiven = verify(verifier(), request, policy=WARN, fallback=True)
     assert (forgiven.source, forgiven.admitted.warning.code) == ("fallback", "request_signature_digest_mismatch")
     assert verify(verifier(), request, policy=WARN).error.code == "request_signature_digest_mismatch"
     broken = with_field(request, "signature", None)
-    refused = verify(verifier(), broken, policy=WARN, fallback=True)
-    assert (refused.error.code, refused.source) == ("request_signature_header_malformed", "none")
+    rejected = verify(verifier(), broken, policy=WARN, fallback=True)
+    assert (rejected.error.code, rejected.source) == ("request_signature_header_malformed", "none")
 
 
-def test_the_verifier_is_not_shown_the_body_before_it_asks(monkeypatch):
+def test_verifier_gets_the_body_only_when_it_asks(monkeypatch):
     asked: list[bytes] = []
     judging = verifier()
     authenticate = type(judging).authenticate

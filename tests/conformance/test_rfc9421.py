@@ -1,9 +1,9 @@
-"""Cases of RFC 9421 of our own, each right, and then wrong in one place."""
+"""Our own cases of RFC 9421: each one right, and then wrong in one place."""
 
 from __future__ import annotations
 
 import pytest
-from tests.conformance.laid import COMPONENT, message
+from tests.conformance.files import COMPONENT, message
 from tests.vectors.recipes.keys import BUYER, BUYER_P256
 
 from undersigned.conformance import grade
@@ -36,13 +36,13 @@ def vector(pair=BUYER, **changes) -> RFC9421Case:
 
 
 @pytest.mark.parametrize("given", [component(), base(), vector(), vector(BUYER_P256)])
-def test_a_case_that_is_right_has_no_difference(given):
+def test_correct_case_has_no_difference(given):
     assert (given.set_aside, given.signature_set_aside) == ("", "")
     assert grade(given).difference is None
 
 
 @pytest.mark.parametrize(
-    ("given", "what"),
+    ("given", "subject"),
     [
         (component(expected_line='"@path": /q'), "component"),
         (base(expected_base=BASE.replace("a, b", "a,b")), "signature base"),
@@ -52,12 +52,12 @@ def test_a_case_that_is_right_has_no_difference(given):
         (vector(BUYER_P256, key=BUYER.kid, alg="ed25519"), "signature valid"),
     ],
 )
-def test_a_case_that_is_wrong_in_one_place_is_found_there(given, what):
-    assert grade(given).difference.what == what
+def test_wrong_case_has_its_difference_in_that_place(given, subject):
+    assert grade(given).difference.subject == subject
 
 
 @pytest.mark.parametrize("identifier", ['"x-absent"', '"@own"', '"@method'])
-def test_an_error_is_expected_or_found(identifier):
+def test_error_is_a_result_to_compare(identifier):
     assert grade(component(component=identifier, error="unresolvable", expected_line=None)).passed
     difference = grade(component(component=identifier)).difference
     assert (difference.expected, difference.found) == ('"@path": /p', "an error")
@@ -65,16 +65,16 @@ def test_an_error_is_expected_or_found(identifier):
     assert grade(component(error="unresolvable")).difference.found == '"@path": /p'
 
 
-def test_what_is_not_a_request_and_what_the_profiles_refuse_is_set_aside():
+def test_responses_and_cases_that_the_profiles_reject_are_set_aside():
     assert component(message=message(kind="response")).set_aside == RESPONSE
     assert component(id="2.2.1-lowercase-method").set_aside == METHOD_CASE
 
 
-def test_a_signature_by_another_algorithm_is_set_aside_and_its_base_compared():
+def test_signature_by_another_algorithm_is_set_aside_but_its_base_compared():
     given = vector(alg="rsa-pss-sha512")
     assert (given.set_aside, given.signature_set_aside) == ("", OTHER_ALGORITHM)
     assert grade(given).passed
-    assert grade(vector(alg="rsa-pss-sha512", signature_base="x")).difference.what == "signature base"
+    assert grade(vector(alg="rsa-pss-sha512", signature_base="x")).difference.subject == "signature base"
 
 
 @pytest.mark.parametrize(
@@ -83,9 +83,9 @@ def test_a_signature_by_another_algorithm_is_set_aside_and_its_base_compared():
         (component(message=None), "message is not an object"),
         (component(message={}), "method is not a string"),
         (component(component=None), "component is not a string"),
-        (component(component='"a" "b"'), "component is not one identifier"),
-        (component(component=""), "component is not one identifier"),
-        (base(label="other"), "label names no member"),
+        (component(component='"a" "b"'), "component must be exactly one identifier"),
+        (component(component=""), "component must be exactly one identifier"),
+        (base(label="other"), "label is not a member"),
         (base(message=message()), "an error"),
         (vector(key="nobody"), "nobody is not an object"),
         (vector(alg=None), "alg is not a string"),
@@ -93,6 +93,6 @@ def test_a_signature_by_another_algorithm_is_set_aside_and_its_base_compared():
         (vector(valid=None), "valid is not true or false"),
     ],
 )
-def test_a_case_that_is_none_is_a_failure_that_says_why(given, fault):
+def test_malformed_case_fails_with_its_fault(given, fault):
     assert given.set_aside == ""
     assert grade(given).difference.found.startswith(fault)

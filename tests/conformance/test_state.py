@@ -24,7 +24,7 @@ def full(given: State, keyid: str) -> bool:
     return given.store().full(keyid, now=NOW, caps=given.caps(CAPS))
 
 
-def test_an_empty_state_has_nothing_spent_nothing_revoked_and_room():
+def test_empty_state_has_no_nonces_no_revocations_and_free_caps():
     empty = state()
     assert (claim(empty, "k", "n"), full(empty, "k"), empty.caps(CAPS)) == ("fresh", False, CAPS)
     assert empty.revocations() is None
@@ -32,13 +32,13 @@ def test_an_empty_state_has_nothing_spent_nothing_revoked_and_room():
     assert empty.fallback is False
 
 
-def test_a_state_starts_afresh_each_time():
+def test_state_is_new_each_time():
     given = state()
     assert [claim(given, "k", "n"), claim(given, "k", "n")] == ["fresh", "fresh"]
 
 
 @pytest.mark.parametrize("entry", [{"keyid": "k", "nonce": "n"}, {"keyid": "k", "nonce": "n", "ttl_seconds": 1}])
-def test_an_entry_of_the_replay_cache_is_spent(entry):
+def test_entry_of_the_replay_cache_is_a_used_nonce(entry):
     given = state(replay_cache_entries=[entry])
     assert (claim(given, "k", "n"), claim(given, "k", "o"), claim(given, "l", "n")) == ("seen", "fresh", "fresh")
 
@@ -46,22 +46,22 @@ def test_an_entry_of_the_replay_cache_is_spent(entry):
 @pytest.mark.parametrize(
     "members", [{"per_keyid_cap_filled_for": "k"}, {"replay_cache_per_keyid_cap_hit": {"keyid": "k"}}]
 )
-def test_a_cap_of_a_key_is_reached_for_that_key(members):
+def test_cap_of_a_key_is_reached_for_that_key_only(members):
     given = state(**members)
     assert (full(given, "k"), full(given, "l")) == (True, False)
 
 
-def test_a_cap_of_all_keys_is_reached_for_every_key():
+def test_total_cap_is_reached_for_every_key():
     given = state(replay_cache_total_cap_hit=True)
     assert (full(given, "k"), full(given, "l"), claim(given, "k", "n")) == (True, True, "full")
 
 
-def test_a_cap_that_is_reached_meanwhile_shows_at_the_claim_alone():
+def test_cap_reached_meanwhile_appears_at_the_claim_only():
     given = state(replay_cache_cap_hit_meanwhile={"keyid": "k"})
     assert (full(given, "k"), claim(given, "k", "n")) == (False, "full")
 
 
-def test_a_source_that_is_down_raises():
+def test_source_raises_when_it_is_down():
     down = state(key_source_down=True, replay_store_down=True)
     with pytest.raises(ConnectionError):
         down.keys(KEYS).find("k")
@@ -71,14 +71,14 @@ def test_a_source_that_is_down_raises():
         claim(down, "k", "n")
 
 
-def test_the_clock_stands_until_the_content_has_been_read():
+def test_clock_is_fixed_until_the_content_was_read():
     clock = state().clock()
     assert [clock(), clock(), clock()] == [NOW, NOW, NOW]
     clock = state(now_when_read=NOW + 5).clock()
     assert [clock(), clock(), clock()] == [NOW, NOW + 5, NOW + 5]
 
 
-def test_a_revocation_list_is_of_keys_of_an_age_or_as_published():
+def test_revocation_list_comes_from_keys_age_or_publication():
     assert state(revoked_kids=["k"]).revocations().revoked == {"k"}
     assert not state(revocation_list_stale_seconds=2400).revocations().is_stale(NOW)
     assert state(revocation_list_stale_seconds=2401).revocations().is_stale(NOW)
@@ -89,13 +89,13 @@ def test_a_revocation_list_is_of_keys_of_an_age_or_as_published():
 
 
 @pytest.mark.parametrize("time", ["yesterday", "2026-04-18T14:00:00", "", "9999999-01-01T00:00:00Z"])
-def test_a_time_that_is_none_is_refused(time):
+def test_malformed_time_is_rejected(time):
     published = {"revoked_kids": [], "updated": time, "next_update": "2026-04-18T14:15:00Z"}
     with pytest.raises(MalformedVector, match="a time of revocation_list"):
         state(revocation_list=published).revocations()
 
 
-def test_a_list_that_ends_before_it_begins_is_refused():
+def test_revocation_list_is_rejected_when_it_ends_before_it_begins():
     published = {"revoked_kids": [], "updated": "2026-04-18T14:15:00Z", "next_update": "2026-04-18T14:00:00Z"}
     with pytest.raises(ConfigurationError, match="next_update"):
         state(revocation_list=published).revocations()

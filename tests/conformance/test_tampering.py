@@ -23,7 +23,7 @@ GOOD = Facts(
 
 
 def step(facts: Facts) -> object:
-    """The step that refuses the request, or None."""
+    """Return the step that rejects the request, or None."""
     verifier = Verifier(facts.profile, keys=KEYS, replay=MemoryReplayStore(), clock=lambda: NOW)
     try:
         verifier.verify(facts.request())
@@ -35,12 +35,12 @@ def step(facts: Facts) -> object:
 @pytest.mark.parametrize("profile", [profiles.ADCP_3_1, profiles.ADCP_3_2])
 @pytest.mark.parametrize("rpc", [False, True])
 @pytest.mark.parametrize("has_body", [False, True])
-def test_a_request_of_which_all_is_well_is_accepted(profile, rpc, has_body):
+def test_untampered_request_is_accepted(profile, rpc, has_body):
     assert step(replace(GOOD, profile=profile, rpc=rpc, has_body=has_body)) is None
 
 
 @pytest.mark.parametrize(
-    ("changes", "refusal"),
+    ("changes", "expected"),
     [
         ({"signed": False}, 0),
         ({"paired": False}, 1),
@@ -54,18 +54,18 @@ def test_a_request_of_which_all_is_well_is_accepted(profile, rpc, has_body):
         ({"profile": replace(profiles.ADCP_3_1, digest="forbidden")}, 6),
     ],
 )
-def test_one_fact_is_refused_at_its_own_step(changes, refusal):
-    assert step(replace(GOOD, **changes)) == refusal
+def test_each_fact_is_rejected_at_its_own_step(changes, expected):
+    assert step(replace(GOOD, **changes)) == expected
 
 
-def test_the_operation_stays_whatever_is_changed():
+def test_operation_stays_when_the_request_is_changed():
     rewritten = replace(GOOD, profile=profiles.ADCP_3_1, covers_digest=False, signature_valid=False).request()
     assert rewritten.url.partition("?")[0].endswith(f"/{OPERATION}")
     assert replace(GOOD, rpc=True, digest_matches=False).request().content.json()["method"] == METHOD
 
 
 @pytest.mark.parametrize("rpc", [False, True])
-def test_the_content_says_what_the_facts_say(rpc):
+def test_content_follows_the_facts(rpc):
     request: Request = replace(GOOD, rpc=rpc, version="3.1", registers_webhook=True).request()
     members = request.content.json()["params"] if rpc else request.content.json()
     assert members["adcp_version"] == "3.1"
@@ -73,5 +73,5 @@ def test_the_content_says_what_the_facts_say(rpc):
     assert not registers_authentication(replace(GOOD, rpc=rpc).request().content.json(), itself=False)
 
 
-def test_the_same_facts_give_the_same_bytes():
+def test_equal_facts_give_equal_bytes():
     assert GOOD.request() == GOOD.request()

@@ -29,7 +29,7 @@ REWRITTEN = [
         "/a+b:c@d",
     ),
 ]
-LONE_QUESTION_MARK = ("a question mark without a query", "the ?  is lost", "/a?", "/a")
+LONE_QUESTION_MARK = ("a question mark without a query", "the ? is lost", "/a?", "/a")
 
 
 @pytest.fixture

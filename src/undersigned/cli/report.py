@@ -81,7 +81,7 @@ class Report:
         for aside in self.set_aside:
             _print(console, f"  {printable(aside.name)}: {aside.count} {aside.reason}")
         for name, vector, difference in self._differences():
-            _print(console, f"\nFAILED {printable(name)}: {printable(vector)}: {difference.what}", "bold red")
+            _print(console, f"\nFAILED {printable(name)}: {printable(vector)}: {difference.subject}", "bold red")
             _show_difference(console, difference)
         console.print()
         console.print(self.summary)
@@ -99,7 +99,7 @@ class Report:
                 {
                     "set": name,
                     "vector": vector,
-                    "what": difference.what,
+                    "subject": difference.subject,
                     "expected": difference.expected,
                     "found": difference.found,
                     "first_differing_byte": difference.byte,

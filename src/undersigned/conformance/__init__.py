@@ -1,7 +1,7 @@
-"""Conformance: published vectors, run through the library and compared to the byte.
+"""Conformance: run published vectors through the library and compare the results to the byte.
 
-`find` reads what a directory holds, `grade` runs one vector of it. Request vectors are judged by the gate that the
-middlewares drive; whatever stands in the directory, nothing but a grade comes out.
+`find` reads the vectors in a directory, and `grade` runs one of them. Request vectors are verified by the gate that the
+middlewares use. Any directory gives grades, never an exception.
 """
 
 from undersigned.conformance.corpus import Corpus, SetAside, VectorSet, find

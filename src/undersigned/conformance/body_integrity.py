@@ -1,4 +1,4 @@
-"""Body integrity: facts about a request, each made real, signed and changed, and judged by the gate."""
+"""Body integrity: facts about a request, from which a request is made, signed, changed and verified."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ _PROFILES = {"3.1": profiles.ADCP_3_1, "3.2": profiles.ADCP_3_2}
 
 @dataclass(frozen=True, slots=True)
 class BodyIntegrityFact:
-    """One case. Its request is signed with a key of our own, which is fixed, public and trusted by nobody else.
+    """A case: its request is signed with a fixed, public key of our own that only this package trusts.
 
-    Ours beside the published members: the `mode` `none`, where no list names the operation, and `registers_webhook`,
-    where the content registers a webhook with credentials of its own.
+    We add two values to the published members. The `mode` `none` means that no list contains the operation.
+    `registers_webhook` means that the content registers a webhook with its own credentials.
     """
 
     name: str
     document: Document
 
     def differences(self) -> Iterator[Difference | None]:
-        """Compare the action, the code, what says who the caller is, and whether it is a verified signer."""
+        """Compare the action, the code, the source of the caller's identity, and whether the signer is verified."""
         expected = self.document.document("expected")
         result = self.result()
         wanted, note = expected.text("action"), ""
         action, code = _action(result, unauthenticated=wanted == "reject_unauthenticated"), "none"
         if result.error is not None:
-            note = f"refused at step {result.error.step}: {result.error.detail}"
+            note = f"rejected at step {result.error.step}: {result.error.detail}"
             code = result.error.code
         yield Difference.between("action", wanted, action, note=note)
         if "error_code" in expected:
@@ -60,7 +60,7 @@ class BodyIntegrityFact:
         )
 
     def result(self) -> Result:
-        """Return what becomes of the request that the facts describe."""
+        """Return the result for the request that the facts describe."""
         fallback = self.document.flag("fallback_auth_valid")
         return verify(self.verifier(), self.request(), policy=self.policy, fallback=fallback)
 
@@ -70,21 +70,21 @@ class BodyIntegrityFact:
 
     @property
     def profile(self) -> Profile:
-        """The endpoint's profile: its configuration, whatever the body says of itself."""
+        """Return the endpoint's profile, which is its configuration and does not depend on the body."""
         version = self.document.text("endpoint_profile")
         if version not in _PROFILES:
             raise MalformedVector("endpoint_profile is not 3.1 or 3.2")
         profile = _PROFILES[version]
-        # A profile refuses any other policy than its three.
+        # The profile itself rejects an unknown digest policy.
         digest = cast("DigestPolicy", self.document.text("legacy_digest_policy", profile.digest))
         return replace(profile, digest=digest)
 
     @property
     def policy(self) -> Policy:
-        """The endpoint's policy: one list that names the operation, or the method."""
+        """Return the endpoint's policy: a single list that contains the operation or the method."""
         mode = self.document.text("mode")
         if mode != "none" and mode.removeprefix(_METHODS) not in _LISTS:
-            raise MalformedVector("mode is none of the policy's lists")
+            raise MalformedVector("mode is not one of the policy's lists")
         return Policy(
             required_for=[OPERATION] if mode == "required_for" else (),
             warn_for=[OPERATION] if mode == "warn_for" else (),
@@ -118,7 +118,7 @@ class BodyIntegrityFact:
 
 
 def _action(result: Result, *, unauthenticated: bool) -> str:
-    """Return what was done with a request; a refusal that blames the caller may be told as unauthenticated."""
+    """Return the action of a result. `unauthenticated` selects the name for a rejection that the caller caused."""
     if result.admitted is not None:
         return "accept" if result.admitted.warning is None else "accept_with_warning"
     ours = isinstance(result.error, VerificationUnavailable)

@@ -1,4 +1,4 @@
-"""Canonicalization cases: a URL and its canonical form, or its refusal."""
+"""Canonicalization cases: a URL with its canonical form or its error."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ _PREFIX = "request_"
 
 @dataclass(frozen=True, slots=True)
 class CanonicalizationCase:
-    """One case. `received`, ours, says that the URL came from a peer; `refused_by`, ours, the rule that refuses it."""
+    """A case. Our own `received` means that the URL comes from a peer; our own `refused_by` names the expected rule."""
 
     name: str
     document: Document
 
     def differences(self) -> Iterator[Difference | None]:
-        """Compare target URI and authority, or the code of the refusal; a canonical form stays as it is."""
+        """Compare target URI and authority, or the error code. A canonical form must be its own canonical form."""
         case = self.document
-        refused = case.flag("reject", default=False)
-        expected = f"refused with {case.text('expected_error_code')}" if refused else case.text("expected_target_uri")
+        rejected = case.flag("reject", default=False)
+        expected = f"rejected with {case.text('expected_error_code')}" if rejected else case.text("expected_target_uri")
         try:
             canonical = canonicalize(case.text("input_url"), received=case.flag("received", default=False))
         except MalformedURL as malformed:
             note = f"the rule {malformed.rule}: {malformed}"
-            yield Difference.between("outcome", expected, f"refused with {_PREFIX}{malformed.code}", note=note)
+            yield Difference.between("outcome", expected, f"rejected with {_PREFIX}{malformed.code}", note=note)
             if "refused_by" in case:
                 yield Difference.between("rule", case.text("refused_by"), malformed.rule)
             return

@@ -1,4 +1,4 @@
-"""Corpora: the sets of vectors that a directory holds, and what in it is not run."""
+"""Corpora: the sets of vectors in a directory, and the vectors that are not run."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ENDPOINTS: Mapping[str, Endpoint] = {
     f"{REQUESTS}/a2a": Endpoint(profiles.ADCP_3_2, A2AResolver()),
     WEBHOOKS: Endpoint(profiles.ADCP_WEBHOOK, PathResolver()),
 }
-"""The endpoint that the request vectors of a directory are for."""
+"""The endpoint that receives the request vectors of each directory."""
 
 _RFC9421 = "rfc9421_vectors.json"
 _WEB_BOT_AUTH = "web_bot_auth_vectors.json"
@@ -46,11 +46,11 @@ _UNKNOWN = "JSON files that no set is read from"
 
 @dataclass(frozen=True, slots=True)
 class VectorSet:
-    """Vectors that stand together.
+    """The vectors of one directory or file.
 
     Attributes:
-        name: where they stand in the directory.
-        vectors: what is graded.
+        name: the path in the corpus.
+        vectors: the vectors to grade.
     """
 
     name: str
@@ -59,12 +59,12 @@ class VectorSet:
 
 @dataclass(frozen=True, slots=True)
 class SetAside:
-    """Vectors that are not run and count nowhere.
+    """Vectors that are not run and not counted.
 
     Attributes:
-        name: where they stand in the directory.
-        count: how many they are.
-        reason: why they are not run.
+        name: the path in the corpus.
+        count: the number of vectors.
+        reason: the reason why they are not run.
     """
 
     name: str
@@ -74,28 +74,28 @@ class SetAside:
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """What a directory holds."""
+    """The vectors in a directory."""
 
     sets: Sequence[VectorSet]
     set_aside: Sequence[SetAside]
 
     def __len__(self) -> int:
-        """Return how many vectors are run."""
+        """Return the number of vectors that are run."""
         return sum(len(vectors.vectors) for vectors in self.sets)
 
     def __getitem__(self, name: str) -> VectorSet:
-        """Return the set of that name; an empty one where the directory has none."""
+        """Return the set of that name, or an empty set if there is none."""
         return next((found for found in self.sets if found.name == name), VectorSet(name, ()))
 
 
 def find(directory: Path) -> Corpus:
-    """Find the vectors in a directory, or in the directories in it.
+    """Find the vectors in a directory or in its subdirectories.
 
-    A directory has vectors that holds `request-signing` or `webhook-signing`; `rfc9421_vectors.json` and
-    `web_bot_auth_vectors.json` are read where they stand. What cannot be read becomes a vector that fails.
+    A directory with vectors contains `request-signing` or `webhook-signing`. The files `rfc9421_vectors.json` and
+    `web_bot_auth_vectors.json` are also read. A file that cannot be read becomes a vector that fails.
 
     Raises:
-        OSError: a directory cannot be listed.
+        OSError: a directory cannot be read.
     """
     roots = [path for path in (directory, *sorted(directory.iterdir())) if _is_root(path)]
     found = [_signing_root(root, "" if root == directory else f"{root.name}/") for root in roots]
@@ -153,7 +153,7 @@ def _vector(path: Path, endpoint: Endpoint, ring: KeyRing) -> Gradable:
 
 
 def _cases(path: Path, make: Callable[[Document], Iterator[Gradable]]) -> list[Gradable]:
-    """Return the cases of a file; where it cannot be read, those before the fault and the fault."""
+    """Return the cases of a file. If a part cannot be read, return the cases before it and the fault."""
     cases: list[Gradable] = []
     try:
         cases.extend(make(_read(path)))
@@ -185,14 +185,14 @@ def _method_names(document: Document) -> Iterator[Gradable]:
 
 
 def _named(document: Document, member: str, name: str) -> Iterator[tuple[Document, str]]:
-    """Yield the objects of a list, each with its name; one that names itself by no string is called by its place."""
+    """Yield the objects of a list, each with its name. An object without a name in a string gets its index as name."""
     for index, case in enumerate(document.documents(member)):
         given = case.members.get(name)
         yield case, given if isinstance(given, str) else f"{member}[{index}]"
 
 
 def _flat_files(directory: Path) -> list[Corpus]:
-    """Read the two files of RFC 9421 signatures; the keys of both stand in the first."""
+    """Read the two files of RFC 9421 signatures. The first file contains the keys for both."""
     rfc9421, web_bot_auth = directory / _RFC9421, directory / _WEB_BOT_AUTH
     keys = _members(rfc9421).optional("keys")
     other = [value for name, value in _members(web_bot_auth).members.items() if name != "vectors"]
@@ -220,7 +220,7 @@ def _flat_file(path: Path, kinds: Iterable[Kind], keys: Document) -> Corpus:
 
 
 def _members(path: Path) -> Document:
-    """Return what a file holds; nothing where it is not there, or where grading it will say what is wrong."""
+    """Return the content of a file, or an empty document if the file is missing or grading it will report the fault."""
     try:
         return _read(path)
     except MalformedVector:

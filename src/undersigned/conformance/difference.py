@@ -1,4 +1,4 @@
-"""Differences: what a vector expects, what was found instead, and where the two part."""
+"""Differences between an expected and a found text."""
 
 from __future__ import annotations
 
@@ -7,33 +7,33 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Two texts that should have been one.
+    """A difference between two texts that should be equal.
 
     Attributes:
-        what: what differs, such as `code` or `signature base`.
-        expected: the vector's, or "" where it expects nothing because it cannot be read.
-        found: ours. Both may hold text from the vector's file; escape them before they are shown.
-        note: one sentence on how ours came to be, or "".
+        subject: the subject of the comparison, such as `code` or `signature base`.
+        expected: the vector's text, or "" if the vector cannot be read.
+        found: our text. Both texts may contain text from the vector's file, so escape them before showing them.
+        note: a sentence about the origin of the found text, or "".
     """
 
-    what: str
+    subject: str
     expected: str
     found: str
     note: str = ""
 
     @classmethod
-    def between(cls, what: str, expected: str, found: str, *, note: str = "") -> Difference | None:
-        """Return the difference of two texts, or None where they are one."""
-        return None if expected == found else cls(what, expected, found, note)
+    def between(cls, subject: str, expected: str, found: str, *, note: str = "") -> Difference | None:
+        """Return the difference between two texts, or None if they are equal."""
+        return None if expected == found else cls(subject, expected, found, note)
 
     @property
     def character(self) -> int:
-        """The index of the first character that differs; of the end, where one text is the start of the other."""
+        """Return the index of the first character that differs, or the length of the shorter text if it is a prefix."""
         pairs = zip(self.expected, self.found, strict=False)
         shorter = min(len(self.expected), len(self.found))
         return next((index for index, (left, right) in enumerate(pairs) if left != right), shorter)
 
     @property
     def byte(self) -> int:
-        """The same, counted in bytes of UTF-8; a signature base is ASCII."""
+        """Return the index of the first differing character in bytes of UTF-8. A signature base is ASCII."""
         return len(self.expected[: self.character].encode("utf-8", "surrogatepass"))

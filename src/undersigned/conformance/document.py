@@ -1,4 +1,4 @@
-"""Documents: JSON objects of a vectors directory, read member by member, so that any file may stand there."""
+"""Documents: the JSON objects of a corpus, with readers that check each member."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ if TYPE_CHECKING:
     from undersigned.message.strict_json import JSONValue
 
 MOST = 999_999_999_999_999
-"""The largest integer a document may hold (RFC 8941 section 3.3.1), so that sums of times stay numbers."""
+"""The largest integer in a document (RFC 8941 section 3.3.1), so that sums of times stay valid."""
 
 
 class MalformedVector(UndersignedError, ValueError):
-    """A file, or a member of one, that is not in the vectors' format. The message names it, in our words only."""
+    """Raised when a file or a member does not have the vectors' format. The message names it and quotes none of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A JSON object. Every method raises `MalformedVector` where a member is absent or of another type."""
+    """A JSON object. Every reader raises `MalformedVector` if the member is absent or of another type."""
 
     members: Mapping[str, JSONValue]
 
     @classmethod
     def parse(cls, data: bytes) -> Document:
-        """Return the document that `data` holds.
+        """Parse a document.
 
         Raises:
-            MalformedVector: it is not one JSON object, or one that two parsers could read differently.
+            MalformedVector: `data` is not a JSON object, or parsers would interpret it differently.
         """
         try:
             value = loads(data)
         except AmbiguousJSON as ambiguous:
-            raise MalformedVector(f"the file is not one every parser reads alike: {ambiguous}") from None
+            raise MalformedVector(f"the file is JSON that parsers interpret differently: {ambiguous}") from None
         except json.JSONDecodeError as undecodable:
             raise MalformedVector(f"the file is not JSON from character {undecodable.pos + 1} on") from None
         except UnicodeDecodeError:
@@ -48,11 +48,11 @@ class Document:
         return cls(value)
 
     def __contains__(self, name: object) -> bool:
-        """Return whether there is a member `name` that is not null."""
+        """Return whether the member `name` exists and is not null."""
         return isinstance(name, str) and self.members.get(name) is not None
 
     def text(self, name: str, default: str | None = None) -> str:
-        """Return the string `name`, or `default` where that is given and the member is absent."""
+        """Return the string `name`, or `default` if it is given and the member is absent."""
         value = self.members.get(name)
         if value is None and default is not None:
             return default
@@ -61,7 +61,7 @@ class Document:
         raise MalformedVector(f"{name} is not a string")
 
     def integer(self, name: str, default: int | None = None) -> int:
-        """Return the whole number `name` of at most 15 digits, or `default` where that is given and it is absent."""
+        """Return the integer `name`, of at most 15 digits, or `default` if it is given and the member is absent."""
         value = self.members.get(name)
         if value is None and default is not None:
             return default
@@ -70,7 +70,7 @@ class Document:
         raise MalformedVector(f"{name} is not a whole number from 0 to {MOST}")
 
     def flag(self, name: str, *, default: bool | None = None) -> bool:
-        """Return the boolean `name`, or `default` where that is given and the member is absent."""
+        """Return the boolean `name`, or `default` if it is given and the member is absent."""
         value = self.members.get(name)
         if value is None and default is not None:
             return default
@@ -94,7 +94,7 @@ class Document:
         raise MalformedVector(f"{name} is not an object")
 
     def optional(self, name: str) -> Document:
-        """Return the object `name`; an empty one where it is absent."""
+        """Return the object `name`, or an empty object if it is absent."""
         return self.document(name) if name in self else Document({})
 
     def documents(self, name: str) -> list[Document]:
@@ -106,7 +106,7 @@ class Document:
         return documents
 
     def pairs(self, name: str) -> list[tuple[str, str]]:
-        """Return the (name, value) pairs `name`: an object, or a list of lists where a name may stand twice."""
+        """Return the (name, value) pairs `name`: an object, or a list of pairs in which a name may be repeated."""
         value = self.members.get(name)
         members: list[JSONValue] = [[key, item] for key, item in value.items()] if isinstance(value, dict) else []
         pairs: list[tuple[str, str]] = []
@@ -115,7 +115,7 @@ class Document:
                 case [str(key), str(item)]:
                     pairs.append((key, item))
                 case _:
-                    raise MalformedVector(f"{name} holds something other than a name and its value, both strings")
+                    raise MalformedVector(f"{name} contains an item that is not a pair of strings")
         if not isinstance(value, (dict, list)):
             raise MalformedVector(f"{name} is neither an object nor a list of pairs")
         return pairs

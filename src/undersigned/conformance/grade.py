@@ -1,4 +1,4 @@
-"""Grades: what became of a vector, the first difference at most."""
+"""Grades: the result of a vector, with its first difference."""
 
 from __future__ import annotations
 
@@ -14,42 +14,42 @@ if TYPE_CHECKING:
 
 
 class Gradable(Protocol):
-    """One thing a set expects of the library."""
+    """An expectation that can be graded."""
 
     @property
     def name(self) -> str:
-        """Where it stands in its set; text from the vectors directory."""
+        """Return the name in its set, which is text from the corpus."""
         ...
 
     def differences(self) -> Iterator[Difference | None]:
-        """Compare one thing after the other, each with a difference or None; the first difference ends it.
+        """Compare step by step and yield a difference or None for each step. Grading stops at the first difference.
 
         Raises:
-            MalformedVector: it is not in the vectors' format.
-            ConfigurationError: it wants the library configured as nobody can configure it.
+            MalformedVector: the vector does not have the vectors' format.
+            ConfigurationError: the vector asks for a configuration that the library rejects.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A file, or a part of one, that is no vector and is graded as a failure."""
+    """A file, or a part of one, that is not a vector. It is graded as a failure."""
 
     name: str
     fault: str
 
     def differences(self) -> Iterator[Difference | None]:
-        """Yield what is wrong with it."""
+        """Yield the fault."""
         yield Difference("not a vector", "", self.fault)
 
 
 @dataclass(frozen=True, slots=True)
 class Grade:
-    """What became of one vector.
+    """The result of one vector.
 
     Attributes:
-        name: the vector's.
-        difference: the first difference, or None where there is none.
+        name: the name of the vector.
+        difference: the first difference, or None.
     """
 
     name: str
@@ -57,12 +57,12 @@ class Grade:
 
     @property
     def passed(self) -> bool:
-        """Whether everything is as the vector expects."""
+        """Return whether the library meets all expectations of the vector."""
         return self.difference is None
 
 
 def grade(vector: Gradable) -> Grade:
-    """Run one vector and compare what it gives with what it expects. Nothing is raised."""
+    """Run a vector and compare its results with its expectations. Never raises."""
     return Grade(vector.name, _first_difference(vector))
 
 
@@ -71,5 +71,5 @@ def _first_difference(vector: Gradable) -> Difference | None:
         return next(filter(None, vector.differences()), None)
     except (MalformedVector, ConfigurationError) as wrong:
         return Difference("not a vector", "", str(wrong))
-    except Exception as raised:  # noqa: BLE001 - that no message makes the library raise anything else is graded too
+    except Exception as raised:  # noqa: BLE001 - any other exception of the library is a failure too
         return Difference("raised by the library", "", f"{type(raised).__name__}: {raised}")

@@ -1,4 +1,4 @@
-"""Method names: which JSON-RPC methods a policy may list, and which methods on the wire they match."""
+"""Method names: the JSON-RPC methods that a policy may list, and the methods in requests that they match."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _URL = "https://seller.example.com/rpc"
 
 @dataclass(frozen=True, slots=True)
 class MethodMatch:
-    """Methods that a policy lists, and one on the wire that they match or do not match."""
+    """Methods that a policy lists, and a method in a request that they must match or not match."""
 
     name: str
     declared: Sequence[str]
@@ -38,7 +38,7 @@ class MethodMatch:
     matches: bool
 
     def differences(self) -> Iterator[Difference | None]:
-        """Compare the demand for the method, under each list and each resolver."""
+        """Compare the demand for the method, for each list and each resolver."""
         request = carrying(self.wire)
         for option in OPTIONS:
             for resolver in RESOLVERS:
@@ -49,26 +49,26 @@ class MethodMatch:
 
 @dataclass(frozen=True, slots=True)
 class MethodDeclaration:
-    """A name that no policy may list, in any of the lists, alone or among others."""
+    """A name that a policy must reject in every list, alone and among other names."""
 
     name: str
     method: str
 
     def differences(self) -> Iterator[Difference | None]:
-        """Compare what becomes of each declaration."""
+        """Check that each declaration is rejected."""
         for option in OPTIONS:
             for names in ([self.method], ["tasks/cancel", self.method]):
-                what = f"declaration in protocol_methods_{option}_for"
+                subject = f"declaration in protocol_methods_{option}_for"
                 try:
                     listing(option, names, RESOLVERS[0])
                 except ConfigurationError:
                     yield None
                 else:
-                    yield Difference(what, "refused", "accepted")
+                    yield Difference(subject, "rejected", "accepted")
 
 
 def carrying(method: str) -> Request:
-    """Return a request whose JSON-RPC envelope has that method."""
+    """Return a request whose JSON-RPC envelope contains the method."""
     message = {"message": {"parts": [{"data": {"skill": "get_products"}}]}}
     params = message if method in _WITH_MESSAGE else {}
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
@@ -76,10 +76,10 @@ def carrying(method: str) -> Request:
 
 
 def listing(option: Demand, methods: Sequence[str], resolver: OperationResolver) -> Policy:
-    """Return a policy that lists methods in one of its lists.
+    """Return a policy with methods in one of its lists.
 
     Raises:
-        ConfigurationError: one of them may not be listed.
+        ConfigurationError: one of the methods must not be listed.
     """
     return Policy(
         protocol_methods_required_for=methods if option == "required" else (),

@@ -1,4 +1,4 @@
-"""Signing again: a signer with the vector's key gives the vector's bytes, digest and spelling included."""
+"""Signing again: a signer with the vector's key must reproduce the vector's bytes, with its digest and spelling."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ _DIGESTS: Mapping[str, DigestAlgorithm] = MappingProxyType({"sha-256": "sha-256"
 
 
 def signed_again(vector: Vector, base: str) -> Iterator[Difference | None]:
-    """Sign an accepted vector again and compare.
+    """Sign an accepted vector again and compare the results.
 
-    - Its base: the same signature by Ed25519. One by ECDSA is another each time, so that only a verifier can tell.
-    - Its request, where the Signature-Input is spelled as a signer spells it: the same base, the same fields, and a
-      verifier that accepts them.
-    - Its content, where the digest is in the spelling a signer writes: the same Content-Digest.
+    - The base gives the same signature with Ed25519. An ECDSA signature differs each time, so a verifier checks it.
+    - The request gives the same base and the same fields, if its Signature-Input has the spelling of our signer. A
+      verifier must accept them.
+    - The content gives the same Content-Digest, if the digest has the spelling of our signer.
 
     Args:
-        vector: the vector; its key must have a private half.
+        vector: the vector. Its key must include the private key.
         base: the base that was verified.
     """
     request = vector.request
@@ -59,7 +59,7 @@ def signed_again(vector: Vector, base: str) -> Iterator[Difference | None]:
 
 
 def _is_a_signers(candidate: ParsedSignature) -> bool:
-    """Return whether a signer would write this Signature-Input: bare components, the required ones first."""
+    """Return whether our signer would write this Signature-Input: bare components, the required ones first."""
     components, value = candidate.coverage.components, candidate.request.fields.combined("signature-input") or ""
     names = tuple([component.name for component in components])
     required = candidate.profile.required_components(has_body=candidate.request.has_body)
@@ -86,18 +86,19 @@ def _signed(vector: Vector, candidate: ParsedSignature, key: SigningKey) -> Sign
 
 
 def _verified(vector: Vector, request: Request, signed: SignedFields) -> Difference | None:
-    """Compare what a verifier reads out of the fields that were made with what was signed."""
-    kept = _without(request, _SIGNATURE_FIELDS)
-    again = Request(request.method, request.url, [*kept.fields, *signed.fields], request.body)
+    """Verify the request with the new fields, and compare the bases of signer and verifier."""
+    stripped = _without(request, _SIGNATURE_FIELDS)
+    again = Request(request.method, request.url, [*stripped.fields, *signed.fields], request.body)
     try:
         verified = vector.verifier().verify(again)
     except SignatureError as error:
-        return Difference("request, signed and verified again", "accepted", f"refused with {error.code}", error.detail)
+        found = f"rejected with {error.code}"
+        return Difference("request, signed and verified again", "accepted", found, error.detail)
     return Difference.between("signature base, verified again", signed.signature_base, verified.signature_base)
 
 
 def _is_a_signers_digest(vector: Vector, candidate: ParsedSignature) -> bool:
-    """Return whether a signer would write this Content-Digest: algorithms we know, in the profile's first spelling."""
+    """Return whether our signer would write this Content-Digest: known algorithms, in the profile's first encoding."""
     field = candidate.request.fields.combined("content-digest") or ""
     try:
         members = parse_byte_sequences(field, vector.profile.digest_encodings[0])
@@ -112,16 +113,16 @@ def _digest(vector: Vector, candidate: ParsedSignature, key: SigningKey) -> str:
         _DIGESTS[name] for name in parse_byte_sequences(field, vector.profile.digest_encodings[0])
     ]
     signer = Signer(key, profile=vector.profile, components=["content-digest"], digests=digests)
-    kept = _without(candidate.request, _SIGNATURE_FIELDS | {"content-digest"})
-    return dict(signer.sign(kept, created=candidate.created))["Content-Digest"]
+    stripped = _without(candidate.request, _SIGNATURE_FIELDS | {"content-digest"})
+    return dict(signer.sign(stripped, created=candidate.created))["Content-Digest"]
 
 
 def _field(name: str, request: Request, made: str) -> Difference | None:
-    """Compare a member that was made with the field of the vector, which has it or differs as a whole."""
+    """Compare a new member with the vector's field. If the field lacks it, the whole field is the difference."""
     published = request.fields.combined(name.lower()) or ""
     return Difference.between(f"{name}, signed again", made if made in published else published, made)
 
 
 def _without(request: Request, names: frozenset[str]) -> Request:
-    kept = [(name, value) for name, value in request.fields if name not in names]
-    return Request(request.method, request.url, kept, request.body)
+    fields = [(name, value) for name, value in request.fields if name not in names]
+    return Request(request.method, request.url, fields, request.body)

@@ -1,4 +1,4 @@
-"""Results: what the gate decides about a request whose body is at hand."""
+"""Results: the gate's decision about a request whose body is in memory."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What happened to a request: the gate admitted it, or an error rejected it.
+    """The result for a request: the gate admitted it, or an error rejected it.
 
     Attributes:
         admitted: the admitted request, or None.
@@ -36,19 +36,19 @@ class Result:
 
     @property
     def signature(self) -> VerifiedSignature | None:
-        """The verified signature of an admitted request."""
+        """Return the verified signature of an admitted request."""
         return None if self.admitted is None else self.admitted.signature
 
     @property
     def source(self) -> str:
-        """What says who the caller is: `signature`, `fallback` or `none`."""
+        """Return the source of the caller's identity: `signature`, `fallback` or `none`."""
         if self.signature is not None:
             return "signature"
         return "fallback" if self.admitted is not None and self.fallback else "none"
 
 
 def verify(verifier: Verifier, request: Request, *, policy: Policy | None, fallback: bool = False) -> Result:
-    """Verify a request as the middlewares do, by the same gate, which reads the body only when it needs it.
+    """Verify a request by the gate of the middlewares, which reads the body only when it needs it.
 
     Args:
         verifier: the verifier.

@@ -1,7 +1,7 @@
 """RFC 9421 as data: component values, signature bases and signatures, over the canonical target.
 
-Requests alone are signed and verified here, in origin-form and with two algorithms; what a file holds besides is set
-aside, and so is what the AdCP profiles refuse where the RFC leaves a choice.
+Only requests in origin-form are signed and verified here, with two algorithms. Other cases are set aside. So are cases
+that the AdCP profiles reject although the RFC leaves a choice.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 Kind: TypeAlias = Literal["components", "bases", "vectors"]
 
 RESPONSE = "responses: this library signs and verifies requests"
-UNREGISTERED = "sf of a field that is not registered: its type is known to nobody but the application"
-METHOD_CASE = "methods in lower case: the AdCP profiles want upper case, as servers change the case"
+UNREGISTERED = "sf on an unregistered field: only the application knows its type"
+METHOD_CASE = "methods in lower case: the AdCP profiles require upper case, because servers change the case"
 OTHER_FORM = "targets in absolute-form or asterisk-form: a request is verified in origin-form"
-REPEATED = "repeated labels and parameters: the AdCP profiles refuse them, the RFC lets the last one win"
-OTHER_ALGORITHM = "signatures by algorithms no profile accepts; their bases are compared"
+REPEATED = "repeated labels and parameters: the AdCP profiles reject them; the RFC uses the last one"
+OTHER_ALGORITHM = "signatures by algorithms that no profile accepts; their bases are compared"
 
 SET_ASIDE: Mapping[str, str] = MappingProxyType(
     {
@@ -52,19 +52,19 @@ SET_ASIDE: Mapping[str, str] = MappingProxyType(
         "base-duplicate-param": REPEATED,
     }
 )
-"""The cases that have another answer here than in the file, by their id, and why."""
+"""The ids of the cases whose result here differs from the file, each with the reason."""
 
 ALGORITHMS: Mapping[str, str] = MappingProxyType({"ed25519": "EdDSA", "ecdsa-p256-sha256": "ES256"})
-"""The `alg` of a JWK by the algorithm's name."""
+"""The `alg` of a JWK for each algorithm."""
 
 
 @dataclass(frozen=True, slots=True)
 class RFC9421Case:
-    """One case: of a component, of a base, or of a signature with its base.
+    """A case of a component, of a base, or of a signature with its base.
 
     Attributes:
         name: its kind and id.
-        kind: the list it stands in.
+        kind: the list that contains it.
         document: the case.
         keys: the keys of its file.
     """
@@ -76,7 +76,7 @@ class RFC9421Case:
 
     @property
     def set_aside(self) -> str:
-        """Why it cannot be graded, or ""."""
+        """Return the reason why it cannot be graded, or ""."""
         message = self.document.members.get("message")
         if isinstance(message, dict) and message.get("kind") == "response":
             return RESPONSE
@@ -84,28 +84,28 @@ class RFC9421Case:
 
     @property
     def signature_set_aside(self) -> str:
-        """Why its signature cannot be graded, or ""; its base is compared all the same."""
+        """Return the reason why its signature cannot be graded, or "". Its base is still compared."""
         algorithm = self.document.members.get("alg")
         other = isinstance(algorithm, str) and algorithm not in ALGORITHMS
         return OTHER_ALGORITHM if self.kind == "vectors" and other else ""
 
     def differences(self) -> Iterator[Difference | None]:
-        """Compare the component's line, or the base, and then what its signature is worth."""
+        """Compare the component's line or the base, and then whether the signature is valid."""
         case = self.document
         expected = "an error" if case.text("error", "") else case.text(_EXPECTED[self.kind])
         try:
             found = self.line() if self.kind == "components" else self.base()
-        except (UnresolvableComponent, MalformedField) as refused:
-            yield Difference.between(_WHAT[self.kind], expected, "an error", note=str(refused))
+        except (UnresolvableComponent, MalformedField) as error:
+            yield Difference.between(_SUBJECT[self.kind], expected, "an error", note=str(error))
             return
-        yield Difference.between(_WHAT[self.kind], expected, found)
+        yield Difference.between(_SUBJECT[self.kind], expected, found)
         if self.kind == "vectors" and not self.signature_set_aside:
             valid = str(case.flag("valid")).lower()
             yield Difference.between("signature valid", valid, str(self.verifies(found)).lower())
 
     @property
     def request(self) -> Request:
-        """The request of the case."""
+        """Return the request of the case."""
         sent = self.document.document("message")
         return Request(sent.text("method"), sent.text("target_uri"), sent.pairs("fields"))
 
@@ -113,22 +113,22 @@ class RFC9421Case:
         """Return the line of the case's component.
 
         Raises:
-            MalformedField: the identifier is none.
+            MalformedField: the identifier is malformed.
             UnresolvableComponent: the request has no value for it.
         """
         request = self.request
         components = parse_signature_input(f"s=({self.document.text('component')})")["s"].components
         if len(components) != 1:
-            raise MalformedVector("component is not one identifier")
+            raise MalformedVector("component must be exactly one identifier")
         return f"{components[0].text}: {ComponentValues(request, canonicalize(request.url)).value(components[0])}"
 
     def base(self) -> str:
-        """Return the base of the case's label; raises as `line`."""
+        """Return the base for the case's label; raise the errors of `line`."""
         request, read = self.request, self._input()
         return signature_base(ComponentValues(request, canonicalize(request.url)), read.components, read.text)
 
     def verifies(self, base: str) -> bool:
-        """Return whether the signature of the case's label is its key's over `base`."""
+        """Return whether the signature of the case's label is valid for `base` and the case's key."""
         case = self.document
         published = self.keys.document(case.text("key")).document("jwk").members
         public = {name: member for name, member in published.items() if name != "d"}
@@ -144,13 +144,13 @@ class RFC9421Case:
         members = parse_signature_input(self.request.fields.combined("signature-input") or "")
         label = self.document.text("label")
         if label not in members:
-            raise MalformedVector("label names no member of Signature-Input")
+            raise MalformedVector("label is not a member of Signature-Input")
         return members[label]
 
 
 _EXPECTED: Mapping[Kind, str] = MappingProxyType(
     {"components": "expected_line", "bases": "expected_base", "vectors": "signature_base"}
 )
-_WHAT: Mapping[Kind, str] = MappingProxyType(
+_SUBJECT: Mapping[Kind, str] = MappingProxyType(
     {"components": "component", "bases": "signature base", "vectors": "signature base"}
 )

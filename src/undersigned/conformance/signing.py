@@ -1,4 +1,4 @@
-"""Signing vectors: a request is judged, its base compared, and what was accepted is signed again."""
+"""Signing vectors: a request is verified, its base is compared, and an accepted request is signed again."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _OPERATIONS = ("resolved_operation", "dispatched_operation")
 
 @dataclass(frozen=True, slots=True)
 class SigningVector(Vector):
-    """A request vector of a set, graded through the gate that the middlewares drive."""
+    """A request vector of a set, graded by the gate of the middlewares."""
 
     def differences(self) -> Iterator[Difference | None]:
-        """Compare the outcome, the operation, the base where the message has one, and what signing again gives."""
+        """Compare the outcome, the operation, the base if there is one, and the results of signing again."""
         result, expected = self.result(), self.expected
         yield self._outcome(result)
         if result.error is None:
@@ -49,9 +49,9 @@ class SigningVector(Vector):
             yield from signed_again(self, result.signature.signature_base)
 
     def rebuilt_base(self) -> str | None:
-        """Return the base of the message as step 10 builds it, or None where it is refused before there is one.
+        """Return the base of the message as in step 10, or None if the message is rejected before it has a base.
 
-        Nothing that a base does not need is asked: neither who may have signed it nor what it asks for.
+        Checks that a base does not need are left out, such as the key's owner and the operation.
         """
         request = self.request
         try:
@@ -63,17 +63,17 @@ class SigningVector(Vector):
 
     def _outcome(self, result: Result) -> Difference | None:
         error = result.error
-        expected = _ACCEPTED if self.code is None else f"refused with {self.code}"
+        expected = _ACCEPTED if self.code is None else f"rejected with {self.code}"
         if error is None:
             return Difference.between("outcome", expected, _ACCEPTED)
-        note = f"refused at step {error.step}: {error.detail}"
-        return Difference.between("outcome", expected, f"refused with {error.code}", note=note)
+        note = f"rejected at step {error.step}: {error.detail}"
+        return Difference.between("outcome", expected, f"rejected with {error.code}", note=note)
 
     def _expected_operation(self, member: str) -> str:
         return self.expected.text(member) if member in self.expected else "none"
 
     def _operation(self, result: Result) -> str:
-        """Return the operation the application is handed, or, of a refused request, the one that was judged."""
+        """Return the operation that the application gets, or for a rejected request the operation that was verified."""
         operation: Operation | None = None
         if result.admitted is not None:
             operation = result.admitted.operation

@@ -1,4 +1,4 @@
-"""States: what a verifier's sources hold when a vector's request arrives (`test_harness_state`)."""
+"""States: the content of a verifier's sources when a vector's request arrives (`test_harness_state`)."""
 
 from __future__ import annotations
 
@@ -27,12 +27,15 @@ _MEANWHILE = "replay_cache_cap_hit_meanwhile"
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The state a vector starts from, read afresh for every judging.
+    """The state in which a vector starts, read again for each verification.
 
-    The published members: `replay_cache_entries`, `replay_cache_per_keyid_cap_hit`, `per_keyid_cap_filled_for`,
-    `revocation_list`, `revocation_list_stale_seconds`, `revoked_kids`. Ours besides: `replay_cache_cap_hit_meanwhile`
-    (of a key, between steps 9a and 13), `replay_cache_total_cap_hit` (of all keys together), `now_when_read` (the clock
-    once the content has been read), and the flags `key_source_down`, `replay_store_down` and `fallback_auth_valid`.
+    The published members are `replay_cache_entries`, `replay_cache_per_keyid_cap_hit`, `per_keyid_cap_filled_for`,
+    `revocation_list`, `revocation_list_stale_seconds` and `revoked_kids`. Our own members are:
+
+    - `replay_cache_cap_hit_meanwhile`: a key's cap is reached between steps 9a and 13;
+    - `replay_cache_total_cap_hit`: the cap of all keys together is reached;
+    - `now_when_read`: the clock after the content was read;
+    - the flags `key_source_down`, `replay_store_down` and `fallback_auth_valid`.
     """
 
     document: Document
@@ -40,16 +43,16 @@ class State:
 
     @property
     def fallback(self) -> bool:
-        """Whether another authenticator of the application accepts the caller."""
+        """Return whether another authenticator of the application accepts the caller."""
         return self.document.flag("fallback_auth_valid", default=False)
 
     def clock(self) -> Callable[[], float]:
-        """Return a clock that stands at `reference_now`, and once it was read at `now_when_read`."""
+        """Return a clock that returns `reference_now` once, and then `now_when_read`."""
         times = [self.document.integer("now_when_read", self.now), self.now]
         return lambda: times.pop() if len(times) > 1 else times[0]
 
     def caps(self, caps: Caps) -> Caps:
-        """Return the profile's `caps`, small enough to be filled where the state wants them filled."""
+        """Return the profile's `caps`, reduced to one if the state asks for a full cache."""
         if self.document.flag("replay_cache_total_cap_hit", default=False):
             return replace(caps, total=1)
         return replace(caps, per_key=1) if self._filled() else caps
@@ -68,14 +71,14 @@ class State:
         return store
 
     def keys(self, keys: KeySource) -> KeySource:
-        """Return the key source: `keys`, or one that cannot be asked."""
+        """Return the key source: `keys`, or a source that fails."""
         return cast("KeySource", _Down()) if self.document.flag("key_source_down", default=False) else keys
 
     def revocations(self) -> RevocationList | None:
-        """Return the revocation list, or None where the state has none.
+        """Return the revocation list, or None if the state has none.
 
         Raises:
-            MalformedVector: a time is none.
+            MalformedVector: a time is malformed.
             ConfigurationError: the list contradicts itself.
         """
         if "revocation_list_stale_seconds" in self.document:
@@ -95,7 +98,7 @@ class State:
         return None
 
     def _filled(self) -> list[str]:
-        """Return the keys that a live nonce not the vector's is held for, so that a cap of one is reached."""
+        """Return the keys with a live nonce other than the vector's, so that a cap of one is reached."""
         if self.document.flag("replay_cache_total_cap_hit", default=False):
             return [_OTHER]
         if "per_keyid_cap_filled_for" in self.document:
@@ -105,20 +108,20 @@ class State:
 
 
 class _Down:
-    """A source that cannot be asked."""
+    """A source that always fails."""
 
     def find(self, _keyid: str) -> object:
-        raise ConnectionError("down, as the vector wants it")
+        raise ConnectionError("down, because the vector says so")
 
     def full(self, _keyid: str, **_asked: object) -> object:
-        raise ConnectionError("down, as the vector wants it")
+        raise ConnectionError("down, because the vector says so")
 
     def claim(self, _keyid: str, _nonce: str, **_asked: object) -> object:
-        raise ConnectionError("down, as the vector wants it")
+        raise ConnectionError("down, because the vector says so")
 
 
 class _FilledMeanwhile(MemoryReplayStore):
-    """A store whose cap is reached by another request between the look at it and the claim."""
+    """A store whose cap another request reaches between the check and the claim."""
 
     __slots__ = ()
 
@@ -130,7 +133,7 @@ def _seconds(text: str) -> float:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        raise MalformedVector("a time of revocation_list is not one of ISO 8601") from None
+        raise MalformedVector("a time of revocation_list is not an ISO 8601 time") from None
     if moment.tzinfo is None:
         raise MalformedVector("a time of revocation_list has no UTC offset")
     return moment.timestamp()

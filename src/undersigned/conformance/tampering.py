@@ -1,4 +1,4 @@
-"""Tampering: a request that is signed, and then changed on its way as facts about it say."""
+"""Tampering: a request that is signed and then changed on its way, as described by facts."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _base64url(data: bytes) -> str:
     return base64.urlsafe_b64encode(data).rstrip(b"=").decode("ascii")
 
 
-# Fixed and public, so that the same facts give the same bytes; the verifier that knows it is made beside it.
+# Fixed and public, so that equal facts give equal bytes. Only the verifier below knows the key.
 _PRIVATE = Ed25519PrivateKey.from_private_bytes(b"public and for conformance only.")
 _JWK = {
     "kid": "conformance",
@@ -47,24 +47,24 @@ _JWK = {
 _KEY = SigningKey.from_jwk({**_JWK, "key_ops": ["sign"], "d": _base64url(_PRIVATE.private_bytes_raw())})
 
 KEYS = KeySet.from_jwks({"keys": [{**_JWK, "key_ops": ["verify"]}]})
-"""The key that these requests are signed with."""
+"""The key that signs these requests."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What is so about a request.
+    """The facts about a request.
 
     Attributes:
-        profile: what it is judged by.
-        rpc: whether it is a JSON-RPC request for `METHOD`, or one for `OPERATION` by its path.
+        profile: the profile that verifies it.
+        rpc: whether it is a JSON-RPC request for `METHOD`; otherwise its path names `OPERATION`.
         has_body: whether it has content.
-        version: the release that the content says it is of, or "".
-        registers_webhook: whether the content registers a webhook with credentials of its own.
-        signed: whether it carries a signature.
-        paired: whether Signature-Input stands beside Signature.
+        version: the release that the content names, or "".
+        registers_webhook: whether the content registers a webhook with its own credentials.
+        signed: whether it has a signature.
+        paired: whether it has Signature-Input as well as Signature.
         covers_digest: whether the signature covers the digest of the content.
-        digest_matches: whether Content-Digest is that of the content.
-        signature_valid: whether the signature is over the base the verifier builds.
+        digest_matches: whether Content-Digest matches the content.
+        signature_valid: whether the signature matches the base that the verifier builds.
     """
 
     profile: Profile
@@ -79,7 +79,7 @@ class Facts:
     signature_valid: bool
 
     def request(self) -> Request:
-        """Return a request of which all of this is so."""
+        """Return the request that the facts describe."""
         url, body = _RPC if self.rpc else _PLAIN, self._body()
         fields = [_TYPE] if body else []
         request = Request("POST" if body else "GET", url, fields, body)
@@ -110,7 +110,7 @@ class Facts:
         return Request(request.method, request.url, [*request.fields, *fields], request.body)
 
     def _invalid(self, request: Request, rewritten: bytes) -> Request:
-        """Rewrite what is signed: the content and its digest, or, where no digest is covered, the query."""
+        """Change the signed values: the content and its digest, or the query if no digest is covered."""
         if not (self.covers_digest and rewritten):
             return Request(request.method, f"{request.url}?rewritten", request.fields, request.body)
         digest = content_digest(rewritten, self.profile.digest_encodings[0])
@@ -121,6 +121,6 @@ class Facts:
 def _changed(
     request: Request, *, without: str = "", field: tuple[str, str] | None = None, body: bytes | None = None
 ) -> Request:
-    kept = [(name, value) for name, value in request.fields if name != without]
+    fields = [(name, value) for name, value in request.fields if name != without]
     added = [] if field is None else [field]
-    return Request(request.method, request.url, [*kept, *added], request.body if body is None else body)
+    return Request(request.method, request.url, [*fields, *added], request.body if body is None else body)

@@ -1,4 +1,4 @@
-"""Vectors: a request as data, the endpoint that receives it, and what must become of it."""
+"""Vectors: a request as data, the endpoint that receives it, and the expected result."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
     from undersigned.signature.profile import DigestPolicy, Profile
 
 PRIVATE = "_private_d_for_test_only"
-"""The member of a published test key that holds the private one."""
+"""The member of a published test key that contains the private key."""
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """How the endpoint that a set is about is configured; no message says this of itself.
+    """The configuration of the endpoint for a set. No message contains it.
 
     Attributes:
-        profile: what a signature is judged by.
-        resolver: how an operation is found.
+        profile: the profile that verifies signatures.
+        resolver: the resolver of operations.
     """
 
     profile: Profile
@@ -42,13 +42,13 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class Vector:
-    """One request vector. Every member is read when it is asked for.
+    """A request vector. Each member is read when it is used.
 
     Attributes:
-        name: where it stands in its set, such as `positive/001-basic-post`.
-        document: its file.
-        endpoint: its set's.
-        published: the keys of its set, with their private halves; read only where a vector asks for them.
+        name: the name in its set, such as `positive/001-basic-post`.
+        document: the file.
+        endpoint: the endpoint of its set.
+        published: the keys of its set, with their private keys. They are read only if the vector uses them.
     """
 
     name: str
@@ -58,62 +58,62 @@ class Vector:
 
     @property
     def request(self) -> Request:
-        """The request as the verifier receives it."""
+        """Return the request as the verifier receives it."""
         sent = self.document.document("request")
         try:
             return Request(sent.text("method"), sent.text("url"), sent.pairs("headers"), sent.text("body", ""))
         except UnicodeEncodeError:
-            raise MalformedVector("body holds a lone surrogate, which stands for no bytes") from None
+            raise MalformedVector("body contains a lone surrogate, which UTF-8 cannot encode") from None
 
     @property
     def now(self) -> int:
-        """The verifier's clock."""
+        """Return the time of the verifier's clock."""
         return self.document.integer("reference_now")
 
     @property
     def state(self) -> State:
-        """What the verifier's sources hold."""
+        """Return the state of the verifier's sources."""
         return State(self.document.optional("test_harness_state"), self.now)
 
     @property
     def expected(self) -> Document:
-        """What must become of the request."""
+        """Return the expected outcome."""
         return self.document.document("expected_outcome")
 
     @property
     def accepted(self) -> bool:
-        """Whether it must be accepted."""
+        """Return whether the request must be accepted."""
         return self.expected.flag("success")
 
     @property
     def code(self) -> str | None:
-        """The code it must be refused with, or None."""
+        """Return the code with which the request must be rejected, or None."""
         return None if self.accepted else self.expected.text("error_code")
 
     @property
     def base(self) -> str | None:
-        """The signature base, where the vector gives it."""
+        """Return the expected signature base, or None if the vector has none."""
         name = "expected_signature_base"
         return self.document.text(name) if name in self.document else None
 
     @property
     def label(self) -> str:
-        """The label that must be processed."""
+        """Return the label of the signature that must be verified."""
         return self.expected.text("verified_label", self.endpoint.profile.label)
 
     @property
     def profile(self) -> Profile:
-        """The endpoint's profile under the vector's digest policy, with the caps of its state."""
+        """Return the endpoint's profile with the vector's digest policy and the caps of its state."""
         profile = self.endpoint.profile
         given = self.document.optional("verifier_capability").text("covers_content_digest", profile.digest)
-        # A profile refuses any other policy than its three.
+        # The profile itself rejects an unknown digest policy.
         return replace(profile, digest=cast("DigestPolicy", given), caps=self.state.caps(profile.caps))
 
     @property
     def policy(self) -> Policy | None:
-        """The endpoint's policy; None where the vector has none, so that every request has to be signed.
+        """Return the endpoint's policy, or None if the vector has none and every request must be signed.
 
-        An endpoint whose capability lists methods of JSON-RPC speaks it.
+        If the capability lists JSON-RPC methods, the endpoint uses JSON-RPC.
         """
         if "verifier_capability" not in self.document:
             return None
@@ -134,11 +134,11 @@ class Vector:
 
     @property
     def keys(self) -> KeySet:
-        """The keys the verifier knows."""
+        """Return the keys that the verifier knows."""
         return KeySet.from_jwks({"keys": [dict(jwk.members) for jwk in self._ring.chosen(self._names)]})
 
     def verifier(self) -> Verifier:
-        """Return a verifier over the state the vector starts from."""
+        """Return a verifier in the vector's initial state."""
         state = self.state
         return Verifier(
             self.profile,
@@ -149,11 +149,11 @@ class Vector:
         )
 
     def result(self) -> Result:
-        """Return what becomes of the request."""
+        """Return the result for the request."""
         return verify(self.verifier(), self.request, policy=self.policy, fallback=self.state.fallback)
 
     def signing_key(self, keyid: str) -> SigningKey:
-        """Return the private half of the key `keyid`."""
+        """Return the private key of the key `keyid`."""
         [jwk] = self._ring.chosen([keyid])
         members = jwk.members
         private = {**members, "key_ops": ["sign"], "d": jwk.text(PRIVATE)}
@@ -179,17 +179,17 @@ class KeyRing:
 
     Attributes:
         keys: the JWKs.
-        fault: why there are none, or "".
+        fault: the reason why there are no keys, or "".
     """
 
     keys: Sequence[Document]
     fault: str = ""
 
     def chosen(self, keyids: Sequence[str] | None) -> list[Document]:
-        """Return the keys of those ids; all of them where None is given.
+        """Return the keys with those ids, or all keys if None is given.
 
         Raises:
-            MalformedVector: there is no such key, or there are no keys at all.
+            MalformedVector: a key is missing, or the keys could not be read.
         """
         if self.fault:
             raise MalformedVector(self.fault)
@@ -198,7 +198,7 @@ class KeyRing:
         named = {key.text("kid"): key for key in self.keys}
         missing = [keyid for keyid in keyids if keyid not in named]
         if missing:
-            raise MalformedVector("jwks_ref, or a keyid that signs, names a key that the keys do not have")
+            raise MalformedVector("jwks_ref, or a keyid that signs, is not in the keys of the set")
         return [named[keyid] for keyid in keyids]
 
 

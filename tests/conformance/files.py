@@ -1,4 +1,4 @@
-"""Vectors directories, laid into a temporary one: our own vectors as they are, changed, or foreign."""
+"""Corpora in a temporary directory: our own vectors as they are, changed, or foreign."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ OWN = Path(__file__).resolve().parents[1] / "vectors" / "own"
 KEYS = "request-signing/keys.json"
 SIGNED = "request-signing/profile-3.2/positive/ed25519.json"
 ECDSA = "request-signing/profile-3.2/positive/es256.json"
-REFUSED = "request-signing/profile-3.2/negative/replayed.json"
+REJECTED = "request-signing/profile-3.2/negative/replayed.json"
 UNSIGNED = "request-signing/profile-3.2/positive/path-of-another-operation.json"
 RPC = "request-signing/mcp/positive/signed-call.json"
 
 
 def own(path: str) -> dict:
-    """One of our own documents, to be changed."""
+    """Return one of our own documents, for changes."""
     return json.loads((OWN / path).read_text("utf-8"))
 
 
@@ -37,7 +37,7 @@ COMPONENT = {"component": '"@path"', "expected_line": '"@path": /p'}
 
 
 def message(*fields: list[str], **changes: str) -> dict:
-    """A message of RFC 9421 as data."""
+    """Return a message of RFC 9421 as data."""
     return {
         "kind": "request",
         "method": "GET",
@@ -48,7 +48,7 @@ def message(*fields: list[str], **changes: str) -> dict:
 
 
 def lay(directory: Path) -> Path:
-    """A directory that holds the keys of our own vectors."""
+    """Make a directory with the keys of our own vectors."""
     return lay_files(directory, {KEYS: own(KEYS), "webhook-signing/keys.json": own("webhook-signing/keys.json")})
 
 
@@ -62,14 +62,14 @@ def lay_files(directory: Path, files: dict[str, object]) -> Path:
 
 
 def difference(directory: Path, path: str, content: object) -> Difference | None:
-    """The first difference of a document, at its path beside the keys."""
+    """Return the first difference of a document, written to its path next to the keys."""
     lay_files(lay(directory), {path: content})
     [found] = [vector for found in find(directory).sets for vector in found.vectors]
     return grade(found).difference
 
 
-def told(directory: Path, path: str, content: object) -> tuple[str, str, str]:
-    """What differs in it, the expected and the found."""
+def difference_of(directory: Path, path: str, content: object) -> tuple[str, str, str]:
+    """Return the subject, the expected and the found text of the first difference."""
     found = difference(directory, path, content)
     assert found is not None
-    return found.what, found.expected, found.found
+    return found.subject, found.expected, found.found

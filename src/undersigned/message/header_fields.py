@@ -55,12 +55,13 @@ class HeaderFields:
 
     lines: tuple[tuple[str, str], ...]
     are_valid: bool = dataclasses.field(compare=False)
-    _values: Mapping[str, tuple[str, ...]] = dataclasses.field(compare=False)
+    _combined: Mapping[str, str] = dataclasses.field(compare=False)
+    _repeated: Mapping[str, tuple[str, ...]] = dataclasses.field(compare=False)
 
     def __init__(self, headers: Headers = ()) -> None:
         pairs = cast("Iterable[tuple[str, str]]", headers.items() if isinstance(headers, Mapping) else headers)
         lines: list[tuple[str, str]] = []
-        values: dict[str, tuple[str, ...]] = {}
+        combined: dict[str, str] = {}
         repeated: dict[str, list[str]] = {}
         try:
             for name, value in pairs:
@@ -69,22 +70,25 @@ class HeaderFields:
                 # Only ASCII changes case: the lower case of KELVIN SIGN is an ASCII letter, so another field's name.
                 key, stripped = name.lower() if name.isascii() else name, value.strip(" \t")
                 lines.append((key, stripped))
-                if key in values:
-                    repeated.setdefault(key, [*values[key]]).append(stripped)
+                if key not in combined:
+                    combined[key] = stripped
+                elif key in repeated:
+                    repeated[key].append(stripped)
                 else:
-                    values[key] = (stripped,)
+                    repeated[key] = [combined[key], stripped]
         except ValueError:
             raise TypeError("headers must be a mapping or pairs of name and value") from None
-        for key, several in repeated.items():
-            values[key] = tuple(several)
-        text = "".join([value for _, value in lines])
+        for key, values in repeated.items():
+            combined[key] = ", ".join(values)
+        text = "".join(combined.values())
         valid = not ("\r" in text or "\n" in text or "\0" in text) and (
-            _USUAL.issuperset(values) or _are_tokens(values)
+            _USUAL.issuperset(combined) or _are_tokens(combined)
         )
         assign = object.__setattr__
         assign(self, "lines", tuple(lines))
         assign(self, "are_valid", valid)
-        assign(self, "_values", values)
+        assign(self, "_combined", combined)
+        assign(self, "_repeated", {key: tuple(values) for key, values in repeated.items()})
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         """Yield the (name, value) pairs in their order."""
@@ -101,22 +105,21 @@ class HeaderFields:
     @property
     def names(self) -> Collection[str]:
         """The names in lower case, each once, in the order of their first lines."""
-        return self._values.keys()
+        return self._combined.keys()
 
     def has(self, name: str) -> bool:
         """Return whether there is a field `name` (lower case)."""
-        return name in self._values
+        return name in self._combined
 
     def values(self, name: str) -> Sequence[str]:
         """Return the value of each line of the field `name` (lower case), in their order."""
-        return self._values.get(name, ())
+        if name not in self._combined:
+            return ()
+        return self._repeated.get(name) or (self._combined[name],)
 
     def combined(self, name: str) -> str | None:
         """Return the combined value of the field `name` (lower case), or None if absent (RFC 9421 section 2.1)."""
-        values = self._values.get(name)
-        if values is None:
-            return None
-        return values[0] if len(values) == 1 else ", ".join(values)
+        return self._combined.get(name)
 
 
 def _are_tokens(names: Collection[str]) -> bool:

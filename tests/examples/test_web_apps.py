@@ -54,7 +54,7 @@ def agreement() -> Agreement:
     return Agreement.make()
 
 
-SERVICES = ["fastapi", "starlette", "flask", "django", "aiohttp"]
+SERVICES = ["fastapi", "starlette", "flask", "django", "aiohttp", "litestar", "quart", "falcon", "sanic"]
 
 
 @pytest.fixture(scope="module", params=SERVICES)

@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from tests.keys import ed25519_pair
 from tests.serving import exchange
 
 from undersigned import KeySet, MemoryReplayStore, Request, Signer, SigningKey, Verifier, profiles
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 HOST = "seller.example.com"
 ORIGIN = f"https://{HOST}"
@@ -75,7 +79,17 @@ def ask(port: int, raw: bytes) -> Answer:
     head, _, content = exchange(port, raw).partition(b"\r\n\r\n")
     status, *lines = head.decode("latin-1").split("\r\n")
     fields = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    if fields.get("transfer-encoding") == "chunked":
+        content = b"".join(chunks(content))
     return Answer(int(status.split(" ")[1]), fields, content)
+
+
+def chunks(content: bytes) -> Iterator[bytes]:
+    """The chunks of chunked content."""
+    while content:
+        size, _, rest = content.partition(b"\r\n")
+        yield rest[: int(size, 16)]
+        content = rest[int(size, 16) + 2 :]
 
 
 def assert_refused(answer: Answer, code: str) -> None:

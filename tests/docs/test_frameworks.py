@@ -1,0 +1,144 @@
+"""Every snippet of docs/frameworks.md is run and served, with the imports of its example."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import contextlib
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from django.core.wsgi import get_wsgi_application
+from django.test import override_settings
+from django.urls import path
+from tests.integrations.agreement import BODY, JSON, KEYID, ORIGINS, Agreement, ask, assert_refused, raw_request
+from tests.integrations.django_site import site
+from tests.integrations.test_aiohttp import served
+from tests.serving import uvicorn_server, waitress_server
+
+from undersigned.asgi import SignatureMiddleware
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs/frameworks.md"
+SNIPPETS = dict(re.findall(r"^## (.+?)\n.*?```python\n(.*?)```", PAGE.read_text(), re.MULTILINE | re.DOTALL))
+LONGEST = 8
+
+
+@pytest.fixture(scope="module")
+def agreement() -> Agreement:
+    return Agreement.make()
+
+
+def statements(example: str) -> list[ast.stmt]:
+    return ast.parse((ROOT / f"examples/{example}_app.py").read_text()).body
+
+
+def run(title: str, example: str, agreement: Agreement, *, before: tuple[str, ...] = ()) -> dict:
+    """Run a snippet after its example's imports, and after those statements of the example that define `before`."""
+    # Litestar looks its handlers' module up to read their annotations.
+    module = sys.modules.setdefault(f"snippet_{example}", ModuleType(f"snippet_{example}"))
+    names = vars(module)
+    names.update(verifier=agreement.verifier(), origins=ORIGINS)
+    for statement in statements(example):
+        defines = {getattr(statement, "name", None), *(ast.unparse(t) for t in getattr(statement, "targets", []))}
+        if isinstance(statement, (ast.Import, ast.ImportFrom)) or defines & set(before):
+            exec(compile(ast.Module([statement], []), example, "exec"), names)  # noqa: S102 - our own example
+    exec(compile(SNIPPETS[title], "<frameworks.md>", "exec", dont_inherit=True), names)  # noqa: S102 - the page's own words
+    return names
+
+
+def wrapped(app, names: dict) -> SignatureMiddleware:
+    return SignatureMiddleware(app, verifier=names["verifier"], origins=names["origins"], mode="optional")
+
+
+def asgi_app(names: dict):
+    return uvicorn_server(names["app"])
+
+
+def litestar_app(names: dict):
+    handlers = {names["SignatureError"]: names["rejected"]}
+    return uvicorn_server(wrapped(names["Litestar"]([names["buy"]], exception_handlers=handlers), names))
+
+
+def falcon_app(names: dict):
+    app = names["falcon"].asgi.App()
+    app.add_route("/plans/{plan}", names["Plans"]())
+    app.add_error_handler(names["SignatureError"], names["rejected"])
+    return uvicorn_server(wrapped(app, names))
+
+
+def sanic_app(names: dict):
+    app, events = names["app"], [{"type": "lifespan.startup"}, {"type": "lifespan.shutdown"}]
+
+    async def receive() -> dict:
+        return events.pop(0)
+
+    async def send(_message) -> None:
+        pass
+
+    # Sanic makes its router when its server says that it starts, which the servers of these tests do not.
+    asyncio.run(app({"type": "lifespan"}, receive, send))
+    return uvicorn_server(wrapped(app, names))
+
+
+def aiohttp_app(names: dict):
+    return served(names["app"])
+
+
+def flask_app(names: dict):
+    return waitress_server(names["app"])
+
+
+@contextlib.contextmanager
+def django_app(names: dict):
+    view = names["buy"] if "buy" in names else names["Plans"].as_view()
+    urls = type("urls", (), {"urlpatterns": [path("plans/<str:plan>", view)]})
+    with site(names["verifier"]), override_settings(ROOT_URLCONF=urls), waitress_server(get_wsgi_application()) as port:
+        yield port
+
+
+ROWS = {
+    "FastAPI": ("fastapi", asgi_app, ()),
+    "Starlette": ("starlette", asgi_app, ()),
+    "Flask": ("flask", flask_app, ()),
+    "Django": ("django", django_app, ()),
+    "aiohttp": ("aiohttp", aiohttp_app, ()),
+    "Litestar": ("litestar", litestar_app, ("rejected",)),
+    "Quart": ("quart", asgi_app, ("app", "rejected")),
+    "Falcon": ("falcon", falcon_app, ("rejected",)),
+    "Sanic": ("sanic", sanic_app, ("app", "rejected")),
+}
+REST_IMPORTS = """
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+from undersigned_django.rest_framework import SignatureAuthentication
+"""
+
+
+def test_every_snippet_is_run_and_has_at_most_eight_lines():
+    assert set(SNIPPETS) == {*ROWS, "Django REST framework"}
+    long = {title for title, text in SNIPPETS.items() if len([line for line in text.splitlines() if line]) > LONGEST}
+    assert not long
+
+
+@pytest.mark.parametrize("title", ROWS)
+def test_the_snippet_serves_signed_requests_and_rejects_unsigned_ones(title, agreement):
+    example, serve, before = ROWS[title]
+    with serve(run(title, example, agreement, before=before)) as port:
+        answer = ask(port, agreement.raw("POST", "/plans/gold", BODY))
+        assert (answer.status // 100, answer.json) == (2, {"plan": "gold", "caller": KEYID})
+        assert_refused(ask(port, raw_request("POST", "/plans/gold", JSON, BODY)), "request_signature_required")
+
+
+def test_the_rest_framework_snippet_knows_its_caller(agreement):
+    names: dict = {"verifier": agreement.verifier()}
+    exec(REST_IMPORTS + SNIPPETS["Django REST framework"], names)  # noqa: S102 - the page's own words
+    with django_app(names) as port:
+        answer = ask(port, agreement.raw("POST", "/plans/gold", BODY))
+        assert (answer.status, answer.json) == (200, {"plan": "gold", "caller": KEYID})
+        assert ask(port, raw_request("POST", "/plans/gold", JSON, BODY)).status == 401

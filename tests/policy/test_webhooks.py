@@ -126,6 +126,8 @@ FORM = b"push_notification_config%5B%61uthentication%5D%5Bschemes%5D=Bearer"
         '{"webhook": {"authentication": {}},}'.encode("utf-16-le"),
         '{"web\\u0068ook": {"authenti\\u0063ation": {}},}'.encode("utf-32-be"),
         b'{"webhook": {"authenti\\u00\xff63ation": {}},}',
+        b'"{\\"webhook\\": {\\"authenti\\\\u00750063ation\\": {}}}" x',
+        b"\\u005cu005cu005cu005cu005cu0061",
         FORM,
     ],
 )

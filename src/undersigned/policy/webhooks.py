@@ -21,6 +21,7 @@ _AUTHENTICATION = "authentication"
 _LOWER: Final = bytes.maketrans(ascii_uppercase.encode(), ascii_lowercase.encode())
 _DROPPED: Final = bytes(set(range(256)) - set((ascii_uppercase + ascii_lowercase + digits).encode()))
 _ESCAPE: Final = re.compile(r"\\(?:u00|U000000|x)([0-9A-Fa-f]{2})")
+_MOST_NESTED: Final = 4
 _JSON_STARTS: Final = ("{", "[", '"')
 
 
@@ -71,11 +72,22 @@ def mentions_authentication(text: bytes, *, itself: bool) -> bool:
     # Without NUL, UTF-16 and UTF-32 are ASCII. Whatever a reader drops may be inside of an escape.
     known = text.replace(b"\0", b"").decode("utf-8", "ignore")
     if "\\" in known:
-        known = _ESCAPE.sub(lambda escape: chr(int(escape[1], 16)), known)
+        known, escapes = _unescaped(known)
+        if escapes:
+            return True
     if not known.isascii():
         known = known.casefold()
     plain = known.encode("ascii", "ignore").translate(_LOWER, _DROPPED).decode("ascii")
     return _AUTHENTICATION in plain and (itself or _WEBHOOK.search(plain) is not None)
+
+
+def _unescaped(text: str) -> tuple[str, bool]:
+    """Return `text` with its escapes decoded, and whether it is escaped more often than strings are nested."""
+    for _ in range(_MOST_NESTED):
+        text, count = _ESCAPE.subn(lambda escape: chr(int(escape[1], 16)), text)
+        if not count:
+            return text, False
+    return text, True
 
 
 def _is_mention(text: str, *, inside: bool) -> bool:

@@ -1,4 +1,4 @@
-"""The demonstration: two real servers, two real clients, and requests changed one thing at a time.
+"""The demonstration: two real servers, two real clients, and requests with one change each.
 
-It is a plug-in command of `undersigned`, with the extra `demo`, because it shows several integrations side by side.
+It is a plug-in command of `undersigned` with its own extra, `demo`, because it needs several integrations.
 """

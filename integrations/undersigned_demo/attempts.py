@@ -1,4 +1,4 @@
-"""Attempts: a request, what is changed once it is signed, and what a server must answer."""
+"""Attempts: a request, the change to it after signing, and the answer that a server must give."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from undersigned.message.header_fields import Headers
 
 Hand: TypeAlias = Literal["buyer", "late buyer", "stranger"]
-"""Who signs: the buyer, the buyer by the clock of an hour ago, or somebody whose key no server knows."""
+"""The signer: the buyer, the buyer with a clock one hour late, or a stranger whose key no server knows."""
 
 BODY = b'{"budget": 1000}'
 TARGET = "/orders?b=2&a=1"
@@ -21,11 +21,11 @@ TARGET = "/orders?b=2&a=1"
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a server answered, or must answer.
+    """An answer of a server, real or expected.
 
     Attributes:
         status: the HTTP status code.
-        why: the code of a refusal; for an accepted request `verified` and the request target the application was told.
+        why: the code of a rejection. For an accepted request, `verified` and the target that the application received.
     """
 
     status: int
@@ -41,17 +41,17 @@ def _as_signed(request: Request) -> Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """One row of the table.
+    """A row of the table.
 
     Attributes:
-        name: what the row is about.
-        answer: what every server must answer.
+        name: the description of the change.
+        answer: the answer that every server must give.
         method: the method that is signed.
         target: the request target that is signed.
         body: the content that is signed.
-        hand: who signs, or None for nobody.
-        change: what is changed once the request is signed.
-        first: what every server must answer when the same request was sent before, or None where it was not.
+        hand: the signer, or None for an unsigned request.
+        change: the change to the request after signing.
+        first: the answer to the same request sent before, or None if it is sent once.
     """
 
     name: str
@@ -64,13 +64,13 @@ class Attempt:
     first: Answer | None = None
 
     def request(self, origin: str) -> Request:
-        """Return the request to a server at `origin`, before it is signed."""
+        """Return the unsigned request to a server at `origin`."""
         fields = [("Content-Type", "application/json")] if self.body else []
         return Request(self.method, origin + self.target, fields, self.body)
 
 
-def refused(code: str) -> Answer:
-    """Return the answer that refuses a request with `code`."""
+def rejection(code: str) -> Answer:
+    """Return the answer that rejects a request with `code`."""
     return Answer(401, f"request_{code}")
 
 
@@ -82,7 +82,7 @@ def changed(
     fields: Headers | None = None,
     body: bytes | None = None,
 ) -> Request:
-    """Return `request` with the parts that are given in place of its own."""
+    """Return `request` with the given parts replaced."""
     return Request(
         request.method if method is None else method,
         request.url if url is None else url,
@@ -115,14 +115,14 @@ def _other_host(request: Request) -> Request:
 ATTEMPTS = (
     Attempt(name="as signed", answer=ACCEPTED),
     Attempt(name="as signed, /a%2Fb", answer=Answer(200, "verified /a%2Fb"), method="GET", target="/a%2Fb", body=b""),
-    Attempt(name="another path", answer=refused("signature_invalid"), change=_other_path),
-    Attempt(name="another query", answer=refused("signature_invalid"), change=_other_query),
-    Attempt(name="another body", answer=refused("signature_digest_mismatch"), change=_other_body),
-    Attempt(name="another method", answer=refused("signature_invalid"), change=_other_method),
-    Attempt(name="another Host", answer=refused("target_uri_malformed"), change=_other_host),
-    Attempt(name="a replay", answer=refused("signature_replayed"), first=ACCEPTED),
-    Attempt(name="an expired one", answer=refused("signature_window_invalid"), hand="late buyer"),
-    Attempt(name="an unknown key", answer=refused("signature_key_unknown"), hand="stranger"),
-    Attempt(name="no signature", answer=refused("signature_required"), hand=None),
+    Attempt(name="another path", answer=rejection("signature_invalid"), change=_other_path),
+    Attempt(name="another query", answer=rejection("signature_invalid"), change=_other_query),
+    Attempt(name="another body", answer=rejection("signature_digest_mismatch"), change=_other_body),
+    Attempt(name="another method", answer=rejection("signature_invalid"), change=_other_method),
+    Attempt(name="another Host", answer=rejection("target_uri_malformed"), change=_other_host),
+    Attempt(name="a replay", answer=rejection("signature_replayed"), first=ACCEPTED),
+    Attempt(name="an expired one", answer=rejection("signature_window_invalid"), hand="late buyer"),
+    Attempt(name="an unknown key", answer=rejection("signature_key_unknown"), hand="stranger"),
+    Attempt(name="no signature", answer=rejection("signature_required"), hand=None),
 )
-"""What is shown: requests as they were signed, then requests with one thing changed at a time."""
+"""The rows of the table: requests as signed, then requests with one change each."""

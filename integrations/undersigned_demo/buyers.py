@@ -1,4 +1,4 @@
-"""Buyers: the HTTP clients, which sign what they send, and send what they are told."""
+"""Buyers: HTTP clients that sign requests and send them."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ if TYPE_CHECKING:
     from undersigned import Signer
 
 TIMEOUT = 5.0
-"""The seconds a server may take to answer."""
+"""The time limit for an answer, in seconds."""
 
 _CHALLENGE = re.compile(r'Signature error="([a-z_]+)"')
 
 
 class Buyer(Protocol):
-    """One HTTP client library."""
+    """An HTTP client library."""
 
     @property
     def name(self) -> str:
-        """What the library is called."""
+        """Return the name of the library."""
         ...
 
     def signed(self, request: Request, signer: Signer, origin: str) -> Request:
-        """Return `request` as the library would send it to `origin`, signed by the library's integration."""
+        """Return `request` as the library would send it to `origin`, signed by its integration."""
         ...
 
     def send(self, request: Request) -> Answer:
-        """Send `request` as it is; where nothing answers, the answer's status is 0."""
+        """Send `request` unchanged. If there is no answer, the status of the answer is 0."""
         ...
 
     def close(self) -> None:
@@ -54,11 +54,11 @@ class RequestsBuyer:
 
     def __init__(self) -> None:
         self._session = requests.Session()
-        # A proxy of the environment would be asked for loopback addresses too.
+        # Otherwise a proxy of the environment would also get the requests to loopback addresses.
         self._session.trust_env = False
 
     def signed(self, request: Request, signer: Signer, origin: str) -> Request:
-        """Return what a session sends for `auth=SignatureAuth(...)`."""
+        """Return the request that a session sends with `auth=SignatureAuth(...)`."""
         auth = undersigned_requests.SignatureAuth(signer, origins=[origin])
         sent = self._session.prepare_request(
             requests.Request(request.method, request.url, dict(request.fields), data=request.body, auth=auth)
@@ -91,7 +91,7 @@ class HTTPXBuyer:
         self._client = httpx.Client(trust_env=False, timeout=TIMEOUT, follow_redirects=False)
 
     def signed(self, request: Request, signer: Signer, origin: str) -> Request:
-        """Return what a client sends for `auth=SignatureAuth(...)`."""
+        """Return the request that a client sends with `auth=SignatureAuth(...)`."""
         auth = undersigned_httpx.SignatureAuth(signer, origins=[origin])
         flow = auth.sync_auth_flow(self._request(request))
         sent = next(flow)
@@ -117,7 +117,7 @@ class HTTPXBuyer:
 
 
 def read_answer(status: int, headers: Mapping[str, str], content: bytes) -> Answer:
-    """Return what a response says: the code of its challenge, else the request target that was verified."""
+    """Return the answer of a response: the code of its challenge, or the request target that was verified."""
     challenge = _CHALLENGE.fullmatch(headers.get("WWW-Authenticate", ""))
     if challenge is not None:
         return Answer(status, challenge[1])
@@ -125,7 +125,7 @@ def read_answer(status: int, headers: Mapping[str, str], content: bytes) -> Answ
         members = cast("Mapping[str, object]", json.loads(content))
         return Answer(status, f"verified {members['verified']}")
     except (KeyError, TypeError, ValueError):
-        return Answer(status, "an answer the applications do not give")
+        return Answer(status, "not an answer of the demo applications")
 
 
 def _no_answer(failure: Exception) -> Answer:

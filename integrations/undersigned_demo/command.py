@@ -1,4 +1,4 @@
-"""`undersigned demo`: signed requests over real sockets, and what becomes of changed ones."""
+"""`undersigned demo`: send signed and changed requests over real sockets."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from undersigned.cli.extras import MissingExtra
 
 @click.command()
 def demo() -> None:
-    """Show signed requests accepted and changed ones refused.
+    """Show that signed requests are accepted and changed requests rejected.
 
-    A FastAPI application under uvicorn and a Flask application under waitress listen on loopback. Requests signed by
-    requests and by httpx are sent to both as they were signed, and with one thing changed at a time. Exit 0 if every
-    answer is as it must be.
+    A FastAPI application under uvicorn and a Flask application under waitress listen on loopback. The clients requests
+    and httpx send signed requests to both, unchanged and with one change each. The exit code is 0 if every answer is
+    as expected.
     """
     try:
-        from undersigned_demo import report  # noqa: PLC0415 - the frameworks are there with the extra `demo` only
+        from undersigned_demo import report  # noqa: PLC0415 - the frameworks need the extra `demo`
     except ImportError as missing:
         raise MissingExtra("undersigned[demo]", missing) from None
     click.get_current_context().exit(0 if report.show() else 1)

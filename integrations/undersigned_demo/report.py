@@ -1,4 +1,4 @@
-"""The report: what the trial showed, as tables."""
+"""The report: the results of the trial, as tables."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def show() -> bool:
-    """Run the trial, print its tables, and return whether every answer was as it must be."""
+    """Run the trial, print its tables, and return whether every answer was as expected."""
     console = Console(highlight=False)
     rows: list[Row] = []
     with running_trial() as trial:
@@ -32,25 +32,25 @@ def show() -> bool:
                 own = list(trial.rows(ATTEMPTS, buyer))
             console.print("", _table(buyer, own, sellers=list(trial.origins)), sep="\n")
             rows += own
-    as_it_must_be = sum(row.holds for row in rows)
-    console.print(f"\n{as_it_must_be} of {len(rows)} rows are as they must be.")
+    passed = sum(row.passed for row in rows)
+    console.print(f"\n{passed} of {len(rows)} checks passed.")
     console.print(f"Verifying takes {seconds_to_verify() * 1000:.2f} ms here (median of {TIMED}, in process).")
-    return as_it_must_be == len(rows)
+    return passed == len(rows)
 
 
 def _table(buyer: Buyer, rows: Sequence[Row], *, sellers: Sequence[str]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False)
     for header in (f"sent by {buyer.name}", *sellers, "why", ""):
-        # Cut off, a narrow cell would end in an ellipsis, which not every encoding has.
+        # Folded, because a cut cell would end in an ellipsis, which some encodings lack.
         table.add_column(header, overflow="fold")
     for row in rows:
         statuses = [str(row.answers[seller].status) for seller in sellers]
-        table.add_row(row.attempt.name, *statuses, *_judged(row))
+        table.add_row(row.attempt.name, *statuses, *_result(row))
     return table
 
 
-def _judged(row: Row) -> tuple[Text, Text]:
-    if row.holds:
+def _result(row: Row) -> tuple[Text, Text]:
+    if row.passed:
         return Text(row.why), Text("ok", "green")
-    due = row.attempt.answer
-    return Text(f"{row.why}\nmust be {due.status} {due.why}"), Text("NO", "bold red")
+    expected = row.attempt.answer
+    return Text(f"{row.why}\nexpected: {expected.status} {expected.why}"), Text("NO", "bold red")

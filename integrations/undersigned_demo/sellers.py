@@ -1,6 +1,6 @@
-"""Sellers: one endpoint, behind the FastAPI and behind the Flask integration.
+"""Sellers: one endpoint, with the FastAPI integration and with the Flask integration.
 
-It answers what the application was told: which request target was signed.
+The endpoint answers with the request target that was signed.
 """
 
 # No `from __future__ import annotations`: FastAPI reads an endpoint's annotations when it is declared.
@@ -22,7 +22,7 @@ def fastapi_seller(verifier: Verifier, origin: str) -> FastAPI:
 
     @app.api_route("/{path:path}", methods=METHODS)
     async def endpoint(signature: Annotated[VerifiedSignature, Depends(require_signature)]) -> dict[str, str]:
-        return _told(signature, origin)
+        return _verified_target(signature, origin)
 
     app.add_middleware(SignatureMiddleware, verifier=verifier, origins=[origin])
     return app
@@ -35,11 +35,11 @@ def flask_seller(verifier: Verifier, origin: str) -> Flask:
     @app.route("/<path:path>", methods=METHODS)
     @signature_required
     def endpoint(path: str) -> dict[str, str]:  # noqa: ARG001 - Flask passes what the rule names
-        return _told(current_signature, origin)
+        return _verified_target(current_signature, origin)
 
     Undersigned(app, verifier=verifier, origins=[origin])
     return app
 
 
-def _told(signature: VerifiedSignature, origin: str) -> dict[str, str]:
+def _verified_target(signature: VerifiedSignature, origin: str) -> dict[str, str]:
     return {"verified": signature.target_uri.removeprefix(origin)}

@@ -1,4 +1,4 @@
-"""Servers: real ones, each in a thread of its own, on a loopback port the system chooses."""
+"""Servers: real servers, each in its own thread, on a loopback port that the system chooses."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def uvicorn_server(app: Callable[[str], FastAPI]) -> Generator[str]:
-    """Serve what `app` makes for an origin by uvicorn, and stop at the end; yields the origin."""
+    """Serve the application of `app` for an origin by uvicorn until the block ends; yields the origin."""
     with _listening() as (listener, origin):
         config = uvicorn.Config(
             app(origin), http="h11", ws="none", lifespan="off", log_config=None, log_level="critical", access_log=False
@@ -42,7 +42,7 @@ class _Trigger(Protocol):
 
 
 class _WaitressServer(Protocol):
-    """The server of one socket, as waitress makes it; its published stubs leave the trigger out."""
+    """The server for one socket, as waitress makes it. The published stubs lack the trigger."""
 
     trigger: _Trigger
     task_dispatcher: ThreadedTaskDispatcher
@@ -52,8 +52,8 @@ class _WaitressServer(Protocol):
 
 @contextmanager
 def waitress_server(app: Callable[[str], Flask]) -> Generator[str]:
-    """Serve what `app` makes for an origin by waitress, and stop at the end; yields the origin."""
-    # Without a handler of its own, logging would write its warnings to standard error.
+    """Serve the application of `app` for an origin by waitress until the block ends; yields the origin."""
+    # Without a handler, logging would write the warnings of waitress to standard error.
     logging.getLogger("waitress").addHandler(logging.NullHandler())
     with _listening() as (listener, origin):
         channels: dict[int, socket.socket] = {}
@@ -63,8 +63,8 @@ def waitress_server(app: Callable[[str], Flask]) -> Generator[str]:
         try:
             yield origin
         finally:
-            # The loop ends when it has no channel left, and only the loop's own thread may close one: the trigger too,
-            # which a loop that is awake already must not close while it is pulled.
+            # The loop ends when it has no channel left, and only its own thread may close a channel. That includes the
+            # trigger, which a running loop must not close during `pull_trigger`.
             pulled = threading.Event()
 
             def close() -> None:
@@ -79,6 +79,6 @@ def waitress_server(app: Callable[[str], Flask]) -> Generator[str]:
 
 @contextmanager
 def _listening() -> Generator[tuple[socket.socket, str]]:
-    """Listen before the server does: nobody else can take the port, and a client that comes early waits."""
+    """Listen before the server starts, so that the port stays reserved and early clients wait."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         yield listener, f"http://127.0.0.1:{listener.getsockname()[1]}"

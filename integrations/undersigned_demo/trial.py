@@ -1,4 +1,4 @@
-"""The trial: two sellers on real servers who know one buyer's key, and what they answer."""
+"""The trial: two sellers on real servers that know one buyer's key, and their answers."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ TIMED = 31
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What every seller answered to one attempt.
+    """The answers of all sellers to one attempt.
 
     Attributes:
-        attempt: what was tried.
+        attempt: the attempt.
         answers: the answers by the seller's name.
     """
 
@@ -40,13 +40,13 @@ class Row:
     answers: Mapping[str, Answer]
 
     @property
-    def holds(self) -> bool:
-        """Whether every answer is as it must be."""
+    def passed(self) -> bool:
+        """Return whether every answer is as expected."""
         return all(answer == self.attempt.answer for answer in self.answers.values())
 
     @property
     def why(self) -> str:
-        """The reason the sellers give; where they differ, the reason of each."""
+        """Return the reason of the sellers, or each seller's reason if they differ."""
         reasons = {answer.why for answer in self.answers.values()}
         if len(reasons) == 1:
             return reasons.pop()
@@ -55,18 +55,18 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """Sellers that are running, and those who sign.
+    """Running sellers, and signers.
 
     Attributes:
-        origins: where the sellers are, by name.
-        signers: who signs.
+        origins: the origins of the sellers by name.
+        signers: the signers by name.
     """
 
     origins: Mapping[str, str]
     signers: Mapping[Hand, Signer]
 
     def rows(self, attempts: Sequence[Attempt], buyer: Buyer) -> Iterator[Row]:
-        """Make every attempt at every seller, and yield what they answered."""
+        """Make every attempt at every seller, and yield the answers."""
         for attempt in attempts:
             yield Row(attempt, {name: self._answer(attempt, buyer, at) for name, at in self.origins.items()})
 
@@ -83,7 +83,7 @@ class Trial:
 
 @contextmanager
 def running_trial() -> Generator[Trial]:
-    """Start the sellers, and stop them at the end."""
+    """Start the sellers, and stop them when the block ends."""
     pair = KeyPair.generate("ed25519")
     keys, key = KeySet.from_jwks(pair.public), SigningKey.from_jwk(pair.private)
     stranger = SigningKey.from_jwk(KeyPair.generate("ed25519").private)
@@ -101,7 +101,7 @@ def running_trial() -> Generator[Trial]:
 
 
 def seconds_to_verify() -> float:
-    """Return the median time that verifying a request in this process takes, in seconds."""
+    """Return the median time of verifying a request in this process, in seconds."""
     pair = KeyPair.generate("ed25519")
     signer = Signer(SigningKey.from_jwk(pair.private), profile=PROFILE)
     verifier = _verifier(KeySet.from_jwks(pair.public))

@@ -1,4 +1,4 @@
-"""gevent: a pywsgi handler that shows the request target as it was on the wire.
+"""gevent: a pywsgi handler that passes the raw request target to the application.
 
 `gevent.pywsgi.WSGIServer(address, app, handler_class=RawTargetHandler)`
 """

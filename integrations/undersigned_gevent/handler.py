@@ -10,7 +10,7 @@ from undersigned.wsgi.wsgiref import wire_variables
 
 
 class RawTargetHandler(WSGIHandler):
-    """A `WSGIHandler` whose environ has `RAW_URI`, and only what the message has."""
+    """A `WSGIHandler` that adds `RAW_URI` to the environ and removes values that are not from the message."""
 
     def get_environ(self) -> dict[str, Any]:
         """Return the environ of the request, with the raw target."""

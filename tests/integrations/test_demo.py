@@ -1,4 +1,4 @@
-"""The demonstration: its table is true, and it says so when it is not."""
+"""The demonstration: its table is true, and a false row is marked."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from waitress.trigger import trigger
 from undersigned import Request
 from undersigned.cli.group import undersigned
 from undersigned_demo import report
-from undersigned_demo.attempts import ATTEMPTS, BODY, Answer, refused
+from undersigned_demo.attempts import ATTEMPTS, BODY, Answer, rejection
 from undersigned_demo.buyers import HTTPXBuyer, RequestsBuyer, read_answer
 from undersigned_demo.servers import waitress_server
 from undersigned_demo.trial import Row, running_trial, seconds_to_verify
@@ -54,25 +54,25 @@ def trial():
         yield running
 
 
-def test_the_command_shows_every_attempt_by_both_clients_and_exits_0():
+def test_command_shows_every_attempt_by_both_clients_and_exits_0():
     done = demo("-W", "error", "-X", "dev", COLUMNS="100")
     assert (done.returncode, done.stderr) == (0, "")
     rows = [line.split("  ") for line in done.stdout.splitlines() if line.rstrip().endswith(" ok")]
-    told = [[cell.strip() for cell in row if cell.strip()] for row in rows]
+    cells = [[cell.strip() for cell in row if cell.strip()] for row in rows]
     expected = [
         ["as signed", "200", "200", "verified /orders?b=2&a=1", "ok"],
         ["as signed, /a%2Fb", "200", "200", "verified /a%2Fb", "ok"],
         *([name, "401", "401", code, "ok"] for name, code in CODES.items()),
     ]
-    assert told == expected * 2
+    assert cells == expected * 2
     assert "sent by requests" in done.stdout
     assert "sent by httpx" in done.stdout
-    assert "22 of 22 rows are as they must be." in done.stdout
+    assert "22 of 22 checks passed." in done.stdout
     assert "Verifying takes " in done.stdout
 
 
 @pytest.mark.parametrize("columns", ["80", "11", "1"])
-def test_it_fits_any_terminal_without_colours_where_there_is_none(columns):
+def test_output_fits_any_width_and_has_no_colours_without_a_terminal(columns):
     done = demo(COLUMNS=columns, TERM="dumb", PYTHONIOENCODING="ascii")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.isascii()
@@ -80,12 +80,12 @@ def test_it_fits_any_terminal_without_colours_where_there_is_none(columns):
     assert columns != "80" or max(map(len, done.stdout.splitlines())) <= 80
 
 
-def test_a_proxy_of_the_environment_is_not_asked_for_loopback_addresses():
+def test_proxy_of_the_environment_is_not_used_for_loopback_addresses():
     done = demo(HTTP_PROXY="http://127.0.0.1:9", http_proxy="http://127.0.0.1:9", ALL_PROXY="http://127.0.0.1:9")
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_without_the_command_lines_own_extra_it_names_that_one(tmp_path):
+def test_command_names_the_extra_cli_when_it_is_missing(tmp_path):
     (tmp_path / "rich.py").write_text("raise ModuleNotFoundError(name='rich')\n")
     done = demo(PYTHONPATH=str(tmp_path))
     assert (done.returncode, done.stdout) == (2, "")
@@ -93,37 +93,37 @@ def test_without_the_command_lines_own_extra_it_names_that_one(tmp_path):
 
 
 @pytest.mark.parametrize("module", ["fastapi", "waitress", "httpx"])
-def test_without_the_extra_it_says_what_to_install_and_exits_2(module, tmp_path):
+def test_command_names_the_extra_demo_when_it_is_missing(module, tmp_path):
     (tmp_path / f"{module}.py").write_text(f"raise ModuleNotFoundError(name={module!r})\n")
     done = demo(PYTHONPATH=str(tmp_path))
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == f"Error: {module} cannot be imported: pip install 'undersigned[demo]'\n"
 
 
-def test_an_answer_that_is_not_as_it_must_be_is_marked_and_exits_1(monkeypatch):
-    wrong = replace(ATTEMPTS[0], answer=refused("signature_required"))
+def test_unexpected_answer_is_marked_with_exit_1(monkeypatch):
+    wrong = replace(ATTEMPTS[0], answer=rejection("signature_required"))
     monkeypatch.setattr(report, "ATTEMPTS", (wrong, ATTEMPTS[1]))
     result = CliRunner().invoke(undersigned, ["demo"], env={"COLUMNS": "100"})
     assert result.exit_code == 1
-    assert result.stdout.count("must be 401 request_signature_required") == 2
+    assert result.stdout.count("expected: 401 request_signature_required") == 2
     assert result.stdout.count(" NO") == 2
-    assert "2 of 4 rows are as they must be." in result.stdout
+    assert "2 of 4 checks passed." in result.stdout
 
 
 @BUYERS
-def test_every_answer_is_as_it_must_be(make_buyer, trial):
+def test_every_answer_is_as_expected(make_buyer, trial):
     with closing(make_buyer()) as buyer:
         for row in trial.rows(ATTEMPTS, buyer):
             assert row.answers == {"FastAPI": row.attempt.answer, "Flask": row.attempt.answer}
-            assert row.holds
+            assert row.passed
 
 
-def test_the_attempts_are_those_the_table_names():
+def test_attempts_are_the_rows_of_the_table():
     assert {attempt.name: attempt.answer.why for attempt in ATTEMPTS[2:]} == CODES
 
 
 @pytest.mark.parametrize("attempt", ATTEMPTS, ids=lambda attempt: attempt.name)
-def test_an_attempt_changes_at_most_one_thing_and_only_what_it_names(attempt):
+def test_attempt_changes_only_the_part_in_its_name(attempt):
     before = attempt.request("http://127.0.0.1:1")
     after = attempt.change(before)
     parts = {part for part in ("method", "url", "fields", "body") if getattr(before, part) != getattr(after, part)}
@@ -139,7 +139,7 @@ def test_an_attempt_changes_at_most_one_thing_and_only_what_it_names(attempt):
 
 
 @BUYERS
-def test_what_a_buyer_signs_it_sends_unchanged(make_buyer, trial):
+def test_buyer_sends_the_signed_request_unchanged(make_buyer, trial):
     origin = trial.origins["Flask"]
     with closing(make_buyer()) as buyer:
         request = Request("POST", f"{origin}/x%2Fy?q", [("Content-Type", "application/json")], BODY)
@@ -150,17 +150,17 @@ def test_what_a_buyer_signs_it_sends_unchanged(make_buyer, trial):
 
 
 @BUYERS
-def test_an_attempt_that_fails_before_it_counts_shows_that_answer(make_buyer, trial):
+def test_attempt_shows_the_first_answer_when_the_first_request_fails(make_buyer, trial):
     replay = next(attempt for attempt in ATTEMPTS if attempt.first is not None)
     unsigned = replace(replay, hand=None)
     with closing(make_buyer()) as buyer:
         [row] = trial.rows([unsigned], buyer)
-    assert not row.holds
+    assert not row.passed
     assert row.why == "request_signature_required"
 
 
 @BUYERS
-def test_a_server_that_does_not_answer_is_a_row_that_does_not_hold(make_buyer):
+def test_row_fails_when_a_server_does_not_answer(make_buyer):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     with closing(make_buyer()) as buyer:
@@ -170,21 +170,21 @@ def test_a_server_that_does_not_answer_is_a_row_that_does_not_hold(make_buyer):
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"[]", b"<html>", b'{"verifie', b"\xff"])
-def test_an_answer_of_something_else_is_told_from_ours(content):
-    assert read_answer(200, {}, content) == Answer(200, "an answer the applications do not give")
+def test_foreign_answer_is_recognised(content):
+    assert read_answer(200, {}, content) == Answer(200, "not an answer of the demo applications")
 
 
-def test_the_code_comes_from_the_challenge_and_from_nowhere_else():
+def test_code_comes_from_the_challenge_only():
     assert read_answer(401, {"WWW-Authenticate": 'Signature error="a_code"'}, b"") == Answer(401, "a_code")
-    assert read_answer(401, {"WWW-Authenticate": "Basic"}, b'{"error": "a_code"}').why.startswith("an answer")
+    assert read_answer(401, {"WWW-Authenticate": "Basic"}, b'{"error": "a_code"}').why.startswith("not an answer")
 
 
-def test_sellers_that_differ_are_told_apart():
+def test_reasons_are_shown_by_seller_when_they_differ():
     row = Row(ATTEMPTS[0], {"FastAPI": Answer(200, "one"), "Flask": Answer(200, "two")})
-    assert (row.holds, row.why) == (False, "FastAPI: one\nFlask: two")
+    assert (row.passed, row.why) == (False, "FastAPI: one\nFlask: two")
 
 
-def test_the_servers_stop_with_the_trial_even_where_it_fails():
+def test_servers_stop_with_the_trial_even_when_it_fails():
     before = set(threading.enumerate())
     ports = []
 
@@ -201,12 +201,12 @@ def test_the_servers_stop_with_the_trial_even_where_it_fails():
             socket.create_connection(("127.0.0.1", port), timeout=5)
 
 
-def test_a_server_that_is_awake_when_it_is_told_to_stop_closes_nothing_too_early(monkeypatch):
-    # Only from inside of waitress can its loop be woken at the wrong moment.
+def test_running_server_loop_does_not_close_its_trigger_too_early(monkeypatch):
+    # Only code inside waitress can wake its loop at the wrong moment.
     pull = trigger._physical_pull  # noqa: SLF001
 
     def pulled_twice(self) -> None:
-        # The first wakes the loop, as an answer that was just sent does; the second comes when the loop has run.
+        # The first pull wakes the loop, like an answer just sent. The second comes after the loop has run.
         pull(self)
         threading.Event().wait(0.2)
         pull(self)
@@ -215,5 +215,5 @@ def test_a_server_that_is_awake_when_it_is_told_to_stop_closes_nothing_too_early
         monkeypatch.setattr(trigger, "_physical_pull", pulled_twice)
 
 
-def test_the_time_a_verification_takes_is_measured():
+def test_time_of_a_verification_is_measured():
     assert seconds_to_verify() > 0

@@ -63,15 +63,26 @@ class KeySourceError(UndersignedError):
 
     Attributes:
         reason: the reason that the verifier reports, such as `signature_jwks_unavailable`.
+        definite: whether keys that the source had before must not be used any more.
     """
 
-    def __init__(self, reason: Reason, message: str) -> None:
+    def __init__(self, reason: Reason, message: str, *, definite: bool = False) -> None:
         """Take the `reason`, and a `message` for the operator's log that is made of our words only."""
         super().__init__(message)
         self.reason: Reason = reason
+        self.definite = definite
 
     def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.reason, str(self))
+        return _rebuild_source_error, (type(self), self.reason, str(self), self.definite)
+
+
+def _rebuild_source_error(
+    kind: type[KeySourceError],
+    reason: Reason,
+    message: str,
+    definite: bool,  # noqa: FBT001 - pickle passes it
+) -> KeySourceError:
+    return kind(reason, message, definite=definite)
 
 
 class MalformedURL(UndersignedError, ValueError):

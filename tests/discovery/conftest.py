@@ -9,7 +9,8 @@ from tests.certificate import certificate
 from tests.discovery.key_server import HOSTS, KeyServer
 from tests.keys import lookup
 
-from undersigned.discovery import AsyncRemoteJWKS, RemoteJWKS
+from undersigned.discovery import AsyncKeySources, AsyncRemoteJWKS, KeySources, RemoteJWKS
+from undersigned.discovery.adcp import AdCPAgent, AdCPDirectory, AsyncAdCPAgent, AsyncAdCPDirectory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,8 +49,10 @@ def clock() -> Clock:
 class BlockingSource:
     """A source for threads, asked by a test."""
 
-    def jwks(self, url: str, **options):
-        return RemoteJWKS(url, **options)
+    jwks = RemoteJWKS
+    agent = AdCPAgent
+    directory = AdCPDirectory
+    sources = KeySources
 
     def find_all(self, source, asked: KeyLookup):
         return source.find(asked)
@@ -68,8 +71,10 @@ class AwaitingSource(BlockingSource):
     def __init__(self) -> None:
         self._runner = asyncio.Runner()
 
-    def jwks(self, url: str, **options):
-        return AsyncRemoteJWKS(url, **options)
+    jwks = AsyncRemoteJWKS
+    agent = AsyncAdCPAgent
+    directory = AsyncAdCPDirectory
+    sources = AsyncKeySources
 
     def find_all(self, source, asked: KeyLookup):
         async def ask():

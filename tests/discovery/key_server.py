@@ -41,7 +41,7 @@ class KeyServer:
     def network(self, **options) -> Network:
         """A network in which every name is this server's."""
         tls = ssl.create_default_context(cafile=self._pem)
-        options = {"allowed": ["127.0.0.0/8"], "resolve": lambda _host, _port: ["127.0.0.1"], "tls": tls} | options
+        options = {"allowed": ["127.0.0.0/8"], "resolve": _addresses, "tls": tls} | options
         return Network(**options)
 
     def asked(self, path: str = "/jwks.json") -> int:
@@ -115,6 +115,10 @@ class KeyServer:
                 connection.sendall(chunk)
 
         return send
+
+
+def _addresses(host: str, _port: int) -> list[str]:
+    return ["127.0.0.1" if host[-1].isalpha() else host]
 
 
 def response(body: bytes | object, *fields: str, status: str = "200 OK", length: int | None = None) -> bytes:

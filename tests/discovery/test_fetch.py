@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import math
 import socket
 import threading
 import time
@@ -11,8 +12,8 @@ from tests.discovery.key_server import redirect, response
 
 from undersigned.discovery.failures import NotConnected, Unreachable, UntrustedURL, UnusableDocument
 from undersigned.discovery.fetch import FetchRequest, Target
-from undersigned.discovery.finish import finish
 from undersigned.discovery.transport import _BlockingBackend, fetch_async, fetch_blocking
+from undersigned.verification.verifier import finish
 
 LIMIT = 1000
 
@@ -54,7 +55,7 @@ def test_fetch_sends_host_and_target_of_the_url_and_nothing_of_the_environment(f
 
 def test_fetch_posts_content(fetched, server):
     server.answers["/x"] = response(b"")
-    fetched(content=b"{}")
+    fetched(method="POST", content=b"{}")
     assert server.requests[0].startswith(b"POST /x HTTP/1.1\r\n")
     assert server.requests[0].endswith(b"\r\nContent-Length: 2\r\n\r\n{}")
 
@@ -77,7 +78,7 @@ def test_fetch_does_not_read_the_body_of_an_error(fetched, server):
 
 def test_fetch_stops_to_read_when_the_caller_has_enough(fetched, server):
     server.answers["/x"] = server.endlessly(b"HTTP/1.1 200 OK\r\n\r\n", b"data: 1\n\n")
-    assert fetched(ends=lambda body: b"\n\n" in body, max_bytes=100_000).body.startswith(b"data: 1\n\n")
+    assert fetched(ends=lambda read: b"\n\n" in read, max_bytes=100_000).body.startswith(b"data: 1\n\n")
 
 
 CLOSED = b"HTTP/1.1 200 OK\r\nConnection: close\r\n"
@@ -151,10 +152,11 @@ def test_fetch_ends_in_time_although_every_byte_comes_in_time(fetched, server, s
         fetched(network=server.network(total_timeout=0.3))
 
 
-def test_fetch_ends_in_time_when_the_server_is_silent(fetched, server):
+@pytest.mark.parametrize(("network", "request_"), [(0.2, math.inf), (10, 0.2), (10, -1)])
+def test_fetch_ends_in_time_when_the_server_is_silent(fetched, server, network, request_):
     server.hold.clear()
     with pytest.raises(Unreachable, match="too long"):
-        fetched(network=server.network(total_timeout=0.2))
+        fetched(network=server.network(total_timeout=network), seconds=request_)
 
 
 def test_fetch_ends_in_time_when_the_resolver_is_silent(fetched, server):

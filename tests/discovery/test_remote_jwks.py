@@ -124,7 +124,7 @@ def test_source_raises_an_error_of_its_own_each_time(find, server):
             find()
         errors.append(raised.value)
     assert errors[0] is not errors[1]
-    assert str(errors[0]) == str(errors[1]) == "the server answers 503"
+    assert str(errors[0]) == str(errors[1]) == "the JWK set: the server answers 503"
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,9 @@ def test_source_logs_why_it_could_not_fetch(find, server, caplog):
     server.answers["/jwks.json"] = DOWN
     with pytest.raises(KeySourceError):
         find()
-    assert [record.getMessage() for record in caplog.records] == [f"{server.url()}: the server answers 503"]
+    assert [record.getMessage() for record in caplog.records] == [
+        f"{server.url()}: the JWK set: the server answers 503"
+    ]
 
 
 def test_source_reports_an_exception_of_a_resolver_as_unavailable(world, server, caplog):
@@ -244,7 +246,7 @@ class TestThreads:
         with RemoteJWKS(server.url(), network=server.network(), freshness=freshness) as source:
             source.start()
             server.wait_for(2)
-            assert source.known("buyer-ed25519")
+            assert source.find(lookup())
         assert not any(thread.name.startswith("undersigned http") for thread in threading.enumerate())
         assert threading.active_count() <= before + 2  # the server's
         asked = server.asked()

@@ -6,13 +6,16 @@ in bytes and time, without redirects. See `Network` for what an operator can cha
 
 from undersigned.discovery.freshness import Freshness
 from undersigned.discovery.jwks_file import JWKSFile
+from undersigned.discovery.key_sources import AsyncKeySources, KeySources
 from undersigned.discovery.network import Network
 from undersigned.discovery.remote_jwks import AsyncRemoteJWKS, RemoteJWKS
 
 __all__ = [
+    "AsyncKeySources",
     "AsyncRemoteJWKS",
     "Freshness",
     "JWKSFile",
+    "KeySources",
     "Network",
     "RemoteJWKS",
 ]

@@ -92,8 +92,8 @@ class Cache(Generic[Value]):
         failure.__cause__ = self._failure
         return failure
 
-    def claim(self, *, since: float, satisfied: Callable[[Value], bool]) -> bool:
-        """Return whether to fetch now for a request; one caller at a time.
+    def is_due(self, *, since: float, satisfied: Callable[[Value], bool]) -> bool:
+        """Return whether the document is to be fetched now for a request.
 
         Args:
             since: when the request came. A document fetched later is not fetched again for it.
@@ -104,10 +104,18 @@ class Cache(Generic[Value]):
             return False
         if copy is None or now >= copy.fresh_until:
             return True
-        if copy.fetched >= since or now < self._sought + self._freshness.interval or satisfied(copy.value):
-            return False
-        self._sought = now
-        return True
+        sought = now < self._sought + self._freshness.interval
+        return not sought and copy.fetched < since and not satisfied(copy.value)
+
+    def claim(self, *, since: float, satisfied: Callable[[Value], bool]) -> bool:
+        """Return what `is_due` returns, and note if the fetch is for something that a fresh copy does not have.
+
+        One caller at a time; it fetches if the answer is True.
+        """
+        due = self.is_due(since=since, satisfied=satisfied)
+        if due and self.fresh() is not None:
+            self._sought = self._clock()
+        return due
 
     def refresh_at(self) -> float:
         """Return when a background refresh is to fetch, so that no request has to wait."""
@@ -125,6 +133,8 @@ class Cache(Generic[Value]):
         self._failure = None
 
     def fail(self, failure: KeySourceError) -> None:
-        """Note that a fetch failed."""
+        """Note that a fetch failed, and drop the copy if it must not be used any more."""
         self._failed = self._clock()
         self._failure = failure
+        if failure.definite:
+            self._copy = None

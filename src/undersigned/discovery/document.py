@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
 from undersigned.discovery.cache import Copy
 from undersigned.discovery.failures import Unreachable, UntrustedURL
 from undersigned.discovery.fetch import FetchRequest, FetchResponse
+from undersigned.discovery.transport import fetch_async, fetch_blocking
 from undersigned.errors import KeySourceError
 
 if TYPE_CHECKING:
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
 
     from undersigned.discovery.failures import FetchError
     from undersigned.discovery.freshness import Freshness
+    from undersigned.discovery.network import Network
     from undersigned.errors import Reason
 
 Value = TypeVar("Value")
@@ -27,11 +31,17 @@ Fetcher: TypeAlias = Callable[[FetchRequest], Awaitable[FetchResponse]]
 _OK = 200
 _NOT_MODIFIED = 304
 _LONGEST_VALIDATOR = 256
+_MOST_AT_ONCE = 262144
+"""Upper bound on the bytes that are read on the event loop: some 5 ms."""
 _VALIDATORS = (("etag", "If-None-Match"), ("last-modified", "If-Modified-Since"))
 
 
 class _Read(Protocol[Read_co]):
     def __call__(self, body: bytes, /) -> Read_co: ...
+
+
+class _Reader(Protocol):
+    async def __call__(self, read: _Read[Value], body: bytes, /) -> Value: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,13 +50,25 @@ class Loader:
 
     Attributes:
         fetch: fetches under the guard.
+        read: reads a body, off the event loop if it is large.
         freshness: how long what is fetched is used.
         clock: the clock of the cache.
     """
 
     fetch: Fetcher
+    read: _Reader
     freshness: Freshness
     clock: Callable[[], float]
+
+    @classmethod
+    def blocking(cls, network: Network, freshness: Freshness, clock: Callable[[], float]) -> Loader:
+        """Return a loader whose coroutines never suspend."""
+        return cls(fetch=partial(fetch_blocking, network=network), read=_read, freshness=freshness, clock=clock)
+
+    @classmethod
+    def awaiting(cls, network: Network, freshness: Freshness, clock: Callable[[], float]) -> Loader:
+        """Return a loader for an event loop."""
+        return cls(fetch=partial(fetch_async, network=network), read=_read_aside, freshness=freshness, clock=clock)
 
     async def load(self, request: FetchRequest, last: Copy[Value] | None, read: _Read[Value]) -> Copy[Value]:
         """Return a copy of what `read` makes of the body of the response.
@@ -61,14 +83,15 @@ class Loader:
             return Copy(last.value, began, began + self.freshness.lifetime(response.fields), validators)
         if response.status != _OK:
             raise Unreachable(f"the server answers {response.status}", status=response.status)
-        value = read(response.body)
+        value = await self.read(read, response.body)
         return Copy(value, began, began + self.freshness.lifetime(response.fields), _validators(response.fields))
 
 
-def source_error(error: FetchError, unreachable: Reason, unusable: Reason | None = None) -> KeySourceError:
+def source_error(what: str, error: FetchError, unreachable: Reason, unusable: Reason | None = None) -> KeySourceError:
     """Return what a failed fetch means for a source.
 
     Args:
+        what: the document, for the message.
         error: why the fetch failed. An untrusted URL is always `signature_jwks_untrusted`.
         unreachable: the reason to report for a server that did not answer with a document.
         unusable: the reason to report for a document that cannot be used; `unreachable` if it is not given.
@@ -78,7 +101,15 @@ def source_error(error: FetchError, unreachable: Reason, unusable: Reason | None
         reason = "signature_jwks_untrusted"
     elif isinstance(error, Unreachable):
         reason = unreachable
-    return KeySourceError(reason, str(error))
+    return KeySourceError(reason, f"{what}: {error}")
+
+
+async def _read(read: _Read[Value], body: bytes) -> Value:
+    return read(body)
+
+
+async def _read_aside(read: _Read[Value], body: bytes) -> Value:
+    return read(body) if len(body) <= _MOST_AT_ONCE else await asyncio.to_thread(read, body)
 
 
 def _validators(fields: Mapping[str, str]) -> tuple[tuple[str, str], ...]:

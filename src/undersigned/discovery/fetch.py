@@ -7,6 +7,7 @@ cookies, no proxies and no .netrc from the environment. Redirects are not follow
 
 from __future__ import annotations
 
+import math
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
@@ -36,19 +37,23 @@ class FetchRequest:
     Attributes:
         url: an https URL.
         max_bytes: upper bound on the bytes of the body, after decoding.
+        method: the method.
         accept: the media types that are asked for.
-        content: the content of a POST, or None for a GET.
+        content: the content, or None.
         fields: further header fields.
+        seconds: upper bound on the seconds it may take, besides the network's.
         redirects: how many redirects are followed at most.
         may_redirect: tells whether the first URL may redirect to the second one.
-        ends: tells from what has been read whether the rest is not needed.
+        ends: takes what was read next of the body, and returns whether the rest is not needed.
     """
 
     url: str
     max_bytes: int
+    method: str = "GET"
     accept: str = "application/json"
     content: bytes | None = None
     fields: Sequence[tuple[str, str]] = ()
+    seconds: float = math.inf
     redirects: int = 0
     may_redirect: Callable[[str, str], bool] | None = None
     ends: Callable[[bytes], bool] | None = None

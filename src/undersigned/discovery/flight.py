@@ -24,6 +24,11 @@ class Flight:
         self._lock = threading.Lock()
         self._landed: threading.Event | None = None
 
+    @property
+    def is_flying(self) -> bool:
+        """Whether a fetch is in flight."""
+        return self._landed is not None
+
     def run(self, fetch: Callable[[], None], *, if_due: Callable[[], bool]) -> bool:
         """Wait for the fetch that is in flight; without one, call `fetch` if `if_due` returns True.
 

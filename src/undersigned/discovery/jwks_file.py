@@ -69,15 +69,11 @@ class JWKSFile:
 
     def find(self, lookup: KeyLookup) -> tuple[VerificationKey, ...]:
         """Return the keys that `lookup.keyid` names, four at most."""
-        return self.known(lookup.keyid)
-
-    def known(self, keyid: str) -> tuple[VerificationKey, ...]:
-        """Return the keys that `keyid` names, four at most."""
         now = self._clock()
         if now >= self._looked + self._interval:
             self._looked = now
             self._look()
-        return self._keys.get(keyid, ())
+        return self._keys.get(lookup.keyid, ())
 
     def _look(self) -> None:
         try:

@@ -7,9 +7,9 @@ import logging
 import threading
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
-from undersigned.discovery.finish import finish
 from undersigned.discovery.flight import AsyncFlight, Flight
 from undersigned.errors import KeySourceError
+from undersigned.verification.verifier import finish
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -52,9 +52,16 @@ class Kept(Generic[Value]):
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
 
-    def fresh(self) -> Value | None:
-        """Return the value while it is fresh."""
-        return self._cache.fresh()
+    def last(self) -> Value | None:
+        """Return the value that was fetched last, however long ago."""
+        return None if self._cache.copy is None else self._cache.copy.value
+
+    def waits(self, satisfied: Callable[[Value], bool]) -> bool:
+        """Return whether `get` would fetch now, or wait for a fetch."""
+        value = self._cache.fresh()
+        if value is not None and satisfied(value):
+            return False
+        return self._flight.is_flying or self._cache.is_due(since=self._cache.now(), satisfied=satisfied)
 
     def get(self, satisfied: Callable[[Value], bool]) -> Value:
         """Return the value, fetched before if it is not fresh, or if it does not satisfy and may be fetched again.
@@ -120,21 +127,22 @@ class AsyncKept(Generic[Value]):
         """Return the value while it is fresh."""
         return self._cache.fresh()
 
+    def last(self) -> Value | None:
+        """Return the value that was fetched last, however long ago."""
+        return None if self._cache.copy is None else self._cache.copy.value
+
     async def get(self, satisfied: Callable[[Value], bool]) -> Value:
-        """As `Kept.get`."""
-        cache = self._cache
-        value = cache.fresh()
-        if value is None or not satisfied(value):
-            since = cache.now()
+        """As `Kept.get`, once `fresh` did not satisfy."""
+        cache, since = self._cache, self._cache.now()
 
-            def due() -> bool:
-                return cache.claim(since=since, satisfied=satisfied)
+        def due() -> bool:
+            return cache.claim(since=since, satisfied=satisfied)
 
-            if await self._flight.run(self._fetch, if_due=due):
-                await self._flight.run(self._fetch, if_due=due)
-            value = cache.answer()
-            if not satisfied(value) and (failure := cache.failure) is not None:
-                raise failure
+        if await self._flight.run(self._fetch, if_due=due):
+            await self._flight.run(self._fetch, if_due=due)
+        value = cache.answer()
+        if not satisfied(value) and (failure := cache.failure) is not None:
+            raise failure
         return value
 
     def start(self) -> None:

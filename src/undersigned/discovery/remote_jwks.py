@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from undersigned.discovery.cache import Cache
@@ -15,7 +14,6 @@ from undersigned.discovery.jwk_set import parse_jwk_set
 from undersigned.discovery.kept import AsyncKept, Kept
 from undersigned.discovery.network import Network
 from undersigned.discovery.source import AsyncFetchedKeys, FetchedKeys
-from undersigned.discovery.transport import fetch_async, fetch_blocking
 from undersigned.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -60,7 +58,7 @@ class RemoteJWKS(FetchedKeys):
         max_bytes: int = MOST_JWKS_BYTES,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        loader = Loader(fetch=partial(fetch_blocking, network=network), freshness=freshness, clock=clock)
+        loader = Loader.blocking(network, freshness, clock)
         super().__init__(Kept(url, _load(url, loader, max_bytes), Cache(freshness, clock)))
         self.url = url
 
@@ -79,7 +77,7 @@ class AsyncRemoteJWKS(AsyncFetchedKeys):
         max_bytes: int = MOST_JWKS_BYTES,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        loader = Loader(fetch=partial(fetch_async, network=network), freshness=freshness, clock=clock)
+        loader = Loader.awaiting(network, freshness, clock)
         super().__init__(AsyncKept(url, _load(url, loader, max_bytes), Cache(freshness, clock)))
         self.url = url
 
@@ -94,7 +92,7 @@ def _load(url: str, loader: Loader, max_bytes: int) -> Load[Keys]:
         try:
             return await loader.load(request, last, parse_jwk_set)
         except FetchError as error:
-            raise source_error(error, "signature_jwks_unavailable") from error
+            raise source_error("the JWK set", error, "signature_jwks_unavailable") from error
 
     return load
 

@@ -19,7 +19,8 @@ class BodyReader:
     Args:
         fields: the response's header fields by lower-case name.
         limit: upper bound on the bytes, after decoding.
-        ends: tells from what has been read whether the rest is not needed, for a stream that the server keeps open.
+        ends: takes what was read next, decoded, and returns whether the rest is not needed: for a stream that the
+            server keeps open.
 
     Raises:
         UnusableDocument: the response says that it is larger, or has a content coding other than gzip.
@@ -47,10 +48,11 @@ class BodyReader:
             UnusableDocument: the body is larger than the limit, or is not gzip although the response says so.
         """
         room = self._limit - len(self._body) + 1
-        self._body += chunk[:room] if self._gunzip is None else self._expanded(chunk, room)
+        added = chunk[:room] if self._gunzip is None else self._expanded(chunk, room)
+        self._body += added
         if len(self._body) > self._limit:
             raise self._too_large()
-        return self._ends is not None and self._ends(bytes(self._body))
+        return self._ends is not None and self._ends(added)
 
     def finish(self) -> bytes:
         """Return the body.

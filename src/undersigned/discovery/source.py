@@ -40,9 +40,13 @@ class FetchedKeys:
         """
         return self._kept.get(lambda keys: lookup.keyid in keys).get(lookup.keyid, ())
 
-    def known(self, keyid: str) -> tuple[VerificationKey, ...]:
-        """Return the keys that `keyid` names among those that are fresh, without fetching."""
-        return (self._kept.fresh() or {}).get(keyid, ())
+    def held(self, keyid: str) -> bool:
+        """Return whether the keys that were fetched last, however long ago, have one with this keyid."""
+        return keyid in (self._kept.last() or {})
+
+    def waits(self, keyid: str) -> bool:
+        """Return whether `find` would fetch now, or wait for a fetch, to answer for this keyid."""
+        return self._kept.waits(lambda keys: keyid in keys)
 
     def start(self) -> None:
         """Begin to fetch ahead of time, in a thread."""
@@ -74,11 +78,11 @@ class AsyncFetchedKeys:
         self, lookup: KeyLookup
     ) -> tuple[VerificationKey, ...] | Coroutine[object, None, tuple[VerificationKey, ...]]:
         """As `FetchedKeys.find`; to be awaited if the keys are not at hand."""
-        return self.known(lookup.keyid) or self._fetched(lookup.keyid)
+        return (self._kept.fresh() or {}).get(lookup.keyid) or self._fetched(lookup.keyid)
 
-    def known(self, keyid: str) -> tuple[VerificationKey, ...]:
-        """As `FetchedKeys.known`."""
-        return (self._kept.fresh() or {}).get(keyid, ())
+    def held(self, keyid: str) -> bool:
+        """As `FetchedKeys.held`."""
+        return keyid in (self._kept.last() or {})
 
     async def _fetched(self, keyid: str) -> tuple[VerificationKey, ...]:
         return (await self._kept.get(lambda keys: keyid in keys)).get(keyid, ())

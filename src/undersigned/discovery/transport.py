@@ -34,13 +34,13 @@ _Headers = list[tuple[bytes, bytes]]
 
 async def fetch_blocking(request: FetchRequest, network: Network) -> FetchResponse:
     """Fetch as `fetch` does, blocking for `network.total_timeout` seconds at most; never suspends."""
-    return await fetch(request, network, _BlockingIO(network))
+    return await fetch(request, network, _BlockingIO(network, _seconds(request, network)))
 
 
 async def fetch_async(request: FetchRequest, network: Network) -> FetchResponse:
     """Fetch as `fetch` does, for `network.total_timeout` seconds at most."""
     try:
-        async with asyncio.timeout(network.total_timeout):
+        async with asyncio.timeout(_seconds(request, network)):
             return await fetch(request, network, _AsyncIO(network))
     except TimeoutError:
         raise _too_slow() from None
@@ -49,9 +49,9 @@ async def fetch_async(request: FetchRequest, network: Network) -> FetchResponse:
 class _BlockingIO:
     """A `FetchIO` whose coroutines never suspend."""
 
-    def __init__(self, network: Network) -> None:
+    def __init__(self, network: Network, seconds: float) -> None:
         self._network = network
-        self._deadline = time.monotonic() + network.total_timeout
+        self._deadline = time.monotonic() + seconds
 
     async def resolve(self, resolver: Resolver, host: str, port: int) -> Sequence[str]:
         try:
@@ -65,7 +65,7 @@ class _BlockingIO:
         connection = httpcore2.HTTPConnection(url.origin, self._network.context, network_backend=backend)
         with _connection_errors(), connection:  # noqa: SIM117 - the stream is opened on the connection
             with connection.stream(
-                "GET" if request.content is None else "POST",
+                request.method,
                 url,
                 headers=_headers(request, target),
                 content=request.content,
@@ -95,7 +95,7 @@ class _AsyncIO:
             async with (
                 connection,
                 connection.stream(
-                    "GET" if request.content is None else "POST",
+                    request.method,
                     url,
                     headers=_headers(request, target),
                     content=request.content,
@@ -122,6 +122,10 @@ class _Reader:
 
     def response(self) -> FetchResponse:
         return FetchResponse(url=self._url, status=self._status, fields=self._fields, body=self.body.finish())
+
+
+def _seconds(request: FetchRequest, network: Network) -> float:
+    return max(0.0, min(request.seconds, network.total_timeout))
 
 
 def _asked(resolver: Resolver, host: str, port: int) -> Future[Sequence[str]]:

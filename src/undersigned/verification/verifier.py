@@ -260,7 +260,7 @@ async def _awaited(answer: Answer | Awaitable[Answer]) -> Answer:
 def _check_arguments(profile: object, keys: object, replay: object, revocations: object, clock: object) -> None:
     if not isinstance(profile, Profile):
         raise ConfigurationError("profile: pass one of undersigned.profiles, such as profiles.ADCP_3_2")
-    if not callable(getattr(keys, "find", None)):
+    if isinstance(keys, str) or not callable(getattr(keys, "find", None)):
         raise ConfigurationError("keys: pass a key source, such as KeySet.from_jwks(jwks)")
     if not callable(getattr(replay, "claim", None)) or not callable(getattr(replay, "full", None)):
         raise ConfigurationError("replay: pass a replay store, such as MemoryReplayStore()")

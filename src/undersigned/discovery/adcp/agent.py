@@ -1,0 +1,152 @@
+"""One agent's keys: from its URL to its JWK set by way of its operator's brand.json (AdCP, Discovering keys)."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from undersigned.discovery.adcp.a2a import run_task
+from undersigned.discovery.adcp.adagents import load_pins
+from undersigned.discovery.adcp.brand import MOST_BRAND_BYTES, brand_url, check_key_origins, check_origin, jwks_url
+from undersigned.discovery.adcp.conversation import Conversation
+from undersigned.discovery.adcp.mcp import call_tool
+from undersigned.discovery.cache import Copy
+from undersigned.discovery.document import source_error
+from undersigned.discovery.failures import FetchError
+from undersigned.discovery.fetch import FetchRequest
+from undersigned.discovery.freshness import Freshness
+from undersigned.discovery.jwk_set import parse_jwk_set, read_json_object, read_jwk_set
+from undersigned.discovery.remote_jwks import JWK_SET_TYPES, MOST_JWKS_BYTES
+from undersigned.signature.thumbprint import thumbprint
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from undersigned.discovery.adcp.adagents import Pins
+    from undersigned.discovery.document import Loader
+    from undersigned.discovery.jwk_set import Keys
+
+AgentProtocol: TypeAlias = Literal["mcp", "a2a"]
+"""What an agent's URL speaks."""
+
+TASK: Final = "get_adcp_capabilities"
+
+PIN_FRESHNESS: Final = Freshness(default=3600, most=3600)
+"""How long an adagents.json is used: as long as its max-age says, an hour without one and at most."""
+
+MOST_FETCHES: Final = 2
+"""Upper bound on the time of all the fetches of an agent, as a multiple of the time of one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agent:
+    """Which agent's keys are looked for, and how.
+
+    Attributes:
+        url: the agent's URL, as its operator's brand.json has it, character by character.
+        purpose: the member of `identity.key_origins` that must be declared.
+        protocol: what the URL speaks.
+        publisher: the domain of the publisher whose adagents.json may pin the agent's keys, or "".
+        seconds: upper bound on the seconds that all fetches of one refresh take.
+        now: seconds since the epoch.
+    """
+
+    url: str
+    purpose: str
+    protocol: AgentProtocol
+    publisher: str
+    seconds: float
+    now: Callable[[], float]
+
+
+class AgentLoader:
+    """Loads the keys of an agent. What leads to them is kept as long as the brand.json is fresh.
+
+    Args:
+        agent: which agent.
+        loader: fetches under the guard.
+    """
+
+    def __init__(self, agent: Agent, loader: Loader) -> None:
+        self._agent = agent
+        self._loader = loader
+        self._pin_loader = replace(loader, freshness=PIN_FRESHNESS)
+        self._jwks: Copy[str] | None = None
+        self._pins: Copy[Pins] | None = None
+        self._fetched_from = ""
+
+    async def __call__(self, last: Copy[Keys] | None, /) -> Copy[Keys]:
+        """Return the agent's keys.
+
+        Raises:
+            KeySourceError: the step that failed.
+        """
+        ends = time.monotonic() + self._agent.seconds
+
+        def seconds() -> float:
+            return ends - time.monotonic()
+
+        now = self._loader.clock()
+        if self._jwks is None or now >= self._jwks.fresh_until:
+            self._jwks = await self._locate(seconds)
+        early = last is not None and now < last.fresh_until
+        if self._agent.publisher and (self._pins is None or now >= self._pins.fresh_until or early):
+            self._pins = await self._pinned(seconds)
+        return await self._keys(self._jwks, last, seconds())
+
+    async def _keys(self, jwks: Copy[str], last: Copy[Keys] | None, seconds: float) -> Copy[Keys]:
+        """Return the keys of the agent's JWK set that are not excluded by a pin (step 8)."""
+        request = FetchRequest(url=jwks.value, max_bytes=MOST_JWKS_BYTES, accept=JWK_SET_TYPES, seconds=seconds)
+        pins = None if self._pins is None else self._pins.value
+        # What the last copy holds depends on where it is from, and on the pins of that time.
+        same = jwks.value == self._fetched_from and pins is None
+        wall = self._agent.now()
+        try:
+            copy = await self._loader.load(request, last if same else None, partial(_read_keys, pins=pins, now=wall))
+        except FetchError as error:
+            self._jwks = None
+            raise source_error("the JWK set", error, "signature_jwks_unavailable") from error
+        self._fetched_from = jwks.value
+        ends = min(copy.fresh_until, jwks.fresh_until)
+        if self._pins is not None:
+            ends = min(ends, self._pins.fresh_until)
+            revoked = (time - wall for time in (pins or {}).values() if time > wall)
+            ends = min(ends, copy.fetched + min(revoked, default=math.inf))
+        return replace(copy, fresh_until=ends)
+
+    async def _locate(self, seconds: Callable[[], float]) -> Copy[str]:
+        """Return the URL of the agent's JWK set (steps 1 to 7)."""
+        agent = self._agent
+        conversation = Conversation(agent.url, self._loader.fetch, seconds)
+        try:
+            capabilities = await (call_tool if agent.protocol == "mcp" else run_task)(conversation, TASK)
+        except FetchError as error:
+            raise source_error("the agent's capabilities", error, "signature_capabilities_unreachable") from error
+        url = brand_url(capabilities)
+        request = FetchRequest(url=url, max_bytes=MOST_BRAND_BYTES, seconds=seconds())
+        try:
+            brand = await self._loader.load(request, None, read_json_object)
+        except FetchError as error:
+            what = "the operator's brand.json"
+            raise source_error(
+                what, error, "signature_brand_json_unreachable", "signature_brand_json_malformed"
+            ) from error
+        check_origin(agent.url, url, brand.value, now=agent.now())
+        jwks = jwks_url(agent.url, brand.value)
+        check_key_origins(capabilities, jwks, purpose=agent.purpose)
+        return Copy(jwks, brand.fetched, brand.fresh_until)
+
+    async def _pinned(self, seconds: Callable[[], float]) -> Copy[Pins]:
+        try:
+            return await load_pins(self._agent.publisher, self._agent.url, self._pin_loader, seconds=seconds)
+        except FetchError as error:
+            raise source_error("the publisher's adagents.json", error, "signature_jwks_unavailable") from error
+
+
+def _read_keys(body: bytes, *, pins: Pins, now: float) -> Keys:
+    if pins is None:
+        return parse_jwk_set(body)
+    return read_jwk_set(read_json_object(body), wanted=lambda jwk: pins.get(thumbprint(jwk) or "", -math.inf) > now)

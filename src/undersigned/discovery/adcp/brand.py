@@ -1,0 +1,143 @@
+"""brand.json: where an operator publishes the keys of its agents (AdCP, Discovering keys, steps 2 to 7)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, cast
+
+from undersigned.discovery.adcp.conversation import objects
+from undersigned.discovery.adcp.registrable import registrable_domain
+from undersigned.discovery.failures import UntrustedURL
+from undersigned.discovery.fetch import Target
+from undersigned.errors import KeySourceError
+from undersigned.message.timestamps import read_time
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Never
+
+    from undersigned.errors import Reason
+
+MOST_BRAND_BYTES: Final = 262144
+"""Upper bound on the bytes of a brand.json (AdCP)."""
+
+
+def brand_url(capabilities: Mapping[str, object]) -> str:
+    """Return the URL of the operator's brand.json that an agent's capabilities name (step 2).
+
+    Raises:
+        KeySourceError: `identity.brand_json_url` is absent or not an https URL.
+    """
+    url = _object(capabilities.get("identity")).get("brand_json_url")
+    if not isinstance(url, str) or not url.startswith("https://"):
+        _fail("signature_brand_json_url_missing", "the agent's capabilities name no https brand_json_url")
+    return url
+
+
+def check_origin(agent: str, url: str, brand: Mapping[str, object], *, now: float) -> None:
+    """Check that the operator's brand.json may speak for an agent (step 3).
+
+    The agent and the brand.json have one registrable domain, or the brand.json delegates to the agent's.
+
+    Args:
+        agent: the agent's URL.
+        url: the URL of the brand.json.
+        brand: the brand.json.
+        now: seconds since the epoch, for the time limits of a delegation.
+
+    Raises:
+        KeySourceError: neither is so.
+    """
+    domain = registrable_domain(Target.of(agent).host)
+    if domain is None:
+        _fail("signature_brand_origin_mismatch", "the agent's host has no registrable domain")
+    if domain == registrable_domain(Target.of(url).host):
+        return
+    for operator in objects(brand.get("authorized_operators")):
+        named = operator.get("domain")
+        if isinstance(named, str) and named.lower() == domain and _is_in_time(operator, now):
+            return
+    _fail("signature_brand_origin_mismatch", "the brand.json is not of the agent's domain, and does not authorize it")
+
+
+def jwks_url(agent: str, brand: Mapping[str, object]) -> str:
+    """Return the URL of the agent's JWK set (steps 5 and 6).
+
+    It is `jwks_uri` of the one entry whose `url` equals the agent's, character by character, or else
+    `/.well-known/jwks.json` at the agent's origin. The lists of a house and its brands may each have the same entry.
+
+    Raises:
+        KeySourceError: there is no such entry, or there are two that differ.
+    """
+    found: set[str] = set()
+    for entries in _agent_lists(brand):
+        matching = [entry for entry in entries if entry.get("url") == agent]
+        if len(matching) > 1:
+            _fail("signature_brand_json_ambiguous", "the brand.json lists the agent's URL twice")
+        found.update(_jwks_uri(agent, entry) for entry in matching)
+    if not found:
+        _fail("signature_agent_not_in_brand_json", "the brand.json lists no agent with exactly this URL")
+    if len(found) > 1:
+        _fail("signature_brand_json_ambiguous", "the brand.json lists the agent's URL with two jwks_uri")
+    uri = found.pop()
+    try:
+        Target.of(uri)
+    except UntrustedURL as untrusted:
+        _fail("signature_jwks_untrusted", f"the agent's jwks_uri: {untrusted}")
+    return uri
+
+
+def check_key_origins(capabilities: Mapping[str, object], jwks: str, *, purpose: str) -> None:
+    """Check that the agent's capabilities agree on where its keys are (step 7).
+
+    Args:
+        capabilities: the agent's capabilities.
+        jwks: the URL of its JWK set.
+        purpose: the member of `identity.key_origins` that must be there, such as `request_signing`.
+
+    Raises:
+        KeySourceError: a purpose is declared for another host, or `purpose` is not declared.
+    """
+    origins = _object(_object(capabilities.get("identity")).get("key_origins"))
+    host = Target.of(jwks).host
+    for declared in origins.values():
+        if _host(declared) != host:
+            _fail("signature_key_origin_mismatch", "the agent's key_origins name another host than its jwks_uri has")
+    if purpose not in origins:
+        _fail("signature_key_origin_missing", f"the agent's key_origins do not name {purpose}")
+
+
+def _agent_lists(brand: Mapping[str, object]) -> list[list[Mapping[str, object]]]:
+    holders = (brand, _object(brand.get("house")), *objects(brand.get("brands")))
+    return [list(objects(holder.get("agents"))) for holder in holders]
+
+
+def _jwks_uri(agent: str, entry: Mapping[str, object]) -> str:
+    uri = entry.get("jwks_uri")
+    if uri is None:
+        return f"https://{Target.of(agent).authority}/.well-known/jwks.json"
+    if not isinstance(uri, str):
+        _fail("signature_brand_json_malformed", "the agent's jwks_uri is not a string")
+    return uri
+
+
+def _is_in_time(operator: Mapping[str, object], now: float) -> bool:
+    begins, ends = operator.get("valid_from"), operator.get("valid_until")
+    return (begins is None or read_time(begins) <= now) and (ends is None or now < read_time(ends))
+
+
+def _host(declared: object) -> str | None:
+    """Return the host of an origin, or of a host name alone."""
+    if not isinstance(declared, str):
+        return None
+    try:
+        return Target.of(declared if "://" in declared else f"https://{declared}").host
+    except UntrustedURL:
+        return None
+
+
+def _object(value: object) -> Mapping[str, object]:
+    return cast("Mapping[str, object]", value) if isinstance(value, dict) else {}
+
+
+def _fail(reason: Reason, message: str) -> Never:
+    raise KeySourceError(reason, message, definite=True)

@@ -1,0 +1,186 @@
+"""The keys of AdCP agents, as sources: of one agent, and of all the agents that a verifier deals with."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Final, TypeVar, get_args
+
+from undersigned.discovery.adcp.agent import MOST_FETCHES, Agent, AgentLoader, AgentProtocol
+from undersigned.discovery.cache import Cache
+from undersigned.discovery.document import Loader
+from undersigned.discovery.failures import UntrustedURL
+from undersigned.discovery.fetch import Target
+from undersigned.discovery.freshness import Freshness
+from undersigned.discovery.kept import AsyncKept, Kept
+from undersigned.discovery.key_sources import AsyncKeySources, KeySources
+from undersigned.discovery.network import Network
+from undersigned.discovery.remote_jwks import check_url
+from undersigned.discovery.source import AsyncFetchedKeys, FetchedKeys
+from undersigned.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+ADCP_FRESHNESS: Final = Freshness(stale=900)
+"""How long an agent's keys are used: for half an hour at most, which is the longest interval of revocation lists."""
+
+Source = TypeVar("Source")
+
+
+class AdCPAgent(FetchedKeys):
+    """The keys of one AdCP agent, found from its URL, for threads (AdCP, Discovering keys).
+
+    The agent's capabilities name its operator's brand.json, and the entry there with exactly the agent's URL names its
+    JWK set. The domains of agent and brand.json have to agree, or the brand.json has to authorize the agent's; the
+    agent's `identity.key_origins` have to agree with the JWK set's host. What leads to the JWK set is looked up again
+    when the brand.json expires. No redirect is followed, and every URL is fetched under the guard of `network`.
+
+    Args:
+        url: the agent's URL, exactly as its operator's brand.json has it.
+        purpose: the member of `identity.key_origins` that must be declared.
+        protocol: what the URL speaks, `mcp` or `a2a`.
+        publisher: a publisher's domain, for webhooks that a seller sends about that publisher's inventory. If its
+            adagents.json pins keys for the agent, no others count.
+        freshness: how long the keys are used.
+        network: which addresses may be reached, and in what time.
+        clock: seconds that never go back.
+        now: seconds since the epoch.
+
+    Raises:
+        ConfigurationError: an argument is not what it must be.
+    """
+
+    __slots__ = ("url",)
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        purpose: str = "request_signing",
+        protocol: AgentProtocol = "mcp",
+        publisher: str = "",
+        freshness: Freshness = ADCP_FRESHNESS,
+        network: Network = Network(),  # noqa: B008 - frozen
+        clock: Callable[[], float] = time.monotonic,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        agent = _agent(url, purpose, protocol, publisher, network, now)
+        loader = AgentLoader(agent, Loader.blocking(network, freshness, clock))
+        super().__init__(Kept(url, loader, Cache(freshness, clock)))
+        self.url = url
+
+
+class AsyncAdCPAgent(AsyncFetchedKeys):
+    """`AdCPAgent` for the tasks of an event loop."""
+
+    __slots__ = ("url",)
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        purpose: str = "request_signing",
+        protocol: AgentProtocol = "mcp",
+        publisher: str = "",
+        freshness: Freshness = ADCP_FRESHNESS,
+        network: Network = Network(),  # noqa: B008 - frozen
+        clock: Callable[[], float] = time.monotonic,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        agent = _agent(url, purpose, protocol, publisher, network, now)
+        loader = AgentLoader(agent, Loader.awaiting(network, freshness, clock))
+        super().__init__(AsyncKept(url, loader, Cache(freshness, clock)))
+        self.url = url
+
+
+class AdCPDirectory(KeySources):
+    """The keys of the AdCP agents that a verifier deals with, for threads. A signer is known by its agent's URL.
+
+    Args:
+        agents: agent URLs, all with the options of `AdCPAgent` that follow, or `AdCPAgent`s with options of their own.
+        purpose: as for `AdCPAgent`.
+        protocol: as for `AdCPAgent`.
+        freshness: as for `AdCPAgent`.
+        network: as for `AdCPAgent`.
+
+    Raises:
+        ConfigurationError: an argument is not what it must be, or an agent is listed twice.
+    """
+
+    __slots__ = ()
+
+    def __init__(
+        self,
+        agents: Iterable[str | AdCPAgent],
+        *,
+        purpose: str = "request_signing",
+        protocol: AgentProtocol = "mcp",
+        freshness: Freshness = ADCP_FRESHNESS,
+        network: Network = Network(),  # noqa: B008 - frozen
+    ) -> None:
+        made = [
+            agent
+            if isinstance(agent, AdCPAgent)
+            else AdCPAgent(agent, purpose=purpose, protocol=protocol, freshness=freshness, network=network)
+            for agent in _each(agents)
+        ]
+        super().__init__(_distinct([(agent.url, agent) for agent in made]))
+
+
+class AsyncAdCPDirectory(AsyncKeySources):
+    """`AdCPDirectory` for the tasks of an event loop, of URLs or `AsyncAdCPAgent`s."""
+
+    __slots__ = ()
+
+    def __init__(
+        self,
+        agents: Iterable[str | AsyncAdCPAgent],
+        *,
+        purpose: str = "request_signing",
+        protocol: AgentProtocol = "mcp",
+        freshness: Freshness = ADCP_FRESHNESS,
+        network: Network = Network(),  # noqa: B008 - frozen
+    ) -> None:
+        made = [
+            agent
+            if isinstance(agent, AsyncAdCPAgent)
+            else AsyncAdCPAgent(agent, purpose=purpose, protocol=protocol, freshness=freshness, network=network)
+            for agent in _each(agents)
+        ]
+        super().__init__(_distinct([(agent.url, agent) for agent in made]))
+
+
+def _agent(
+    url: str, purpose: str, protocol: AgentProtocol, publisher: str, network: Network, now: Callable[[], float]
+) -> Agent:
+    check_url("url", url)
+    if not isinstance(purpose, str) or not purpose:
+        raise ConfigurationError("purpose: give a member of key_origins, such as request_signing or webhook_signing")
+    if protocol not in get_args(AgentProtocol):
+        raise ConfigurationError('protocol: must be "mcp" or "a2a"')
+    if not isinstance(publisher, str) or (publisher and not _is_authority(publisher)):
+        raise ConfigurationError("publisher: give a domain without scheme, such as publisher.example.com")
+    seconds = MOST_FETCHES * network.total_timeout
+    return Agent(url=url, purpose=purpose, protocol=protocol, publisher=publisher, seconds=seconds, now=now)
+
+
+def _is_authority(publisher: str) -> bool:
+    try:
+        return Target.of(f"https://{publisher}/").authority == publisher
+    except UntrustedURL:
+        return False
+
+
+def _each(agents: Iterable[Source]) -> Iterable[Source]:
+    if isinstance(agents, str):
+        raise ConfigurationError("agents: give a list of agent URLs")
+    return agents
+
+
+def _distinct(agents: Iterable[tuple[str, Source]]) -> dict[str, Source]:
+    found: dict[str, Source] = {}
+    for url, agent in agents:
+        if url in found:
+            raise ConfigurationError(f"agents: {url} is listed twice")
+        found[url] = agent
+    return found

@@ -1,0 +1,202 @@
+"""Key sources by signer: each counterparty's keys, from where that counterparty publishes them."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, AsyncExitStack, ExitStack
+from inspect import isawaitable, iscoroutinefunction
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
+
+from undersigned.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from types import TracebackType
+    from typing import Self
+
+    from undersigned.signature.key_source import AsyncKeySource, KeyLookup, KeySource
+    from undersigned.signature.keys import VerificationKey
+
+Source = TypeVar("Source", bound="AsyncKeySource")
+
+_MOST_THREADS: Final = 16
+_MOST_HINTS: Final = 65536
+
+_Keys = tuple["VerificationKey", ...]
+_Answer = tuple[_Keys, Exception | None]
+
+
+class _Sources(Generic[Source]):
+    """Sources by signer, and which of them to ask first.
+
+    A source that fetches would fetch for each key of the other signers. So those are asked that had the key last time;
+    if they do not help, those that hold such a key or do not say; and only then the rest.
+    """
+
+    __slots__ = ("_hints", "_sources")
+
+    def __init__(self, sources: Mapping[str, Source]) -> None:
+        for signer, source in sources.items():
+            if not isinstance(signer, str) or not signer or not signer.isprintable():
+                raise ConfigurationError("sources: name each signer by printable text, such as buyer.example.com")
+            if isinstance(source, str) or not callable(getattr(source, "find", None)):
+                raise ConfigurationError(f"sources: {signer} has no key source; pass one such as RemoteJWKS(url)")
+        self._sources = dict(sources)
+        self._hints: dict[str, tuple[str, ...]] = {}
+
+    @property
+    def asks_again(self) -> bool:
+        """Always True: a signer's new key may have the keyid of another signer's key."""
+        return True
+
+    def _rounds(self, lookup: KeyLookup) -> Iterator[dict[str, Source]]:
+        """Yield the sources to ask, round by round, until one has the key."""
+        hinted = self._hints.get(lookup.keyid, ())
+        if hinted and not lookup.again:
+            yield {signer: self._sources[signer] for signer in hinted}
+        likely: dict[str, Source] = {}
+        others: dict[str, Source] = {}
+        for signer, source in self._sources.items():
+            if signer not in hinted:
+                held = getattr(source, "held", None)
+                (likely if held is None or held(lookup.keyid) else others)[signer] = source
+        if lookup.again:
+            # The new key may be anywhere, also where another key of this name is not.
+            yield likely | others
+        else:
+            yield likely
+            yield others
+
+    def _joined(self, lookup: KeyLookup, answers: Sequence[_Answer]) -> _Keys:
+        """Return the keys of all answers, or raise the first failure if there is none."""
+        found = tuple(key for keys, _ in answers for key in keys)
+        if found:
+            if len(self._hints) >= _MOST_HINTS:
+                self._hints.clear()
+            before = self._hints.get(lookup.keyid, ()) if lookup.again else ()
+            self._hints[lookup.keyid] = tuple(dict.fromkeys([*before, *(key.owner for key in found)]))
+            return found
+        for _, failure in answers:
+            if failure is not None:
+                raise failure
+        return ()
+
+
+class KeySources(_Sources["KeySource"]):
+    """A key source over the sources of several signers, for threads. It names the signer of each key.
+
+    Two signers may have keys with one keyid: both are tried, and the key that verifies names the signer. `with` starts
+    and stops the sources that fetch ahead of time.
+
+    Args:
+        sources: a key source for each signer, such as `{"buyer.example.com": RemoteJWKS(url)}`.
+
+    Raises:
+        ConfigurationError: a signer is not printable text, or a source is not one.
+    """
+
+    __slots__ = ("_stack",)
+
+    def __init__(self, sources: Mapping[str, KeySource]) -> None:
+        super().__init__(sources)
+        for signer, source in sources.items():
+            if iscoroutinefunction(source.find) or isinstance(source, AbstractAsyncContextManager):
+                raise ConfigurationError(f"sources: the answers of {signer} have to be awaited; use AsyncKeySources")
+        self._stack = ExitStack()
+
+    @property
+    def blocking(self) -> bool:
+        """Whether one of the sources may block."""
+        return any(getattr(source, "blocking", True) for source in self._sources.values())
+
+    def find(self, lookup: KeyLookup) -> tuple[VerificationKey, ...]:
+        """Return the keys that `lookup.keyid` names, each with its signer as owner.
+
+        Raises:
+            Exception: no source has such a key, and this source could not tell.
+        """
+        answers: list[_Answer] = []
+        for sources in self._rounds(lookup):
+            answers += self._ask(lookup, sources)
+            if any(keys for keys, _ in answers):
+                break
+        return self._joined(lookup, answers)
+
+    def _ask(self, lookup: KeyLookup, sources: Mapping[str, KeySource]) -> list[_Answer]:
+        """Ask the sources that fetch now at the same time, so that a slow server delays no other."""
+        waiting = [(signer, source) for signer, source in sources.items() if _waits(source, lookup)]
+        if len(waiting) <= 1:
+            return [_asked(lookup, signer, source) for signer, source in sources.items()]
+
+        def ask(item: tuple[str, KeySource]) -> _Answer:
+            return _asked(lookup, *item)
+
+        prompt = [item for item in sources.items() if item not in waiting]
+        with ThreadPoolExecutor(min(len(waiting), _MOST_THREADS), "undersigned-keys") as pool:
+            return [*map(ask, prompt), *pool.map(ask, waiting)]
+
+    def __enter__(self) -> Self:
+        for source in self._sources.values():
+            if isinstance(source, AbstractContextManager):
+                self._stack.enter_context(source)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.close()
+
+
+class AsyncKeySources(_Sources["AsyncKeySource"]):
+    """`KeySources` for the tasks of an event loop; its sources may have to be awaited, and `async with` starts them."""
+
+    __slots__ = ("_stack",)
+
+    def __init__(self, sources: Mapping[str, AsyncKeySource]) -> None:
+        super().__init__(sources)
+        self._stack = AsyncExitStack()
+
+    async def find(self, lookup: KeyLookup) -> tuple[VerificationKey, ...]:
+        """As `KeySources.find`."""
+        answers: list[_Answer] = []
+        for sources in self._rounds(lookup):
+            answers += await asyncio.gather(*(_awaited(lookup, *item) for item in sources.items()))
+            if any(keys for keys, _ in answers):
+                break
+        return self._joined(lookup, answers)
+
+    async def __aenter__(self) -> Self:
+        for source in self._sources.values():
+            if isinstance(source, AbstractAsyncContextManager):
+                await self._stack.enter_async_context(source)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._stack.aclose()
+
+
+def _waits(source: KeySource, lookup: KeyLookup) -> bool:
+    waits = getattr(source, "waits", None)
+    return getattr(source, "blocking", True) if waits is None else bool(waits(lookup.keyid))
+
+
+def _asked(lookup: KeyLookup, signer: str, source: KeySource) -> _Answer:
+    try:
+        return _owned(source.find(lookup), signer), None
+    except Exception as failure:  # noqa: BLE001 - another source may have the key
+        return (), failure
+
+
+async def _awaited(lookup: KeyLookup, signer: str, source: AsyncKeySource) -> _Answer:
+    try:
+        answer = source.find(lookup)
+        return _owned(await answer if isawaitable(answer) else answer, signer), None
+    except Exception as failure:  # noqa: BLE001 - another source may have the key
+        return (), failure
+
+
+def _owned(keys: Iterable[VerificationKey], signer: str) -> _Keys:
+    return tuple(key if key.owner == signer else key.owned_by(signer) for key in keys)

@@ -1,0 +1,531 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from tests.discovery.key_server import redirect, response
+from tests.keys import EC_PUBLIC, PUBLIC, lookup
+
+from undersigned.errors import ConfigurationError, KeySourceError
+
+ISSUED = 1_776_520_800
+
+
+def reason(world, source, keyid: str = "buyer-ed25519") -> str:
+    """Why the source cannot tell, or how it does."""
+    try:
+        return "found" if world.find(source, keyid) else "unknown"
+    except KeySourceError as error:
+        return error.reason.removeprefix("signature_")
+
+
+def test_keys_are_found_from_the_agents_url(world, operator, source):
+    assert world.find(source, "buyer-ed25519").algorithm == "ed25519"
+    assert world.find(source, "buyer-es256").algorithm == "ecdsa-p256-sha256"
+    paths = [request.split(b" ", 2)[1].decode() for request in operator.server.requests]
+    assert paths == ["/mcp", "/mcp", "/mcp", "/mcp", "/brand.json", "/jwks.json"]
+
+
+def test_mcp_session_is_kept_and_ended(world, operator, source):
+    operator.session = "abc"
+    world.find(source, "buyer-ed25519")
+    first, *others = operator.server.requests[:4]
+    assert b"mcp-session-id" not in first.lower()
+    for request in others:
+        assert b"Mcp-Session-Id: abc\r\n" in request
+        assert b"MCP-Protocol-Version: 2025-06-18\r\n" in request
+    assert others[-1].startswith(b"DELETE /mcp ")
+
+
+def test_capabilities_may_come_as_an_event_stream(world, operator, source):
+    operator.events = True
+    operator.session = "abc"
+    assert reason(world, source) == "found"
+
+
+def test_jwk_set_defaults_to_the_well_known_one_of_the_agent(world, operator, source):
+    del operator.brand["agents"][0]["jwks_uri"]
+    operator.capabilities["identity"]["key_origins"] = {"request_signing": "agent.example.com"}
+    operator.publish()
+    operator.server.answers["/.well-known/jwks.json"] = response(operator.jwks)
+    assert reason(world, source) == "found"
+    assert b"Host: agent.example.com" in operator.server.requests[-1]
+
+
+def test_way_to_the_jwk_set_is_kept_as_long_as_the_brand_json(world, operator, source, clock):
+    operator.server.answers["/brand.json"] = response(operator.brand, "Cache-Control: max-age=600")
+    reason(world, source)
+    clock.now += 300
+    assert reason(world, source) == "found"
+    assert (operator.server.asked("/mcp"), operator.server.asked("/jwks.json")) == (4, 2)
+    clock.now += 300
+    assert reason(world, source) == "found"
+    assert (operator.server.asked("/mcp"), operator.server.asked("/jwks.json")) == (8, 3)
+
+
+def test_unknown_key_fetches_the_jwk_set_alone(world, operator, source, clock):
+    operator.jwks = {"keys": [PUBLIC]}
+    operator.publish()
+    reason(world, source)
+    operator.jwks = {"keys": [PUBLIC, EC_PUBLIC]}
+    operator.publish()
+    clock.now += 1
+    assert reason(world, source, "buyer-es256") == "found"
+    assert operator.server.asked("/brand.json") == 1
+
+
+def test_jwk_set_that_moved_is_found_again(world, operator, source, clock):
+    reason(world, source)
+    operator.server.answers["/jwks.json"] = response(b"", status="410 Gone")
+    clock.now += 300
+    assert reason(world, source) == "found"  # stale
+    operator.brand["agents"][0]["jwks_uri"] = operator.server.url("/new.json")
+    operator.server.answers |= {"/brand.json": response(operator.brand), "/new.json": response({"keys": [EC_PUBLIC]})}
+    clock.now += 30
+    assert reason(world, source) == "unknown"
+    assert reason(world, source, "buyer-es256") == "found"
+
+
+def test_validators_of_one_jwk_set_are_not_sent_to_another(world, operator, source, clock):
+    operator.server.answers["/jwks.json"] = response(operator.jwks, 'ETag: "1"')
+    reason(world, source)
+    operator.brand["agents"][0]["jwks_uri"] = operator.server.url("/new.json")
+    operator.server.answers |= {
+        "/brand.json": response(operator.brand),
+        "/new.json": response(b"", status="304 Not Modified"),
+    }
+    clock.now += 300
+    reason(world, source)
+    assert operator.server.requests[-1].startswith(b"GET /new.json ")
+    assert b"If-None-Match" not in operator.server.requests[-1]
+
+
+def test_keys_are_stale_for_a_quarter_of_an_hour_at_most(world, operator, source, clock):
+    reason(world, source)
+    operator.server.answers.clear()
+    clock.now += 300 + 899
+    assert reason(world, source) == "found"
+    clock.now += 1
+    assert reason(world, source) == "capabilities_unreachable"
+
+
+def test_agent_that_is_disowned_is_rejected_at_once(world, operator, source, clock):
+    assert reason(world, source) == "found"
+    operator.brand = {"agents": []}
+    operator.publish()
+    clock.now += 300
+    assert reason(world, source) == "agent_not_in_brand_json"
+    clock.now += 1
+    assert reason(world, source) == "agent_not_in_brand_json"
+
+
+# Each step, and the code of what can go wrong there
+
+
+def identity(operator) -> dict:
+    return operator.capabilities["identity"]
+
+
+def drop_brand_url(operator):
+    del identity(operator)["brand_json_url"]
+
+
+def set_brand_url(value):
+    def change(operator):
+        identity(operator)["brand_json_url"] = value
+
+    return change
+
+
+def answer(path, text):
+    def change(operator):
+        operator.server.answers[path] = text
+
+    return change
+
+
+def elsewhere(operator):
+    """Let the brand.json be another domain's."""
+    identity(operator)["brand_json_url"] = operator.server.url("/brand.json", "evil.example.net")
+
+
+def authorizing(*operators):
+    def change(operator):
+        elsewhere(operator)
+        operator.brand["authorized_operators"] = list(operators)
+        operator.publish()
+
+    return change
+
+
+def agents(*urls, **entry):
+    def change(operator):
+        operator.brand["agents"] = [{"url": url or operator.url, **entry} for url in urls]
+        operator.publish()
+
+    return change
+
+
+def portfolio(house, *brands):
+    def change(operator):
+        def entries(uris):
+            return [{"url": operator.url, "jwks_uri": operator.server.url(uri)} for uri in uris]
+
+        operator.brand = {"house": {"agents": entries(house)}, "brands": [{"agents": entries(uris)} for uris in brands]}
+        operator.publish()
+
+    return change
+
+
+def entry(**members):
+    def change(operator):
+        operator.brand["agents"][0] |= members
+        operator.publish()
+
+    return change
+
+
+def origins(**declared):
+    def change(operator):
+        identity(operator)["key_origins"] = declared
+
+    return change
+
+
+DELEGATED = {"domain": "example.com", "brands": ["*"]}
+STEPS = {
+    "as it should be": (lambda _operator: None, "found"),
+    "no brand_json_url": (drop_brand_url, "brand_json_url_missing"),
+    "no identity": (lambda operator: operator.capabilities.clear(), "brand_json_url_missing"),
+    "http brand_json_url": (set_brand_url("http://brand.example.com/"), "brand_json_url_missing"),
+    "brand_json_url of another type": (set_brand_url(5), "brand_json_url_missing"),
+    "malformed brand_json_url": (set_brand_url("https://"), "jwks_untrusted"),
+    "brand_json_url to metadata": (set_brand_url("https://169.254.169.254/"), "jwks_untrusted"),
+    "agent down": (answer("/mcp", response(b"", status="503 Down")), "capabilities_unreachable"),
+    "agent silent": (answer("/mcp", b""), "capabilities_unreachable"),
+    "agent redirects": (answer("/mcp", redirect("/other")), "capabilities_unreachable"),
+    "agent speaks HTML": (answer("/mcp", response(b"<html>")), "capabilities_unreachable"),
+    "agent too large": (answer("/mcp", response(b" " * 65537)), "capabilities_unreachable"),
+    "brand.json down": (answer("/brand.json", response(b"", status="502 Oops")), "brand_json_unreachable"),
+    "brand.json redirects": (answer("/brand.json", redirect("/other")), "brand_json_unreachable"),
+    "brand.json not JSON": (answer("/brand.json", response(b"<html>")), "brand_json_malformed"),
+    "brand.json with a key twice": (answer("/brand.json", response(b'{"a":1,"a":1}')), "brand_json_malformed"),
+    "brand.json too large": (answer("/brand.json", response(b" " * 262145)), "brand_json_malformed"),
+    "brand.json of another domain": (elsewhere, "brand_origin_mismatch"),
+    "another domain that delegates": (authorizing(DELEGATED), "found"),
+    "another domain, upper case": (authorizing({"domain": "Example.COM"}), "found"),
+    "delegation to another": (authorizing({"domain": "example.org"}, None, {"domain": 5}), "brand_origin_mismatch"),
+    "delegation of a subdomain": (authorizing({"domain": "agent.example.com"}), "brand_origin_mismatch"),
+    "delegation that is over": (
+        authorizing(DELEGATED | {"valid_until": "2026-01-01T00:00:00Z"}),
+        "brand_origin_mismatch",
+    ),
+    "delegation to come": (authorizing(DELEGATED | {"valid_from": "2999-01-01T00:00:00Z"}), "brand_origin_mismatch"),
+    "delegation in time": (
+        authorizing(DELEGATED | {"valid_from": "2026-01-01T00:00:00Z", "valid_until": "2999-01-01T00:00:00Z"}),
+        "found",
+    ),
+    "delegation until no time": (authorizing(DELEGATED | {"valid_until": "later"}), "brand_origin_mismatch"),
+    "no agents": (agents(), "agent_not_in_brand_json"),
+    "agents of another type": (answer("/brand.json", response({"agents": 5})), "agent_not_in_brand_json"),
+    "another agent": (agents("https://agent.example.com/mcp"), "agent_not_in_brand_json"),
+    "this agent twice": (agents("", ""), "brand_json_ambiguous"),
+    "this agent of a house": (portfolio(["/jwks.json"]), "found"),
+    "this agent of a house and a brand": (portfolio(["/jwks.json"], ["/jwks.json"], []), "found"),
+    "this agent with two sets": (portfolio(["/jwks.json"], ["/other.json"]), "brand_json_ambiguous"),
+    "this agent twice in a brand": (portfolio([], ["/jwks.json", "/jwks.json"]), "brand_json_ambiguous"),
+    "jwks_uri of another type": (entry(jwks_uri=[]), "brand_json_malformed"),
+    "http jwks_uri": (entry(jwks_uri="http://keys.example.com/"), "jwks_untrusted"),
+    "jwks_uri to metadata": (entry(jwks_uri="https://169.254.169.254/jwks.json"), "key_origin_mismatch"),
+    "no key_origins": (origins(), "key_origin_missing"),
+    "key_origins of another purpose": (origins(webhook_signing="https://keys.example.com"), "key_origin_missing"),
+    "key_origins of another host": (origins(request_signing="https://other.example.com"), "key_origin_mismatch"),
+    "key_origins, one of another host": (
+        origins(request_signing="keys.example.com", governance_signing="gov.example.com"),
+        "key_origin_mismatch",
+    ),
+    "key_origins as a host": (origins(request_signing="KEYS.example.com"), "found"),
+    "key_origins of no host": (origins(request_signing="https://"), "key_origin_mismatch"),
+    "key_origins of another type": (origins(request_signing=5), "key_origin_mismatch"),
+    "JWK set down": (answer("/jwks.json", response(b"", status="500 Oops")), "jwks_unavailable"),
+    "JWK set not JSON": (answer("/jwks.json", response(b"[]")), "jwks_unavailable"),
+    "JWK set redirects": (answer("/jwks.json", redirect("/other")), "jwks_unavailable"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("change", "expected"), STEPS.values(), ids=STEPS)
+def test_each_step_has_its_code(world, operator, change, expected):
+    change(operator)
+    source = world.agent(operator.url, network=operator.server.network(), now=lambda: ISSUED)
+    assert reason(world, source) == expected
+
+
+def mcp(**results):
+    """Let the agent answer some methods otherwise."""
+
+    def change(operator):
+        speak = operator.speak
+
+        def answer(connection, request):
+            content = request.partition(b"\r\n\r\n")[2]
+            method = json.loads(content)["method"] if content else ""
+            name = method.rpartition("/")[2]
+            if name in results:
+                connection.sendall(results[name] if isinstance(results[name], bytes) else response(results[name]))
+            else:
+                speak(connection, request)
+
+        operator.server.answers["/mcp"] = answer
+
+    return change
+
+
+def result(value) -> dict:
+    return {"jsonrpc": "2.0", "id": 1, "result": value}
+
+
+EVENT = "Content-Type: text/event-stream"
+PROTOCOL = {
+    "an error": ({"call": {"jsonrpc": "2.0", "id": 1, "error": {"code": -32601}}}, "capabilities_unreachable"),
+    "a result of another type": ({"call": result([])}, "capabilities_unreachable"),
+    "another id": ({"call": {**result({"structuredContent": {}}), "id": 2}}, "capabilities_unreachable"),
+    "no content": ({"call": result({})}, "capabilities_unreachable"),
+    "content of other types": ({"call": result({"content": [None, {"text": 5}]})}, "capabilities_unreachable"),
+    "text that is not JSON": ({"call": result({"content": [{"text": "hello"}]})}, "capabilities_unreachable"),
+    "text with a key twice": ({"call": result({"content": [{"text": '{"a":1,"a":2}'}]})}, "capabilities_unreachable"),
+    "text without identity": ({"call": result({"content": [{"text": "{}"}]})}, "brand_json_url_missing"),
+    "no version": ({"initialize": result({})}, "capabilities_unreachable"),
+    "a version of several lines": (
+        {"initialize": result({"protocolVersion": "1\r\nX: y"})},
+        "capabilities_unreachable",
+    ),
+    "an endless version": ({"initialize": result({"protocolVersion": "1" * 257})}, "capabilities_unreachable"),
+    "a rejected notification": ({"initialized": response(b"", status="400 No")}, "capabilities_unreachable"),
+    "an event that is not JSON": ({"call": response(b"data: {\n\n", EVENT)}, "capabilities_unreachable"),
+    "events without the response": ({"call": response(b"data: {}\n\ndata: {}\n\n", EVENT)}, "capabilities_unreachable"),
+    "a response without its end": (
+        {"call": response(b"data: " + json.dumps(result({})).encode(), EVENT)},
+        "capabilities_unreachable",
+    ),
+    "a session that cannot be sent": (
+        {"initialize": response(result({"protocolVersion": "1"}), "Mcp-Session-Id: " + "x" * 257)},
+        "capabilities_unreachable",
+    ),
+}
+
+
+@pytest.mark.parametrize(("results", "expected"), PROTOCOL.values(), ids=PROTOCOL)
+def test_what_an_mcp_server_should_not_answer_is_rejected(world, operator, source, results, expected):
+    mcp(**results)(operator)
+    assert reason(world, source) == expected
+
+
+def test_text_of_a_tools_result_counts_when_nothing_is_structured(world, operator, source):
+    text = json.dumps(operator.capabilities)
+    mcp(call=result({"content": [{"type": "text", "text": text}]}))(operator)
+    assert reason(world, source) == "found"
+
+
+def test_agent_that_takes_its_time_with_every_answer_is_given_up(world, operator):
+    operator.server.answers["/mcp"] = operator.server.slowly(response(result({})), seconds=0.05)
+    source = world.agent(operator.url, network=operator.server.network(total_timeout=0.3))
+    assert reason(world, source) == "capabilities_unreachable"
+
+
+class TestA2A:
+    @pytest.fixture
+    def source(self, world, operator):
+        url = operator.server.url("/a2a", "agent.example.com")
+        operator.brand["agents"][0]["url"] = url
+        operator.publish()
+        return world.agent(url, protocol="a2a", network=operator.server.network())
+
+    def test_keys_are_found_over_version_1_0(self, world, operator, source):
+        url = operator.server.url("/a2a", "agent.example.com")
+        interfaces = [
+            {"url": url, "protocolBinding": "GRPC", "protocolVersion": "1.0"},
+            {"url": url, "protocolBinding": "JSONRPC", "protocolVersion": "1.0"},
+        ]
+        operator.card({"name": "agent", "supportedInterfaces": interfaces})
+        assert reason(world, source) == "found"
+        asked = operator.server.requests[1]
+        assert b"A2A-Version: 1.0\r\n" in asked
+        message = json.loads(asked.partition(b"\r\n\r\n")[2])["params"]["message"]
+        assert message["parts"] == [{"data": {"skill": "get_adcp_capabilities", "input": {}}}]
+
+    def test_keys_are_found_over_version_0_3(self, world, operator, source):
+        url = operator.server.url("/a2a", "agent.example.com")
+        operator.card({"name": "agent", "url": url, "protocolVersion": "0.3.0"})
+        assert reason(world, source) == "found"
+        message = json.loads(operator.server.requests[1].partition(b"\r\n\r\n")[2])["params"]["message"]
+        assert message["parts"][0]["kind"] == "data"
+
+    @pytest.mark.parametrize(
+        ("card", "expected"),
+        [
+            ({}, "capabilities_unreachable"),
+            ({"url": 5, "supportedInterfaces": 5}, "capabilities_unreachable"),
+            ({"url": "https://evil.example.net/a2a", "protocolVersion": "0.3.0"}, "capabilities_unreachable"),
+            ({"url": "http://agent.example.com/a2a", "protocolVersion": "0.3.0"}, "jwks_untrusted"),
+        ],
+    )
+    def test_card_cannot_lead_elsewhere(self, world, operator, source, card, expected):
+        operator.card(card)
+        assert reason(world, source) == expected
+        assert len(operator.server.requests) == 1
+
+    def test_answer_without_data_is_rejected(self, world, operator, source):
+        operator.card({"url": operator.server.url("/a2a", "agent.example.com"), "protocolVersion": "0.3.0"})
+        operator.server.answers["/a2a"] = response(result({"parts": [{"text": "hello"}, {"data": 5}]}))
+        assert reason(world, source) == "capabilities_unreachable"
+
+
+class TestPublisher:
+    """The keys that a publisher pins for an agent."""
+
+    @pytest.fixture
+    def source(self, world, operator, clock):
+        publisher = f"cdn.example.com:{operator.server.port}"
+        network = operator.server.network()
+        return world.agent(operator.url, publisher=publisher, network=network, clock=clock, now=lambda: ISSUED)
+
+    def pin(self, operator, *keys, fields=(), **members) -> None:
+        entry = {"url": operator.url, "authorized_for": "all", "signing_keys": list(keys)} | members
+        document = {"authorized_agents": [{"url": "https://other.example.com"}, None, entry]}
+        operator.server.answers["/.well-known/adagents.json"] = response(document, *fields)
+
+    def test_pinned_keys_count_and_no_others(self, world, operator, source):
+        self.pin(operator, {name: PUBLIC[name] for name in ("kty", "crv", "x")})
+        assert reason(world, source) == "found"
+        assert reason(world, source, "buyer-es256") == "unknown"
+
+    def test_pin_knows_a_key_by_its_material_and_not_by_its_name(self, world, operator, source):
+        self.pin(operator, {**EC_PUBLIC, "kid": "buyer-ed25519"})
+        assert reason(world, source) == "unknown"
+        assert reason(world, source, "buyer-es256") == "found"
+
+    def test_without_a_pin_every_key_of_the_agent_counts(self, world, operator, source):
+        document = {"authorized_agents": [{"url": operator.url.replace("https", "HTTPS")}]}
+        operator.server.answers["/.well-known/adagents.json"] = response(document)
+        assert reason(world, source, "buyer-es256") == "found"
+
+    @pytest.mark.parametrize("keys", [[], None, {}, [5], [{"kty": "OKP"}]])
+    def test_empty_or_malformed_pin_lets_no_key_count(self, world, operator, source, keys):
+        self.pin(operator, signing_keys=keys)
+        assert reason(world, source) == "unknown"
+
+    def test_key_that_the_publisher_revoked_counts_no_more(self, world, operator, source, clock):
+        self.pin(operator, PUBLIC | {"revoked_at": "2026-04-18T14:00:00Z"}, PUBLIC, EC_PUBLIC | {"revoked_at": 5})
+        assert reason(world, source) == "unknown"
+        assert reason(world, source, "buyer-es256") == "unknown"
+        self.pin(operator, PUBLIC | {"revoked_at": "2026-04-18T14:00:10Z"})
+        clock.now += 30
+        assert reason(world, source) == "found"
+        asked = operator.server.asked("/jwks.json")
+        clock.now += 10
+        reason(world, source)
+        assert operator.server.asked("/jwks.json") == asked + 1
+
+    def test_pins_are_kept_for_an_hour_and_fetched_again_for_an_unknown_key(self, world, operator, source, clock):
+        self.pin(operator, PUBLIC)
+        for wait in (1800, 1799):
+            assert reason(world, source) == "found"
+            clock.now += wait
+            assert reason(world, source) == "found"
+        assert operator.server.asked("/.well-known/adagents.json") == 1
+        clock.now += 1
+        assert reason(world, source) == "found"
+        assert operator.server.asked("/.well-known/adagents.json") == 2
+        self.pin(operator, PUBLIC, EC_PUBLIC)
+        clock.now += 1
+        assert reason(world, source, "buyer-es256") == "found"
+
+    @pytest.mark.parametrize(
+        ("document", "expected"),
+        [
+            ({"authorized_agents": []}, "key_unknown"),
+            ({}, "key_unknown"),
+            ({"authorized_agents": [{"url": "https://[x"}, {"url": 5}]}, "key_unknown"),
+            ([], "jwks_unavailable"),
+        ],
+    )
+    def test_publisher_has_to_authorize_the_agent(self, world, operator, source, document, expected):
+        operator.server.answers["/.well-known/adagents.json"] = response(document)
+        assert reason(world, source) == expected
+
+    def test_agent_that_is_authorized_twice_is_rejected(self, world, operator, source):
+        document = {"authorized_agents": [{"url": operator.url}, {"url": operator.url}]}
+        operator.server.answers["/.well-known/adagents.json"] = response(document)
+        assert reason(world, source) == "key_unknown"
+
+    def test_adagents_json_may_redirect_within_its_domain(self, world, operator, source):
+        self.pin(operator, PUBLIC)
+        answers = operator.server.answers
+        answers["/pins"] = answers["/.well-known/adagents.json"]
+        answers["/.well-known/adagents.json"] = redirect(operator.server.url("/pins", "brand.example.com"))
+        assert reason(world, source) == "found"
+        answers["/.well-known/adagents.json"] = redirect(operator.server.url("/pins", "evil.example.net"))
+
+    @pytest.mark.parametrize("target", ["https://evil.example.net/pins", "https://127.0.0.1/pins"])
+    def test_adagents_json_may_not_redirect_elsewhere(self, world, operator, source, target):
+        operator.server.answers["/.well-known/adagents.json"] = redirect(target)
+        assert reason(world, source) == "jwks_untrusted"
+
+    def test_adagents_json_redirects_three_times_at_most(self, world, operator, source):
+        operator.server.answers["/.well-known/adagents.json"] = redirect("/.well-known/adagents.json")
+        assert reason(world, source) == "jwks_unavailable"
+        assert operator.server.asked("/.well-known/adagents.json") == 4
+
+    def test_authoritative_location_is_followed_once_and_without_redirects(self, world, operator, source, clock):
+        self.pin(operator, PUBLIC)
+        answers = operator.server.answers
+        elsewhere = operator.server.url("/pins", "evil.example.net")
+        answers["/pins"] = answers["/.well-known/adagents.json"]
+        answers["/.well-known/adagents.json"] = response({"authoritative_location": elsewhere})
+        assert reason(world, source) == "found"
+        answers["/pins"] = response({"authoritative_location": elsewhere})
+        clock.now += 3600
+        assert reason(world, source) == "key_unknown"
+        answers["/pins"] = redirect("/other")
+        clock.now += 30
+        assert reason(world, source) == "jwks_unavailable"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"url": "http://agent.example.com"},
+        {"url": None},
+        {"purpose": ""},
+        {"purpose": 5},
+        {"protocol": "rest"},
+        {"publisher": "https://publisher.example.com"},
+        {"publisher": "publisher.example.com/path"},
+        {"publisher": "user@publisher.example.com"},
+        {"publisher": None},
+    ],
+)
+def test_agent_names_the_option_that_cannot_be_used(world, options):
+    [named] = options
+    with pytest.raises(ConfigurationError, match=f"^{named}: "):
+        world.agent(**{"url": "https://agent.example.com/mcp"} | options)
+
+
+def test_directory_names_the_agent_that_signed(world, operator):
+    other = "https://other.example.com/mcp"
+    directory = world.directory([other, operator.url], network=operator.server.network(total_timeout=2))
+    [key] = world.find_all(directory, lookup())
+    assert key.owner == operator.url
+
+
+def test_directory_takes_agents_with_options_of_their_own(world, operator):
+    network = operator.server.network()
+    identity(operator)["key_origins"] = {"webhook_signing": "keys.example.com"}
+    agent = world.agent(operator.url, purpose="webhook_signing", network=network)
+    assert world.find(world.directory([agent]), "buyer-ed25519").owner == operator.url
+
+
+@pytest.mark.parametrize("agents", ["https://agent.example.com", ["https://a.example.com/", "https://a.example.com/"]])
+def test_directory_that_cannot_be_used_is_a_mistake(world, agents):
+    with pytest.raises(ConfigurationError, match=r"^agents: "):
+        world.directory(agents)

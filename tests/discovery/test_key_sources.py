@@ -1,0 +1,181 @@
+from __future__ import annotations
+
+import asyncio
+import threading
+
+import pytest
+from tests.discovery.key_server import response
+from tests.keys import EC_PUBLIC, KEYS, OTHER_PRIVATE, OTHER_PUBLIC, PUBLIC, lookup, signed_request, verifier
+
+from undersigned import ConfigurationError, KeySet, SignatureError, SigningKey, VerificationKey
+from undersigned.discovery import AsyncKeySources, AsyncRemoteJWKS, KeySources, RemoteJWKS
+from undersigned.errors import KeySourceError
+
+CLASH = {**OTHER_PUBLIC, "kid": PUBLIC["kid"]}
+
+
+def jwks(*keys) -> bytes:
+    return response({"keys": keys})
+
+
+@pytest.fixture
+def pair(world, server, clock):
+    """Sources of two signers, whose keys are at /a and /b."""
+    server.answers |= {"/a": jwks(PUBLIC), "/b": jwks(EC_PUBLIC)}
+    return world.sources(
+        {name: world.jwks(server.url(path), network=server.network(), clock=clock) for name, path in SIGNERS}
+    )
+
+
+SIGNERS = (("a.example.com", "/a"), ("b.example.com", "/b"))
+
+
+def owners(keys) -> list[str]:
+    return [key.owner for key in keys]
+
+
+def test_sources_name_the_signer_of_each_key(world, pair):
+    assert owners(world.find_all(pair, lookup())) == ["a.example.com"]
+    assert owners(world.find_all(pair, lookup("buyer-es256"))) == ["b.example.com"]
+    assert world.find_all(pair, lookup("stranger")) == ()
+
+
+def test_source_of_one_signer_is_not_fetched_for_a_key_of_another(world, pair, server, clock):
+    world.find_all(pair, lookup())
+    assert (server.asked("/a"), server.asked("/b")) == (1, 1)
+    for _ in range(3):
+        clock.now += 300
+        world.find_all(pair, lookup())
+    assert (server.asked("/a"), server.asked("/b")) == (4, 1)
+
+
+def test_both_signers_keys_of_one_name_are_found(world, pair, server):
+    server.answers["/b"] = jwks(CLASH)
+    assert sorted(owners(world.find_all(pair, lookup()))) == ["a.example.com", "b.example.com"]
+
+
+def test_new_key_with_the_name_of_another_signers_key_is_found_at_a_second_look(world, pair, server, clock):
+    assert owners(world.find_all(pair, lookup())) == ["a.example.com"]
+    server.answers["/b"] = jwks(EC_PUBLIC, CLASH)
+    clock.now += 1
+    assert owners(world.find_all(pair, lookup())) == ["a.example.com"]
+    assert owners(world.find_all(pair, lookup(again=True))) == ["b.example.com"]
+    assert owners(world.find_all(pair, lookup())) == ["a.example.com", "b.example.com"]
+
+
+def test_second_look_finds_nothing_where_nothing_is(world, pair):
+    assert world.find_all(pair, lookup(again=True)) != ()
+    assert world.find_all(pair, lookup(again=True)) == ()
+
+
+def test_key_that_moved_to_another_signer_is_found_there(world, pair, server, clock):
+    world.find_all(pair, lookup())
+    server.answers |= {"/a": jwks(EC_PUBLIC), "/b": jwks(PUBLIC)}
+    clock.now += 300
+    assert owners(world.find_all(pair, lookup())) == ["b.example.com"]
+
+
+def test_signer_whose_server_is_down_stops_no_other(world, pair, server):
+    server.answers["/a"] = response(b"", status="503 Down")
+    assert owners(world.find_all(pair, lookup("buyer-es256"))) == ["b.example.com"]
+    with pytest.raises(KeySourceError, match="503"):
+        world.find_all(pair, lookup())
+
+
+def test_sources_may_be_of_any_kind(world, server):
+    class Own:
+        def find(self, asked):
+            return KEYS.find(asked)
+
+    server.answers["/a"] = jwks(OTHER_PUBLIC)
+    remote = world.jwks(server.url("/a"), network=server.network())
+    sources = world.sources({"own": Own(), "set": KeySet.from_jwks({"keys": [EC_PUBLIC]}, owner="set"), "far": remote})
+    assert owners(world.find_all(sources, lookup())) == ["own"]
+    assert sorted(owners(world.find_all(sources, lookup("buyer-es256")))) == ["own", "set"]
+    assert owners(world.find_all(sources, lookup("stranger"))) == ["far"]
+
+
+@pytest.mark.parametrize("sources", [{"": KEYS}, {5: KEYS}, {"a\n": KEYS}, {"a": None}, {"a": "https://a.example.com"}])
+def test_sources_that_cannot_be_used_are_a_mistake(world, sources):
+    with pytest.raises(ConfigurationError, match=r"^sources: "):
+        world.sources(sources)
+
+
+def test_hints_are_bounded(world, monkeypatch):
+    monkeypatch.setattr("undersigned.discovery.key_sources._MOST_HINTS", 1)
+    sources = world.sources({"a": KEYS})
+    for _ in range(2):
+        assert world.find(sources, "buyer-ed25519")
+        assert world.find(sources, "buyer-es256")
+
+
+def test_verifier_tells_two_signers_with_one_keyid_apart():
+    other = SigningKey.from_jwk({**OTHER_PRIVATE, "kid": PUBLIC["kid"]})
+    sources = KeySources(
+        {"a.example.com": KEYS, "b.example.com": KeySet.of(VerificationKey.from_jwk(CLASH))},
+    )
+    judge = verifier(keys=sources)
+    assert judge.verify(signed_request()).signer == "a.example.com"
+    assert judge.verify(signed_request(key=other)).signer == "b.example.com"
+    with pytest.raises(SignatureError, match="replayed"):
+        judge.verify(signed_request(key=other))
+
+
+def test_verifier_takes_a_second_look_for_a_new_key_of_a_known_name(server):
+    other = SigningKey.from_jwk({**OTHER_PRIVATE, "kid": PUBLIC["kid"]})
+    server.answers |= {"/a": jwks(PUBLIC), "/b": jwks(EC_PUBLIC)}
+    judge = verifier(
+        keys=KeySources({name: RemoteJWKS(server.url(path), network=server.network()) for name, path in SIGNERS})
+    )
+    assert judge.verify(signed_request()).signer == "a.example.com"
+    server.answers["/b"] = jwks(EC_PUBLIC, CLASH)
+    assert judge.verify(signed_request(key=other)).signer == "b.example.com"
+
+
+class TestThreads:
+    def test_sources_block_when_one_does(self, server):
+        assert not KeySources({"a": KEYS}).blocking
+        assert KeySources({"a": KEYS, "b": RemoteJWKS(server.url())}).blocking
+
+    def test_sources_that_have_to_be_awaited_are_a_mistake(self):
+        class Awaited:
+            async def find(self, asked):
+                return KEYS.find(asked)
+
+        for source in (Awaited(), AsyncKeySources({})):
+            with pytest.raises(ConfigurationError, match="AsyncKeySources"):
+                KeySources({"a": source})
+
+    def test_slow_servers_are_asked_at_the_same_time(self, server):
+        server.answers |= {f"/{number}": jwks() for number in range(4)}
+        server.hold.clear()
+        sources = KeySources(
+            {f"{number}": RemoteJWKS(server.url(f"/{number}"), network=server.network()) for number in range(4)}
+        )
+        asking = threading.Thread(target=sources.find, args=(lookup(),))
+        asking.start()
+        server.wait_for(4)
+        server.hold.set()
+        asking.join()
+
+    def test_sources_are_started_and_stopped_together(self, server):
+        server.answers |= {"/a": jwks(PUBLIC), "/b": jwks(EC_PUBLIC)}
+        remote = {name: RemoteJWKS(server.url(path), network=server.network()) for name, path in SIGNERS}
+        with KeySources({**remote, "c.example.com": KEYS}) as sources:
+            server.wait_for(2)
+            assert sources.find(lookup("buyer-es256"))
+        assert not any(thread.name.startswith("undersigned http") for thread in threading.enumerate())
+
+
+class TestTasks:
+    def test_sources_are_started_and_stopped_together(self, server):
+        server.answers |= {"/a": jwks(PUBLIC), "/b": jwks(EC_PUBLIC)}
+
+        async def run():
+            remote = {name: AsyncRemoteJWKS(server.url(path), network=server.network()) for name, path in SIGNERS}
+            async with AsyncKeySources({**remote, "c.example.com": KEYS}) as sources:
+                await asyncio.to_thread(server.wait_for, 2)
+                assert await sources.find(lookup("buyer-es256"))
+            assert len(asyncio.all_tasks()) == 1
+
+        asyncio.run(run())

@@ -1,4 +1,4 @@
-"""Apache with mod_wsgi: its configuration, and a directory its unprivileged processes can read."""
+"""Apache with mod_wsgi: its configuration, and a directory that its unprivileged processes can read."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ Require all granted
 
 
 def serves_this_python() -> bool:
-    """Return whether mod_wsgi is there, and made for the Python that has the packages."""
+    """Return whether mod_wsgi is installed for the Python that has the packages."""
     python = "libpython{}.{}".format(*sys.version_info[:2]).encode()
     return MOD_WSGI.exists() and python in MOD_WSGI.read_bytes()
 
 
 def prepare(directory: Path, port: int) -> None:
-    """Lay the packages, the probe and the configuration into `directory`, for anybody to read."""
+    """Write the packages, the probe and the configuration into `directory`, readable for everyone."""
     directory.chmod(0o755)
     for package in PACKAGES:
         found = importlib.util.find_spec(package)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.servers import apache
-from tests.servers.matrix import REFUSED, ROOT, SERVERS, UNCHECKED_HTTP2, Server
+from tests.servers.matrix import REJECTED, ROOT, SERVERS, UNCHECKED_HTTP2, Server
 from tests.serving import exchange
 
 if TYPE_CHECKING:
@@ -28,14 +28,14 @@ ASKED_BY_HTTP2 = [(":method", "GET"), (":scheme", "http"), (":authority", "a"), 
 
 @dataclass(frozen=True)
 class Running:
-    """A server that runs, and the side channel to its application."""
+    """A running server, with a side channel to its application."""
 
     server: Server
     port: int
     log: Path
 
-    def told(self) -> dict:
-        """Return what the server is recognised as, and what reached the application since the last time."""
+    def seen(self) -> dict:
+        """Return the name of the recognised server, and the calls of the application since the last time."""
         if not self.server.http1:
             from tests.servers import http2  # noqa: PLC0415 - h2 may be missing
 
@@ -50,12 +50,12 @@ class Running:
         return "".join(file.read_text() for file in (self.log, self.log.with_name("error.log")) if file.exists())
 
     def calls(self) -> list[dict]:
-        return self.told()["calls"]
+        return self.seen()["calls"]
 
 
 @contextlib.contextmanager
 def running(server: Server) -> Iterator[Running]:
-    """Start `server` on a free port; stop it by its own process."""
+    """Start `server` on a free port, and stop its process at the end."""
     missing = server.missing()
     if missing:
         pytest.skip(missing)
@@ -95,7 +95,7 @@ def _wait(started: Running, process: subprocess.Popen) -> None:
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline and process.poll() is None:
         with contextlib.suppress(OSError, AssertionError):
-            started.told()
+            started.seen()
             return
         time.sleep(0.05)
     pytest.fail(f"{started.server.name} does not answer: {started.logged()[-3000:]}")
@@ -117,8 +117,8 @@ def served_http2(request) -> Iterator[Running]:
         yield started
 
 
-@pytest.fixture(scope="session", params=REFUSED, ids=_named)
-def refused(request) -> Iterator[Running]:
+@pytest.fixture(scope="session", params=REJECTED, ids=_named)
+def rejected(request) -> Iterator[Running]:
     with running(request.param) as started:
         yield started
 

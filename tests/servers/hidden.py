@@ -1,11 +1,11 @@
-"""What an application cannot know behind a server, case by case, with the section of the measurements that says so.
+"""The details that servers hide from applications, case by case, with the section of the measurements.
 
-The matrix holds each server to its cases to the letter: one more fails, and one that no longer occurs fails too.
+The matrix compares each server with its cases exactly. An additional case fails, and so does a missing one.
 """
 
 from __future__ import annotations
 
-ABSOLUTE = "15.7: absolute-form is seen as origin-form; the Host that was signed is the one used"
+ABSOLUTE = "15.7: absolute-form is seen as origin-form; the signed Host is used"
 FRAGMENT = "15.7: the fragment is removed"
 SPACES = "15.7: extra spaces in the request line"
 TRAILER = "15.7: whether a field was a trailer"
@@ -13,11 +13,11 @@ METHOD = "15.7: the case of the method"
 STRIPPED = "15.7: the absolute part of :path and the fragment are removed"
 SLASHES = "15.7: slashes at the start"
 MERGED = "15.7: whether a field was sent with an underscore instead of a hyphen"
-DROPPED = "6: a name with an underscore is dropped, so that nobody sees it"
-DECHUNKED = "8: Content-Length is dropped where the content is chunked; what was digested is what is seen"
-LENGTHS = "6: equal lengths are one, as RFC 9110 section 8.6 lets it"
-NO_FIELD = "7: a line that is no field is dropped, so that nobody sees it"
-LAST = "6: the last of several is the one that is seen"
+DROPPED = "6: a name with an underscore is dropped, so no application sees it"
+DECHUNKED = "8: Content-Length is dropped if the content is chunked; the application gets the digested content"
+LENGTHS = "6: equal lengths are joined, as RFC 9110 section 8.6 allows"
+NO_FIELD = "7: a malformed field line is dropped, so no application sees it"
+LAST = "6: the application sees the last of several"
 
 TRAILER_OF_A_NEW_FIELD = "a trailer that forges a new field"
 ABSOLUTE_CASES = dict.fromkeys(
@@ -31,9 +31,9 @@ ABSOLUTE_CASES = dict.fromkeys(
 )
 FRAGMENT_CASES = dict.fromkeys(("fragment", "fragment after the query"), FRAGMENT)
 SPACES_CASES = {"two spaces in the request line": SPACES}
-OTHER_LABEL = ("Signature_Input beside Signature-Input", "Signature_Input before Signature-Input")
+OTHER_LABEL = ("Signature_Input with Signature-Input", "Signature_Input before Signature-Input")
 SAME_LABEL = (
-    "Signature_Input of the same label beside Signature-Input",
+    "Signature_Input of the same label with Signature-Input",
     "Signature_Input of the same label before Signature-Input",
 )
 DROPPED_CASES = dict.fromkeys((*OTHER_LABEL, *SAME_LABEL), DROPPED)

@@ -1,4 +1,4 @@
-"""An HTTP/2 client that checks nothing it sends, over cleartext with prior knowledge."""
+"""An HTTP/2 client that sends anything unchecked, over cleartext with prior knowledge."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from h2.events import ConnectionTerminated, DataReceived, ResponseReceived, Stre
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back: a status, or the word for how the request ended without one."""
+    """An answer: a status, or a word that describes how the request ended without one."""
 
     status: int
     ended: str
@@ -20,7 +20,7 @@ class Answer:
 
 
 def exchange(port: int, fields, content: bytes | None = None, trailers=None, *, timeout: float = 5) -> Answer:
-    """Send `fields`, pseudo-fields among them, as they are; then the content, then the trailers."""
+    """Send `fields` (with the pseudo-fields) unchanged, then the content, then the trailers."""
     configuration = H2Configuration(
         validate_outbound_headers=False, normalize_outbound_headers=False, validate_inbound_headers=False
     )

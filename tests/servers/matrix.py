@@ -1,4 +1,4 @@
-"""The servers of the matrix: how each is started, what it needs, and what it cannot tell."""
+"""The servers of the matrix: their commands, their requirements, and the details that they hide."""
 
 from __future__ import annotations
 
@@ -35,20 +35,20 @@ ASGI, WSGI = "tests.servers.probe:asgi_app", "tests.servers.probe:wsgi_app"
 
 @dataclass(frozen=True)
 class Server:
-    """One server in one configuration.
+    """A server in one configuration.
 
     Attributes:
-        name: what it is called in tests.
-        command: its command line: a program, or the arguments of this Python.
-        needs: the importable module or the program it needs.
-        install: what to install where it is missing.
-        detected: what the middleware recognises it as.
+        name: the name in tests.
+        command: the command line: a program, or the arguments of this Python.
+        needs: the importable module or the program that the server needs.
+        install: the command that installs it.
+        detected: the name by which the middleware recognises it.
         chunked: whether a chunked body can reach the application.
-        http1: whether it is asked over HTTP/1.1.
-        http2: the name in `http2_server=`, where HTTP/2 is asked of it.
-        hides: the cases that the application cannot tell from an honest request, and why: to the letter.
-        hides_http2: the same, over HTTP/2.
-        refuses: the honest cases it refuses itself, and why: to the letter.
+        http1: whether it is tested over HTTP/1.1.
+        http2: the name in `http2_server=` if it is tested over HTTP/2.
+        hides: the attacks that look like valid requests to the application, exactly, each with the reason.
+        hides_http2: these attacks over HTTP/2.
+        rejects: the valid cases that the server itself rejects, exactly, each with the reason.
     """
 
     name: str
@@ -61,13 +61,13 @@ class Server:
     http2: str = ""
     hides: dict[str, str] = field(default_factory=dict)
     hides_http2: dict[str, str] = field(default_factory=dict)
-    refuses: dict[str, str] = field(default_factory=dict)
+    rejects: dict[str, str] = field(default_factory=dict)
 
     def missing(self) -> str:
-        """Return what to install, or nothing."""
+        """Return the command that installs the server, or an empty text if it is installed."""
         there = not self.needs or importlib.util.find_spec(self.needs) or program(self.needs)
         if there and self.name == "mod_wsgi" and not apache.serves_this_python():
-            return f"mod_wsgi is there for another Python: {self.install}"
+            return f"mod_wsgi is installed for another Python: {self.install}"
         return "" if there else f"{self.needs} is missing: {self.install}"
 
     def argv(self, port: int, directory: Path) -> list[str]:
@@ -155,7 +155,7 @@ SERVERS = [
             "absolute-form": STRIPPED,
             "absolute-form, own host": STRIPPED,
             "fragment": STRIPPED,
-            "Signature_Input beside Signature-Input": DROPPED,
+            "Signature_Input with Signature-Input": DROPPED,
         },
     ),
     Server("gunicorn-sync", (*GUNICORN, "-k", "sync", *PLAIN, WSGI), needs="gunicorn", hides=DROPPED_CASES),
@@ -177,7 +177,7 @@ SERVERS = [
         needs="h2",
         http1=False,
         http2="gunicorn",
-        hides_http2={"Signature_Input beside Signature-Input": DROPPED},
+        hides_http2={"Signature_Input with Signature-Input": DROPPED},
     ),
     Server(
         "waitress",
@@ -206,7 +206,7 @@ SERVERS = [
         (*SERVE, "werkzeug", "{port}"),
         needs="werkzeug",
         detected="werkzeug",
-        refuses={"slashes first": SLASHES},
+        rejects={"slashes first": SLASHES},
         hides={
             **DROPPED_CASES,
             **SPACES_CASES,
@@ -225,7 +225,7 @@ SERVERS = [
     ),
 ]
 
-REFUSED = [
+REJECTED = [
     Server("bjoern", (*SERVE, "bjoern", "{port}"), needs="bjoern", install=f"apt-get install libev-dev; {PIP}"),
     Server("cheroot", (*SERVE, "cheroot", "{port}"), needs="cheroot"),
     Server("granian-wsgi", (*GRANIAN, "wsgi", WSGI), needs="granian"),

@@ -1,4 +1,4 @@
-"""What every server of the matrix runs: an application that records what reaches it, and tells it on another path."""
+"""The application for every server of the matrix: it records its calls and returns them on another path."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OPTIONS = {
 
 
 class Calls:
-    """What reached the application since somebody last asked."""
+    """The calls of the application since they were last fetched."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -35,7 +35,7 @@ class Calls:
             self._calls.append(call)
         return json.dumps(call).encode()
 
-    def told(self, server: str | None) -> bytes:
+    def seen(self, server: str | None) -> bytes:
         with self._lock:
             calls, self._calls = self._calls, []
         return json.dumps({"server": server, "calls": calls}).encode()
@@ -87,7 +87,7 @@ async def asgi_app(scope, receive, send) -> None:
             if message["type"] == "lifespan.shutdown":
                 return
     if scope["path"] == SEEN:
-        await _send(send, calls.told(asgi_server(receive, send)))
+        await _send(send, calls.seen(asgi_server(receive, send)))
     else:
         await _asgi_verified(scope, receive, send)
 
@@ -118,14 +118,14 @@ _wsgi_verified = wsgi.SignatureMiddleware(_wsgi_application, **OPTIONS)
 
 def wsgi_app(environ, start_response):
     if environ["PATH_INFO"] == SEEN:
-        return _answered(start_response, calls.told(wsgi_server(environ, start_response)))
+        return _answered(start_response, calls.seen(wsgi_server(environ, start_response)))
     return _wsgi_verified(environ, start_response)
 
 
-application = wsgi_app  # what mod_wsgi looks for
+application = wsgi_app  # the name that mod_wsgi imports
 
 
 def a2wsgi_app():
-    from a2wsgi import WSGIMiddleware  # noqa: PLC0415 - one server's own
+    from a2wsgi import WSGIMiddleware  # noqa: PLC0415 - only one server needs it
 
     return WSGIMiddleware(wsgi_app)

@@ -1,4 +1,4 @@
-"""Requests over HTTP/1.1, byte for byte: honest ones in unusual spellings, and attacks."""
+"""Requests over HTTP/1.1, byte for byte: valid requests in unusual spellings, and attacks."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ SIGNER = Signer(KEY, profile=profiles.ADCP_3_2)
 
 
 def signed(method: str, url: str, fields=(), body: bytes = b"") -> list[tuple[str, str]]:
-    """The given fields and the ones that sign them."""
+    """Return the given fields with the fields that sign them."""
     return [*fields, *SIGNER.sign(Request(method, url, fields, body))]
 
 
 def written(line: str, fields, content: bytes = b"") -> bytes:
-    """A request of this request line, these fields and this content; nothing is added but `Connection: close`."""
+    """Return a request of this request line, these fields and this content, with `Connection: close` added."""
     lines = [line, *(f"{name}: {value}" for name, value in fields), "Connection: close"]
     return "\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + content
 
@@ -36,7 +36,7 @@ def chunked(body: bytes = BODY, trailers: str = "") -> bytes:
 
 @dataclass(frozen=True)
 class Honest:
-    """A request that verifies: the target, the Host, the URL it is signed for, and what the application sees."""
+    """A valid request: the target, the Host, the signed URL, and the path that the application sees."""
 
     target: str
     path: str
@@ -88,9 +88,9 @@ class Attack:
     """A request that must not reach the application.
 
     Attributes:
-        make: writes it, signed at that moment: a signature that has expired would be refused for another reason.
-        ends: whether the client ends its side after it.
-        url: what was signed.
+        make: makes the request, signed at that moment, so that the signature has not expired.
+        ends: whether the client closes its side afterwards.
+        url: the signed URL.
     """
 
     make: Callable[[], bytes]
@@ -112,7 +112,7 @@ def hosts(*values: str, version: str = "1.1") -> Attack:
 
 
 def posted(*before: tuple[str, str], content: bytes = BODY, ends: bool = False, after=(), json=JSON) -> Attack:
-    """A POST signed over BODY, with these fields, this content."""
+    """Return a POST signed over BODY, with these fields and this content."""
 
     def make() -> bytes:
         fields = signed("POST", f"{ORIGIN}/p", JSON, BODY)[len(JSON) :]
@@ -122,7 +122,7 @@ def posted(*before: tuple[str, str], content: bytes = BODY, ends: bool = False, 
 
 
 def got(*extra: tuple[str, str], first=()) -> Attack:
-    """A GET with fields besides the signed ones."""
+    """Return a GET with fields that are not signed."""
     return Attack(lambda: written("GET /p HTTP/1.1", [*first, ("Host", HOST), *signed("GET", f"{ORIGIN}/p"), *extra]))
 
 
@@ -131,7 +131,7 @@ CHUNKED = ("Transfer-Encoding", "chunked")
 ALIAS = 'sig2=("@path");created=1;expires=2;nonce="AAAAAAAAAAAAAAAAAAAAAA";keyid="evil";alg="ed25519";tag="x"'
 
 ATTACKS = {
-    # Targets nobody signed that decode, merge or resolve alike.
+    # Unsigned targets that decode, merge or resolve to the signed one.
     "encoded slash for a slash": target("/admin%2Fx", signed_for="/admin/x"),
     "slash for an encoded slash": target("/admin/x", signed_for="/admin%2Fx"),
     "an authority in the path": target("//evil.example/p"),
@@ -144,7 +144,7 @@ ATTACKS = {
     "a NUL, encoded": target("/p%00"),
     "another query": target("/p?x=1"),
     "another case": target("/P"),
-    # Targets that are no path and query.
+    # Targets that are not a path and a query.
     "absolute-form, own host": target(f"{ORIGIN}/p"),
     "absolute-form, http": target(f"http://{HOST}/p"),
     "absolute-form, other host": target("http://evil.example/p"),
@@ -216,9 +216,9 @@ ATTACKS = {
     "a field name with a space": got(("X User", "admin")),
     "a NUL in a field": got(("X-User", "a\x00b")),
     "a carriage return in a field": got(("X-User", "a\rb")),
-    "Signature_Input beside Signature-Input": got(("Signature_Input", ALIAS)),
+    "Signature_Input with Signature-Input": got(("Signature_Input", ALIAS)),
     "Signature_Input before Signature-Input": got(first=(("Signature_Input", ALIAS),)),
-    "Signature_Input of the same label beside Signature-Input": got(("Signature_Input", ALIAS.replace("sig2", "sig1"))),
+    "Signature_Input of the same label with Signature-Input": got(("Signature_Input", ALIAS.replace("sig2", "sig1"))),
     "Signature_Input of the same label before Signature-Input": got(
         first=(("Signature_Input", ALIAS.replace("sig2", "sig1")),)
     ),

@@ -1,4 +1,4 @@
-"""Requests over HTTP/2: honest ones, and attacks."""
+"""Requests over HTTP/2: valid requests, and attacks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.servers.requests_http1 import BODY, HOST, JSON, ORIGIN, signed
 
 @dataclass(frozen=True)
 class Sent:
-    """A request: its fields, its content, its trailers, and what it is signed for."""
+    """A request: its fields, its content, its trailers, and the signed URL."""
 
     fields: list[tuple[str, str]]
     content: bytes | None = None
@@ -29,7 +29,7 @@ def request(
     trailers=None,
     scheme: str = "http",
 ):
-    """A signed request whose pseudo-fields after `:method` and `:scheme` are these."""
+    """Return a signed request with these pseudo-fields after `:method` and `:scheme`."""
 
     def make() -> Sent:
         own = signed(method, url, JSON if body else (), body)
@@ -102,7 +102,7 @@ ATTACKS = {
     "content cut short": to("/p", method="POST", body=BODY, content=BODY[:-4], extra=[LENGTH]),
     "content cut short without a length": to("/p", method="POST", body=BODY, content=BODY[:-4]),
     "content longer than its length": to("/p", method="POST", body=BODY, content=BODY + b"evil", extra=[LENGTH]),
-    "Signature_Input beside Signature-Input": at((":authority", HOST), extra=[("signature_input", "sig2=()")]),
+    "Signature_Input with Signature-Input": at((":authority", HOST), extra=[("signature_input", "sig2=()")]),
     "an empty field name": at((":authority", HOST), extra=[("", "evil")]),
     "a line end in a field": at((":authority", HOST), extra=[("x-user", "a\r\nb")]),
     "two content types": to("/p", method="POST", body=BODY, extra=[LENGTH, ("content-type", "text/evil")]),

@@ -1,4 +1,4 @@
-"""Every server over HTTP/1.1: honest spellings verify, and nothing that was not signed reaches the application."""
+"""Every server over HTTP/1.1: valid spellings are verified, and no unsigned change reaches the application."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from undersigned import canonicalize
 
 
 @pytest.mark.parametrize("case", HONEST)
-def test_an_honest_request_verifies_and_the_application_sees_what_was_signed(served, case):
+def test_valid_request_is_verified_and_reaches_the_application_as_signed(served, case):
     honest = HONEST[case]
-    if (honest.chunked and not served.server.chunked) or case in served.server.refuses:
+    if (honest.chunked and not served.server.chunked) or case in served.server.rejects:
         response = exchange(served.port, honest.raw())
         assert b" 200 " not in response.partition(b"\r\n")[0]
         assert served.calls() == []
@@ -28,13 +28,13 @@ def test_an_honest_request_verifies_and_the_application_sees_what_was_signed(ser
     assert json.loads(content) == call
     canonical = canonicalize(honest.url or ORIGIN + honest.target)
     assert (call["path"], call["scheme"], call["body"]) == (honest.path, "https", honest.body.decode())
-    # ASGI does not show a lone question mark.
+    # ASGI does not show a question mark without a query.
     assert call["raw"] in {canonical.target_uri.removeprefix("https://" + canonical.authority), canonical.path}
     assert call["target_uri"].rstrip("?") == canonical.target_uri.rstrip("?")
 
 
 @pytest.mark.parametrize("case", ATTACKS)
-def test_what_was_not_signed_never_reaches_the_application(served, case):
+def test_unsigned_change_never_reaches_the_application(served, case):
     attack = ATTACKS[case]
     try:
         response = exchange(served.port, attack.make(), shut=attack.ends, timeout=5)
@@ -44,7 +44,7 @@ def test_what_was_not_signed_never_reaches_the_application(served, case):
     if case not in served.server.hides:
         assert calls == [], (calls, response)
         return
-    # What a server hides is harmless: the application sees what was signed, and nothing of the attack.
+    # A hidden difference is harmless: the application sees the signed values and nothing of the attack.
     [call] = calls
     assert call["target_uri"] == attack.url
     assert call["raw"] == attack.url.removeprefix(ORIGIN)
@@ -55,7 +55,7 @@ def test_what_was_not_signed_never_reaches_the_application(served, case):
 
 @pytest.mark.parametrize("late", [False, True], ids=["with the content", "after the content"])
 @pytest.mark.parametrize("name", ["X-User", "Content-Type"])
-def test_a_trailer_never_becomes_a_field(served, late, name):
+def test_trailer_never_becomes_a_header_field(served, late, name):
     if not served.server.chunked:
         pytest.skip(f"{served.server.name} does not read chunked content")
     raw = posted(CHUNKED, content=chunked(trailers=f"{name}: evil\r\n")).make()
@@ -74,7 +74,7 @@ def test_a_trailer_never_becomes_a_field(served, late, name):
 
 
 @pytest.mark.parametrize("name", ["SCRIPT_NAME", "Script-Name", "Daphne-Root-Path", "PATH_INFO", "Path-Info"])
-def test_no_field_decides_where_a_request_is_routed(served, name):
+def test_header_field_never_changes_the_route_of_a_request(served, name):
     exchange(served.port, written("GET /p/q HTTP/1.1", [("Host", HOST), *signed("GET", f"{ORIGIN}/p/q"), (name, "/p")]))
     assert [(call["root"], call["path"]) for call in served.calls()] in ([], [("", "/p/q")])
 
@@ -94,13 +94,13 @@ FORWARDED = [
 
 
 @pytest.mark.parametrize("forwarded", FORWARDED, ids=lambda pair: f"{pair[0]}: {pair[1]}")
-def test_a_forwarding_field_changes_nothing(served, forwarded):
+def test_forwarding_field_changes_nothing(served, forwarded):
     exchange(served.port, written("GET /p HTTP/1.1", [("Host", HOST), forwarded, *signed("GET", f"{ORIGIN}/p")]))
     [call] = served.calls()
     assert (call["target_uri"], call["scheme"], call["path"], call["method"]) == (f"{ORIGIN}/p", "https", "/p", "GET")
 
 
-def test_a_folded_line_is_refused_or_one_line_for_the_application(served):
+def test_folded_line_is_rejected_or_reaches_the_application_as_one_line(served):
     exchange(
         served.port, written("GET /p HTTP/1.1", [("Host", HOST), ("X-A", "one\r\n two"), *signed("GET", f"{ORIGIN}/p")])
     )
@@ -108,7 +108,7 @@ def test_a_folded_line_is_refused_or_one_line_for_the_application(served):
     assert values in ([], ["one two"])
 
 
-def test_a_replay_is_refused(served):
+def test_replay_is_rejected(served):
     raw = HONEST["no query"].raw()
     exchange(served.port, raw)
     assert len(served.calls()) == 1
@@ -116,5 +116,5 @@ def test_a_replay_is_refused(served):
     assert served.calls() == []
 
 
-def test_the_server_is_recognised_where_it_says_who_it_is(served):
-    assert served.told()["server"] == served.server.detected
+def test_server_is_recognised_when_it_identifies_itself(served):
+    assert served.seen()["server"] == served.server.detected

@@ -1,4 +1,4 @@
-"""Every server that compares `:authority` with Host, over HTTP/2; and one that does not, refused."""
+"""Every server that compares `:authority` with Host, over HTTP/2, and a rejected server that does not."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from undersigned import canonicalize
 
 
 @pytest.mark.parametrize("case", HONEST)
-def test_an_honest_request_verifies_and_the_application_sees_what_was_signed(served_http2, case):
+def test_valid_request_is_verified_and_reaches_the_application_as_signed(served_http2, case):
     sent = HONEST[case]()
     answer = exchange(served_http2.port, sent.fields, sent.content, sent.trailers)
     assert answer.status == 200, (answer, served_http2.logged()[-2000:])
@@ -25,7 +25,7 @@ def test_an_honest_request_verifies_and_the_application_sees_what_was_signed(ser
 
 
 @pytest.mark.parametrize("case", ATTACKS)
-def test_what_was_not_signed_never_reaches_the_application(served_http2, case):
+def test_unsigned_change_never_reaches_the_application(served_http2, case):
     sent = ATTACKS[case]()
     answer = exchange(served_http2.port, sent.fields, sent.content, sent.trailers, timeout=3)
     calls = served_http2.calls()
@@ -38,13 +38,13 @@ def test_what_was_not_signed_never_reaches_the_application(served_http2, case):
     assert "evil" not in json.dumps(call)
 
 
-def test_a_trailer_never_becomes_a_field(served_http2):
+def test_trailer_never_becomes_a_header_field(served_http2):
     sent = HONEST["content without a length"]()
     exchange(served_http2.port, sent.fields, sent.content, [("x-user", "evil"), ("content-type", "evil")], timeout=3)
     assert not any(value == "evil" for call in served_http2.calls() for _, value in call["fields"])
 
 
-def test_a_server_that_hides_the_authority_is_refused_whatever_the_operator_names(unchecked_http2):
+def test_server_that_hides_the_authority_is_rejected_for_any_http2_server(unchecked_http2):
     sent = to("/p")()
     answer = exchange(unchecked_http2.port, sent.fields)
     assert (answer.status, json.loads(answer.content)) == (503, {"error": "request_signature_server_unsupported"})

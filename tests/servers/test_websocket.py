@@ -1,4 +1,4 @@
-"""A real WebSocket handshake: verified like a request, and the application sees what was verified."""
+"""A real WebSocket handshake: it is verified like a request, and the application sees the verified values."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from undersigned.asgi import SignatureMiddleware
 
 @contextlib.contextmanager
 def rejected():
-    """Expect that the handshake is answered with a status, or cut."""
+    """Expect that the server answers the handshake with a status, or closes the connection."""
     from websockets import exceptions  # noqa: PLC0415 - it comes with the servers extra
 
     with pytest.raises((exceptions.InvalidStatus, exceptions.ConnectionClosed)):
         yield
 
 
-class Told:
-    """A WebSocket application that says what it sees, and remembers that it was called."""
+class EchoApplication:
+    """A WebSocket application that sends the values that it sees, and counts its calls."""
 
     def __init__(self) -> None:
         self.calls = 0
@@ -47,14 +47,14 @@ class Told:
 
 
 @pytest.fixture
-def told():
-    return Told()
+def application():
+    return EchoApplication()
 
 
 @pytest.fixture(params=["websockets-sansio", "wsproto"])
-def port(request, told):
+def port(request, application):
     verifier = Verifier(profiles.ADCP_3_2, keys=KEYS, replay=MemoryReplayStore())
-    app = SignatureMiddleware(told, verifier=verifier, origins=[ORIGIN])
+    app = SignatureMiddleware(application, verifier=verifier, origins=[ORIGIN])
     with uvicorn_server(app, ws=request.param) as port:
         yield port
 
@@ -69,7 +69,7 @@ def connected(port: int, target: str, fields, host: str = HOST):
 @pytest.mark.parametrize(
     ("target", "path"), [("/adcp/./events?x=a+b", "/adcp/events"), ("/a%2Fb", "/a/b"), ("/caf%c3%a9", "/café")]
 )
-def test_a_signed_handshake_is_accepted_and_the_application_sees_the_canonical_target(port, target, path):
+def test_signed_handshake_is_accepted_with_the_canonical_target(port, target, path):
     with connected(port, target, signed("GET", ORIGIN + target)) as socket:
         seen = json.loads(socket.recv(timeout=5))
     assert (seen["path"], seen["scheme"]) == (path, "wss")
@@ -89,17 +89,17 @@ def test_a_signed_handshake_is_accepted_and_the_application_sees_the_canonical_t
         ("/p", None, HOST),
     ],
 )
-def test_any_other_handshake_is_refused(port, told, target, url, host):
+def test_handshake_is_rejected_when_it_was_not_signed(port, application, target, url, host):
     fields = signed("GET", url) if url else []
     with rejected(), connected(port, target, fields, host) as socket:
         socket.recv(timeout=5)
-    assert told.calls == 0
+    assert application.calls == 0
 
 
-def test_a_handshake_is_no_second_use_of_a_signature(port, told):
+def test_handshake_is_rejected_as_a_replay(port, application):
     fields = signed("GET", f"{ORIGIN}/p")
     with connected(port, "/p", fields) as socket:
         socket.recv(timeout=5)
     with rejected(), connected(port, "/p", fields) as socket:
         socket.recv(timeout=5)
-    assert told.calls == 1
+    assert application.calls == 1

@@ -111,7 +111,7 @@ def test_a_skill_is_neither_folded_nor_looked_up():
     ],
 )
 def test_a_message_without_exactly_one_data_part_is_refused(parts):
-    assert "DataParts and not one" in refused_parts(*parts)
+    assert "DataParts: expected one" in refused_parts(*parts)
 
 
 @pytest.mark.parametrize("member", ["raw", "url", "file"])
@@ -132,7 +132,7 @@ def test_a_part_without_content_is_refused():
 
 @pytest.mark.parametrize("kind", ["text", "Data", "file", "", None, 7, ["data"], {"data": 1}])
 def test_a_kind_that_disagrees_with_the_content_is_refused(kind):
-    assert refused_parts({"kind": kind, "data": BUY}) == "the kind of a part is not that of its content"
+    assert refused_parts({"kind": kind, "data": BUY}) == "the kind of a part does not match its content"
 
 
 @pytest.mark.parametrize("data", [["create_media_buy", {}], "create_media_buy", 7, None, True])

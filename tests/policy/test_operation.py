@@ -131,7 +131,10 @@ def test_an_unresolved_operation_is_one_of_our_errors_and_answers_by_the_profile
     answer = error.as_error("request_")
     assert isinstance(answer, MalformedSignature)
     assert (answer.code, answer.step) == ("request_body_malformed", 0)
-    assert answer.explain() == "request_body_malformed at step 0: no operation can be named: the skill is not a name"
+    assert (
+        answer.explain()
+        == "request_body_malformed at step 0: the operation cannot be resolved: the skill is not a name"
+    )
     assert (
         UnresolvedOperation("x", reason="target_uri_malformed").as_error("webhook_").code.startswith("webhook_target")
     )

@@ -1,7 +1,7 @@
-"""The request target as it was on the wire (RFC 9112 section 3.2), rebuilt from what a server hands an application.
+"""The request target as it was on the wire (RFC 9112 section 3.2), rebuilt from what a server shows.
 
-Only the raw target is believed. The decoded path is what the application routes on, so it must be the same target:
-where it is not, something between the wire and here has rewritten one of the two, and the request is refused.
+Only the raw target counts. The application routes by the decoded path, so both must be the same target. If they differ,
+something before the middleware has rewritten one of them, and the request is rejected.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote_to_bytes
 
 from undersigned.errors import MalformedURL
-from undersigned.url import canonicalize, canonicalize_authority
+from undersigned.url import canonicalize
+from undersigned.url.origin import received_authority
 
 if TYPE_CHECKING:
     from undersigned.message.request import Request
@@ -19,11 +20,9 @@ if TYPE_CHECKING:
     from undersigned.url.origin import Origin
 
 LONGEST_TARGET = 65_536
-"""The longest target URI of a received request that is judged; servers stop at a tenth of it (RFC 9112 section 3)."""
+"""Upper bound on the characters of a received target URI. Servers stop at a tenth of it (RFC 9112 section 3)."""
 MOST_ESCAPES = 1024
-"""The most percent-encoded octets in its path, each of which is looked at; a file name has at most 255 octets."""
-LONGEST_AUTHORITY = 1024
-"""The longest Host or `:authority` that is judged; a domain name has at most 253 characters."""
+"""Upper bound on percent-encoded octets in a path, each of which is read. A file name has at most 255 octets."""
 
 _RULE = "request target"
 _CHARACTERS = r"A-Za-z0-9._~!$&'()*+,;=:@/\-"
@@ -41,7 +40,7 @@ class RequestTarget(NamedTuple):
 
     Attributes:
         path: the raw path.
-        query: the raw query; absent and empty differ.
+        query: the raw query. None and the empty query differ.
     """
 
     path: str
@@ -52,55 +51,55 @@ class RequestTarget(NamedTuple):
         """Read `raw`.
 
         Raises:
-            MalformedURL: not origin-form, or not of the characters RFC 3986 gives a path and a query. That refuses
-                absolute-form, authority-form, `*`, a fragment, a backslash, controls, non-ASCII and bad escapes.
+            MalformedURL: it is not in origin-form, or has a character that RFC 3986 forbids in a path or query. That
+                rejects absolute-form, authority-form, `*`, a fragment, a backslash, controls, non-ASCII, bad escapes.
         """
         target = raw.decode("latin-1")
         check_length(target)
         match = _ORIGIN_FORM.fullmatch(target)
         if match is None:
-            raise MalformedURL("the request target is not a path and query as RFC 3986 spells them", rule=_RULE)
+            raise MalformedURL("the request target is not a path and query of RFC 3986", rule=_RULE)
         return cls(*match.groups())
 
     @classmethod
     def reconstruct(cls, script_name: str, path_info: str, query: str) -> RequestTarget:
-        """Rebuild a target from decoded parts, where decoding cannot have changed it.
+        """Rebuild a target from decoded parts, if decoding cannot have changed it.
 
         Raises:
             MalformedURL: a decoded part holds anything but unreserved characters and slashes.
         """
         path = script_name + path_info
         if _PLAIN.fullmatch(path) is None:
-            raise MalformedURL("a target of other than unreserved characters cannot be rebuilt", rule=_RULE)
-        # What is not Latin-1 is no octets; a backslash stands for it, which no target may hold.
+            raise MalformedURL("a target with other characters than unreserved ones cannot be rebuilt", rule=_RULE)
+        # A character beyond Latin-1 is no octet. It becomes a backslash escape, which no target may have.
         return cls.parse((f"{path}?{query}" if query else path).encode("latin-1", "backslashreplace"))
 
     def url(self, origin: Origin) -> str:
-        """Return the absolute URL at `origin`, whose stripped prefix stands in front of the path again."""
+        """Return the absolute URL at `origin`, with the stripped prefix in front of the path again."""
         query = "" if self.query is None else f"?{self.query}"
         return f"{origin.scheme}://{origin.authority}{origin.prefix}{self.path}{query}"
 
     def is_path(self, *candidates: bytes) -> bool:
         """Return whether one of the decoded `candidates` is this path.
 
-        Servers differ in whether they decode the path, merge slashes and resolve dots; only that is levelled.
+        Servers differ in whether they decode the path, merge slashes and resolve dots. Nothing else may differ.
         """
         own_path = self.path.encode("ascii")
         if own_path in candidates:
             return True
         decoded = unquote_to_bytes(self.path)
-        # ASGI servers decode as UTF-8 with replacement, so that is what an undecodable octet is compared as.
+        # ASGI servers decode as UTF-8 with replacement characters, so compare that too.
         lossy = decoded.decode("utf-8", "replace").encode()
         if decoded in candidates or lossy in candidates:
             return True
-        # Apache and cheroot leave an encoded slash as it is, and decode the rest.
+        # Apache and cheroot keep an encoded slash, and decode the rest.
         kept = unquote_to_bytes(_ENCODED_SLASH.sub(r"%25\1", self.path))
         levelled = {_level(decoded), _level(kept)}
         return any(_level(candidate) in levelled for candidate in candidates)
 
 
 def application_path(target: CanonicalURL, origin: Origin) -> str:
-    """Return the canonical path as the application stands behind `origin`, the stripped prefix left away.
+    """Return the canonical path as the application sees it, without the prefix that a proxy strips.
 
     Raises:
         MalformedURL: the canonical path is outside the prefix, as `/api/../x` is.
@@ -125,10 +124,9 @@ def check_length(target: str) -> None:
 
 
 def received_target(request: Request) -> CanonicalURL:
-    """Return the canonical target of a received request, its authority checked against the fields.
+    """Return the canonical target of a received request, after comparing its authority with the fields.
 
-    The authority comes from `:authority` when it stands among the fields, else from Host; where both are present
-    both must agree with the URL (AdCP, signing profile extensions). With neither, the URL alone decides.
+    If the request has `:authority` or Host, each must agree with the URL (AdCP, signing profile extensions).
 
     Raises:
         MalformedURL: the URL or an authority has no canonical form, two authorities differ, or Host is repeated.
@@ -141,14 +139,10 @@ def received_target(request: Request) -> CanonicalURL:
             continue
         if len(values) > 1:
             raise MalformedURL(f"the request has {len(values)} {name} values", rule="one authority")
-        if values[0] != target.authority:
-            if len(values[0]) > LONGEST_AUTHORITY:
-                raise MalformedURL(f"{name} has more than {LONGEST_AUTHORITY} characters", rule="length")
-            named = values[0].lower()
-            # Checking an A-label is dear, and changes nothing of it.
-            other = "xn--" in named and not named.startswith(target.host)
-            if other or canonicalize_authority(values[0], target.scheme, received=True) != target.authority:
-                raise MalformedURL(f"{name} names another authority than the target URI", rule="same authority")
+        if values[0] != target.authority and target.authority != received_authority(
+            values[0], target.scheme, hosts=(target.host,)
+        ):
+            raise MalformedURL(f"{name} names another authority than the target URI", rule="same authority")
     return target
 
 

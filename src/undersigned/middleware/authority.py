@@ -10,7 +10,6 @@ import re
 from typing import TYPE_CHECKING
 
 from undersigned.errors import MalformedURL, printable
-from undersigned.message.request_target import LONGEST_AUTHORITY
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -47,8 +46,6 @@ def matched_origin(origins: Origins, hosts: Sequence[str], *, several: bool) -> 
         raise MalformedURL(f"the request has {len(hosts)} Host values: expected one", rule="one authority")
     if any(host != hosts[0] for host in hosts):
         raise MalformedURL(":authority and Host differ", rule="one authority")
-    if len(hosts[0]) > LONGEST_AUTHORITY:
-        raise MalformedURL(f"the authority has more than {LONGEST_AUTHORITY} characters", rule="length")
     origin = origins.match(hosts[0])
     if origin is None:
         raise MalformedURL(

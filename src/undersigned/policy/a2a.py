@@ -37,21 +37,20 @@ _INVOCATION = frozenset({"skill"})
 
 @dataclass(frozen=True, slots=True)
 class A2AResolver:
-    """The operation is the `skill` of the message's only DataPart, over both bindings of A2A 0.3 and 1.0.
+    """A resolver for both bindings of A2A 0.3 and 1.0: the operation is the `skill` of the message's only DataPart.
 
     A message comes by JSON-RPC with one of the methods SendMessage, SendStreamingMessage, message/send and
     message/stream, or by HTTP+JSON at a path whose last segment is `message:send` or `message:stream`. Any other
-    JSON-RPC method is kept and names no operation but a `tools/call`; nor do the HTTP+JSON paths of tasks.
+    JSON-RPC method is kept and names no operation, except `tools/call`. The HTTP+JSON paths of tasks name none either.
 
-    Refused: whatever two readers of the message could take for different operations. Beside what JSON-RPC refuses
-    that is a part with several contents, with a `kind` that is not its content's, or with a file; two DataParts, or
-    none; a skill that is not a name; content that is of both bindings; and the names A2A 0.3 gives the same members
-    in protobuf.
+    A message is rejected if two readers could find different operations in it. In addition to what `JSONRPCResolver`
+    rejects, that is: a part with several contents, a file, or a `kind` that does not match its content; two DataParts
+    or none; a skill that is not a name; content of both bindings; and the protobuf names of A2A 0.3 for its members.
     """
 
     @property
     def reads_body(self) -> bool:
-        """Always True: the operation stands in the body."""
+        """Always True: the operation is in the body."""
         return True
 
     @property
@@ -67,17 +66,17 @@ class A2AResolver:
             return Operation()
         content = content_of(request)
         if segments and segments[-1] in _MESSAGE_PATHS:
-            _refuse_members(content, _JSON_RPC, of="HTTP+JSON message")
+            _reject_members(content, _JSON_RPC, of="HTTP+JSON message")
             return Operation(_skill(content), None, content)
         if task is not None and not _has_members(content, _JSON_RPC):
-            _refuse_members(members(content, _CARRIER, of=_TASK_REQUEST), _CARRIER, of=_TASK_REQUEST)
+            _reject_members(members(content, _CARRIER, of=_TASK_REQUEST), _CARRIER, of=_TASK_REQUEST)
             return Operation(None, None, content, registers_webhook=is_webhook(segments))
         return _over_json_rpc(content)
 
 
 def _over_json_rpc(content: JSONValue) -> Operation:
     method, params = read_envelope(content)
-    _refuse_members(content, _CARRIER, of="JSON-RPC envelope")
+    _reject_members(content, _CARRIER, of="JSON-RPC envelope")
     if method in _MESSAGE_METHODS:
         return Operation(_skill(params), method, content)
     return Operation(tool_name(params) if method == TOOL_CALL else None, method, content)
@@ -86,18 +85,18 @@ def _over_json_rpc(content: JSONValue) -> Operation:
 def _skill(carrier: JSONValue) -> str:
     """Return the skill of the message that `carrier` (the params, or the content of HTTP+JSON) holds."""
     # A2A 0.3 calls the message `request`, and its parts `content`, in protobuf, whose JSON readers take both names.
-    _refuse_members(carrier, {"request"}, of="message request")
+    _reject_members(carrier, {"request"}, of="message request")
     message = members(members(carrier, _CARRIER, of="message request").get("message"), _MESSAGE, of="message")
-    _refuse_members(message, {"content"}, of="message")
+    _reject_members(message, {"content"}, of="message")
     parts = message.get("parts")
     if not isinstance(parts, list):
         raise UnresolvedOperation("the message has no list of parts")
     found = [part["data"] for part in map(_checked_part, parts) if "data" in part]
     if len(found) != 1:
-        raise UnresolvedOperation(f"the message has {len(found)} DataParts and not one")
+        raise UnresolvedOperation(f"the message has {len(found)} DataParts: expected one")
     invocation = members(found[0], _INVOCATION, of="DataPart's data")
     # A2A 0.3 over HTTP+JSON wraps the data once more.
-    _refuse_members(invocation, {"data"}, of="DataPart's data")
+    _reject_members(invocation, {"data"}, of="DataPart's data")
     skill = invocation.get("skill")
     if not is_name(skill):
         raise UnresolvedOperation("the skill is not a name")
@@ -113,7 +112,7 @@ def _checked_part(part: JSONValue) -> dict[str, JSONValue]:
     if contents & _FILES:
         raise UnresolvedOperation("a part is a file")
     if "kind" in checked and [checked["kind"]] != [*contents]:
-        raise UnresolvedOperation("the kind of a part is not that of its content")
+        raise UnresolvedOperation("the kind of a part does not match its content")
     return checked
 
 
@@ -121,7 +120,7 @@ def _has_members(value: JSONValue, names: frozenset[str] | set[str]) -> bool:
     return isinstance(value, dict) and any(key.casefold() in names for key in value)
 
 
-def _refuse_members(value: JSONValue, names: frozenset[str] | set[str], *, of: str) -> None:
-    """Refuse an object that has one of `names`, all lower case, in whatever case."""
+def _reject_members(value: JSONValue, names: frozenset[str] | set[str], *, of: str) -> None:
+    """Reject an object that has a member of `names` (lower case), in any case."""
     if _has_members(value, names):
         raise UnresolvedOperation(f"the {of} has a member that belongs to another form of it")

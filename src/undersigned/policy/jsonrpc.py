@@ -1,4 +1,4 @@
-"""Operations over JSON-RPC 2.0, as MCP carries them: `tools/call` names one, no other method does."""
+"""Operations over JSON-RPC 2.0, as in MCP: only the method `tools/call` names one."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ _TOOL = frozenset({"name", "arguments"})
 
 @dataclass(frozen=True, slots=True)
 class JSONRPCResolver:
-    """The operation is the `params.name` of a `tools/call`; every other method names none and is kept as it is.
+    """A resolver for JSON-RPC: the operation is the `params.name` of a `tools/call`. Other methods name none.
 
-    Refused: content that is not one JSON object (a batch is not), an envelope without `jsonrpc` 2.0 or without a
-    method, a member name in another case, a `tools/call` without a name. A response (a client's answer to the
-    server's own request) and a request without content, other than a POST, name nothing.
+    It rejects content that is not one JSON object (a batch is not one), an envelope without `jsonrpc` 2.0 or without a
+    method, a member name in another case, and a `tools/call` without a name. A response, which is a client's answer to
+    the server's own request, names none. A request without content, except a POST, names none either.
     """
 
     @property
     def reads_body(self) -> bool:
-        """Always True: the operation stands in the body."""
+        """Always True: the operation is in the body."""
         return True
 
     @property
     def comes_first(self) -> bool:
-        """Always False: the signature is judged first."""
+        """Always False: the signature is verified first."""
         return False
 
     def resolve(self, request: Request) -> Operation:
@@ -48,15 +48,15 @@ class JSONRPCResolver:
 
 
 def is_bare(request: Request) -> bool:
-    """Return whether the request has no content and need not have any, as one that opens a stream."""
+    """Return whether the request has no content and needs none, such as a GET that opens a stream."""
     return not request.body and not request.has_body and request.method != "POST"
 
 
 def read_envelope(content: JSONValue) -> tuple[str | None, JSONValue]:
-    """Return the method and the params of an envelope; of a response, None and None.
+    """Return the method and the params of an envelope, or None and None if it is a response.
 
     Raises:
-        UnresolvedOperation: not one envelope that every reader reads alike.
+        UnresolvedOperation: it is not one envelope that every reader reads in the same way.
     """
     envelope = members(content, _ENVELOPE, of="JSON-RPC envelope")
     if envelope.get("jsonrpc") != "2.0":

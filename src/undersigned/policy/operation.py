@@ -1,4 +1,4 @@
-"""Operations: what a request asks for, by name, and how that is found out (AdCP verifier checklist, pre-check)."""
+"""Operations: the name of what a request asks for, and how to find it (AdCP verifier checklist, pre-check)."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """What a request asks for.
+    """The operation that a request asks for.
 
-    A gate judges it and a dispatcher runs it, so that both read the content once and alike. Names are text from the
-    sender, matched exactly and escaped before they are logged.
+    The gate decides about it and the application runs it, so that both read the content once and in the same way.
+    Names are text from the sender. They are matched exactly, and escaped before they are logged.
 
     Attributes:
-        name: the operation, such as `create_media_buy`, or None where the request names none.
-        method: the method of the JSON-RPC envelope, such as `tools/call`, or None where there is no envelope.
-        content: the content as parsed, or None where there is none, it is no JSON, or it was not read yet. It may
-            hold secrets, so it is not in the repr.
-        registers_webhook: whether the whole request is the registration of a webhook, though no name says so.
-        may_register_credentials: whether content that not every application reads alike may register a webhook with
-            credentials, so that the request must be signed.
+        name: the operation, such as `create_media_buy`, or None if the request names none.
+        method: the method of the JSON-RPC envelope, such as `tools/call`, or None if there is no envelope.
+        content: the parsed content, or None if there is none, it is not JSON, or it has not been read. It may contain
+            secrets, so it is not in the repr.
+        registers_webhook: whether the whole request registers a webhook, although no name says so.
+        may_register_credentials: whether applications may read the content differently, and one of them may find a
+            webhook with credentials in it. Such a request must be signed.
     """
 
     name: str | None = None
@@ -44,9 +44,9 @@ class Operation:
 
 
 class UnresolvedOperation(UndersignedError):
-    """The sender must act: the request does not name exactly one operation, as every reader would read it.
+    """Raised when a request does not name exactly one operation for every reader. The sender must act.
 
-    It is refused before any list is consulted: what nobody can name is not "an operation that is in no list".
+    The request is rejected before any list is read: an operation without a name is not an unlisted operation.
 
     Attributes:
         reason: the profile's code without its prefix.
@@ -60,62 +60,62 @@ class UnresolvedOperation(UndersignedError):
         reason: Literal["body_malformed", "target_uri_malformed"] = "body_malformed",
         duplicates: tuple[str, ...] = (),
     ) -> None:
-        """Take a `message` that is printable: our words, and at most what a `MalformedURL` shows."""
+        """Take a printable `message`: our words, and at most the message of a `MalformedURL`."""
         super().__init__(message)
         self.reason: Literal["body_malformed", "target_uri_malformed"] = reason
         self.duplicates = duplicates
 
     def as_error(self, prefix: str) -> SignatureError:
-        """Return the error to answer with, at step 0, its code being `prefix` and `reason`."""
-        return signature_error(self.reason, prefix, step=0, detail=f"no operation can be named: {self}")
+        """Return the error to answer with, at step 0. Its code is `prefix` followed by `reason`."""
+        return signature_error(self.reason, prefix, step=0, detail=f"the operation cannot be resolved: {self}")
 
 
 class OperationResolver(Protocol):
-    """Finds out which operation a request asks for. Pure: it asks nobody and keeps nothing."""
+    """A resolver that finds the operation of a request. It does no IO and keeps no state."""
 
     @property
     def reads_body(self) -> bool:
-        """Whether the operation stands in the body, so that `resolve` needs it."""
+        """Whether the operation is in the body, so that `resolve` needs the body."""
         ...
 
     @property
     def comes_first(self) -> bool:
-        """Whether resolving precedes judging the signature fields, so that its refusal wins over theirs."""
+        """Whether to resolve before reading the signature fields, so that an unresolved operation is reported first."""
         ...
 
     def resolve(self, request: Request) -> Operation:
         """Return the operation.
 
         Raises:
-            UnresolvedOperation: the request does not name exactly one; nothing else is raised for any request.
+            UnresolvedOperation: the request does not name exactly one. No request raises anything else.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class PathResolver:
-    """The operation is the last segment of the path, as plain HTTP interfaces have it.
+    """A resolver for plain HTTP interfaces: the operation is the last segment of the path.
 
-    Of the canonical path, percent-decoded as ASGI and WSGI servers hand it to a router, the last segment that is not
-    empty: a trailing slash names the same operation, since many routers dispatch it alike. A router on the raw path
-    can find no other name, as no name holds a slash. A path without segments names none.
+    The name is the last segment that is not empty, of the canonical path, percent-decoded as ASGI and WSGI servers
+    decode it for a router. A trailing slash names the same operation, since many routers dispatch both alike. A router
+    on the raw path finds no other name, as no name contains a slash. A path without segments names none.
 
-    A path that servers or routers read differently is rejected, signed or not: one that is not UTF-8 or holds an
-    unprintable character once it is decoded, or in which decoding makes a `.` or `..` segment.
+    A path that servers or routers read differently is rejected, signed or not. That is a path whose decoded form is not
+    UTF-8, contains an unprintable character, or has a `.` or `..` segment.
 
-    The name needs no body. Where the request has one, `content` holds it; resolving the same request without its body
-    yet gives the same name and no content. Content that is not JSON is not rejected. It has to be signed if it has a
-    Content-Encoding, or if it mentions a webhook and an `authentication`.
+    The name needs no body. If the request has a body, `content` is its content. Without the body, the name is the same.
+    Content that is not JSON is not rejected. It has to be signed if it has a Content-Encoding, or if it mentions a
+    webhook and an `authentication`.
     """
 
     @property
     def reads_body(self) -> bool:
-        """Always False: the operation stands in the path."""
+        """Always False: the operation is in the path."""
         return False
 
     @property
     def comes_first(self) -> bool:
-        """Always False: the signature is judged first."""
+        """Always False: the signature is verified first."""
         return False
 
     def resolve(self, request: Request) -> Operation:
@@ -132,7 +132,7 @@ class PathResolver:
 
 
 def path_segments(request: Request) -> list[str]:
-    """Return the segments of the canonical path, decoded as a router sees them, trailing slashes left away.
+    """Return the segments of the canonical path, decoded as a router sees them, without trailing slashes.
 
     Raises:
         UnresolvedOperation: the URL has no canonical form, or servers or routers disagree about its path.
@@ -159,24 +159,24 @@ def _unresolved_path(message: str) -> UnresolvedOperation:
 
 
 def is_webhook(segments: list[str]) -> bool:
-    """Return whether a path is that of a webhook, as `/webhooks`, `/webhooks/7` and `/pushNotificationConfigs` are."""
+    """Return whether a path is a webhook's path, such as `/webhooks`, `/webhooks/7` or `/pushNotificationConfigs`."""
     return any(map(names_webhook, segments[-2:]))
 
 
 def content_of(request: Request) -> JSONValue:
-    """Return the content of a request that has to be JSON.
+    """Return the JSON content of a request.
 
     Raises:
-        UnresolvedOperation: it is not, or two readers could read it differently.
+        UnresolvedOperation: the content is not JSON, or two readers could read it differently.
     """
     return _read(Request.strict_json, request)
 
 
 def members(value: JSONValue, recognized: Collection[str], *, of: str) -> dict[str, JSONValue]:
-    """Return `value` as an object that spells the members recognized in it in one way only.
+    """Check that the object `value` spells each recognized member in one way only, and return it.
 
-    Some readers match member names whatever their case, by Unicode folding (Go's encoding/json takes a long s for an
-    s), and some end a name at its first NUL, so a second spelling is a second value.
+    Some readers ignore the case of member names, by Unicode folding: Go's encoding/json takes a long s for an s. Some
+    end a name at its first NUL. So a second spelling is a second value.
 
     Raises:
         UnresolvedOperation: it is no object, or it spells a recognized member in another case or any member with a

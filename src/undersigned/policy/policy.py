@@ -52,24 +52,24 @@ def is_forgivable(error: SignatureError) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """What an endpoint demands of the requests it gets, by the operation they ask for.
+    """A policy that says which operations must be signed.
 
-    Two name spaces: operations (`create_media_buy`), matched against the name the resolver finds, and methods of the
-    JSON-RPC envelope (`tasks/cancel`, `CancelTask`), matched against the envelope's method. Both are matched exactly,
-    never one against the other. A name may stand in several lists; the strictest counts.
+    It has two name spaces. Operations, such as `create_media_buy`, are compared with the name that the resolver finds.
+    Methods of the JSON-RPC envelope, such as `tasks/cancel` or `CancelTask`, are compared with the envelope's method.
+    Both are compared exactly, and never with each other. If a name is in several lists, the strictest list counts.
 
     Args:
-        required_for: operations that have to be signed, unless another credential stands in for the signature.
-        warn_for: operations whose failing signatures are recorded and forgiven where another credential is valid.
+        required_for: operations that must be signed, unless another credential is valid.
+        warn_for: operations whose failed signatures are logged and forgiven if another credential is valid.
         supported_for: operations that may be signed.
-        protocol_methods_required_for: the same for methods.
-        protocol_methods_warn_for: the same for methods.
-        protocol_methods_supported_for: the same for methods.
-        resolver: finds out the operation.
+        protocol_methods_required_for: as `required_for`, for methods.
+        protocol_methods_warn_for: as `warn_for`, for methods.
+        protocol_methods_supported_for: as `supported_for`, for methods.
+        resolver: finds the operation of a request.
 
     Raises:
-        ConfigurationError: a list is not a list of names, a name is of the other name space, or the resolver can find
-            no name of a list.
+        ConfigurationError: a list is not a list of names, a name is of the other name space, or the resolver cannot
+            find any name of a list.
     """
 
     required_for: Collection[str] = ()
@@ -81,7 +81,7 @@ class Policy:
     resolver: OperationResolver = field(default_factory=PathResolver)
 
     def __post_init__(self) -> None:
-        """Refuse what would silently demand nothing."""
+        """Check that no list silently demands nothing."""
         for option in _OPERATIONS:
             object.__setattr__(self, option, _operations(option, getattr(self, option)))
         for option in _METHODS:

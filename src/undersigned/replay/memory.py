@@ -30,16 +30,16 @@ class MemoryReplayStore:
     In a worker of a server that runs several, or after a fork, the first claim logs an error: each process then has
     nonces of its own. Of a nonce longer than 32 characters the store keeps a digest.
 
-    Live nonces of a key stand in sets by the slot of time they end in, so that forgetting the ended ones is dropping
-    whole sets: a claim looks into at most `lifetime / slot` sets, whatever number is live. A nonce counts until its
-    slot ends, at most `slot` seconds longer than asked. What would end in a slot already dropped, because the clock
-    was set back or the claim comes late, may have been in it and counts as seen.
+    The live nonces of a key are in sets, one for each slot of time in which nonces end. Forgetting drops whole sets. A
+    claim looks into at most `lifetime / slot` sets, however many are live. A nonce counts until its slot ends, at
+    most `slot` seconds longer than asked. A claim that ends in a slot already dropped counts as seen. That happens if
+    the clock was set back or the claim comes late: the nonce may have been in that slot.
 
     Args:
         slot: the width of a slot in seconds.
 
     Raises:
-        ConfigurationError: `slot` is no width.
+        ConfigurationError: `slot` is not greater than 0.
     """
 
     __slots__ = ("_dropped", "_keys", "_lock", "_made_in", "_slot", "_total", "_used_in")
@@ -110,7 +110,7 @@ class MemoryReplayStore:
             logger.error(_SHARED, f"process {self._made_in} made it, and process {process} uses it")
 
     def _swept_is_full(self, keyid: str, first: int, caps: Caps) -> bool:
-        """Drop the slots before `first`, of this key or where the total needs it of all, and compare with the caps."""
+        """Drop ended slots, of all keys if the total is reached, and return whether a cap is reached."""
         live, count = self._keys.get(keyid), 0
         if live is not None:
             if live.swept != first:

@@ -20,7 +20,7 @@ class ReplayStore(Protocol):
     """Remembers (keyid, nonce) until it can no longer be replayed.
 
     Times are seconds since the epoch. An exception from either method means the store cannot be asked now; the
-    request is then refused with 503.
+    request is then rejected with 503.
 
     Attributes:
         blocking: whether a call may block on IO; the ASGI middleware then makes it off the event loop.

@@ -37,19 +37,19 @@ _FIELD_VALUE = re.compile(r"[\t\x20-\x7e]*")
 
 
 class UnresolvableComponent(UndersignedError, ValueError):
-    """A covered component this request has no value for. The message is made of our words only."""
+    """Raised when the request has no value for a covered component. The message has our words only."""
 
 
 def signature_base(values: ComponentValues, components: Sequence[Component], parameters: str) -> str:
-    """Return the signature base, ASCII, its lines parted by LF.
+    """Return the signature base as ASCII text, lines separated by LF (RFC 9421 section 2.5).
 
     Args:
-        values: where the component values come from.
+        values: the component values.
         components: the covered components in their order.
         parameters: the value of `@signature-params`.
 
     Raises:
-        UnresolvableComponent: a component has no value here.
+        UnresolvableComponent: the request has no value for a component.
     """
     lines = values.lines(components)
     lines.append(f'"@signature-params": {parameters}')
@@ -93,7 +93,7 @@ class ComponentValues:
         """Return the value of `component` (RFC 9421 section 2).
 
         Raises:
-            UnresolvableComponent: the request has no such component, or its value cannot stand in a base.
+            UnresolvableComponent: the request has no such component, or its value is not printable ASCII.
         """
         known = self._known.get(component.text)
         if known is not None:
@@ -103,7 +103,7 @@ class ComponentValues:
             value = self.request.fields.combined(name)
             if value is None:
                 raise UnresolvableComponent(_NO_VALUE)
-            # Printable ASCII, as nearly every value is, is known at once; a tab takes the longer look.
+            # Nearly every value is printable ASCII, which these methods tell fastest. The pattern also accepts a tab.
             if (value.isascii() and value.isprintable()) or _FIELD_VALUE.fullmatch(value):
                 return value
         return self._resolved(component)
@@ -125,7 +125,7 @@ class ComponentValues:
         return value
 
     def _count(self, component: Component) -> None:
-        """Refuse a component whose value asks for too much to be parsed; what several ask for is parsed once."""
+        """Count what has to be parsed for a component, each value once, and reject too much of it."""
         self._delimiters += _EACH
         name, wrapped = component.name, component.text.endswith(";bs")
         if (name, wrapped) not in self._parsed:
@@ -137,11 +137,11 @@ class ComponentValues:
         if self._delimiters > MOST_PARSED or sum(self._parsed.values()) > LONGEST_PARSED:
             raise UnresolvableComponent(
                 f"components with parameters ask for more than {MOST_PARSED} delimiters or {LONGEST_PARSED} characters "
-                "to be parsed; the sender covers the whole field instead, or @target-uri"
+                "to be parsed: cover the whole field instead, or @target-uri"
             )
 
     def _resolver(self) -> CanonicalResolver:
-        """Return the resolver, which reads every field: made once, and only where it is needed."""
+        """Return the resolver. It reads every field, so it is made once, and only if it is needed."""
         if self._resolving is None:
             self._resolving = CanonicalResolver(self.request, self.target)
         return self._resolving

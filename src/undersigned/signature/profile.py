@@ -27,11 +27,11 @@ _NONCE = re.compile(r"(?>(?:[A-Za-z0-9_-]{4})*)(?:[A-Za-z0-9_-]{2,3})?")
 
 @dataclass(frozen=True, slots=True)
 class Caps:
-    """How many live nonces a store may hold before it refuses; it never forgets a live one.
+    """How many live nonces a store may keep. Above that it rejects new nonces; it never forgets a live one.
 
     Attributes:
-        per_key: of one key.
-        total: of all keys together, or None for no such cap.
+        per_key: the cap for one key.
+        total: the cap for all keys together, or None for no such cap.
     """
 
     per_key: int
@@ -43,21 +43,21 @@ class Profile:
     """One signing profile. `dataclasses.replace` makes a variant.
 
     Attributes:
-        name: what the command line and logs call it.
-        tag: the one value of the `tag` parameter.
-        label: the label that is processed where a message has it, and that a signer writes.
-        encoding: how the bytes of a signature are spelled.
-        digest_encodings: how the bytes of a digest may be spelled; a signer writes the first.
-        required: components every signature covers.
-        required_with_body: components it covers besides where the request has content.
-        digest: whether `content-digest` must, must not or may be covered where the request has content.
-        algorithms: the RFC 9421 algorithm names accepted.
-        longest_validity: seconds that `expires` may lie after `created`.
-        clock_skew: seconds a clock may be off.
-        nonce_bytes: how many bytes a nonce decodes to at least.
-        purposes: the JWK `adcp_use` values accepted.
+        name: its name on the command line and in logs.
+        tag: the expected `tag` parameter.
+        label: the label that a signer writes, and that a verifier prefers.
+        encoding: how the bytes of a signature are encoded.
+        digest_encodings: how the bytes of a digest may be encoded. A signer uses the first encoding.
+        required: components that every signature covers.
+        required_with_body: further components that a signature covers if the request has content.
+        digest: whether `content-digest` must, must not or may be covered if the request has content.
+        algorithms: the accepted algorithms, by their RFC 9421 names.
+        longest_validity: the most seconds from `created` to `expires`.
+        clock_skew: the most seconds that two clocks may differ.
+        nonce_bytes: the least bytes that a nonce decodes to.
+        purposes: the accepted values of the JWK's `adcp_use`.
         caps: how many nonces may be live.
-        prefix: what stands before every code on the wire.
+        prefix: the prefix of every error code on the wire.
     """
 
     name: str
@@ -78,7 +78,7 @@ class Profile:
     _required: tuple[tuple[str, ...], tuple[str, ...]] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Refuse data that contradicts itself or that no message could obey."""
+        """Check that the data does not contradict itself, and that a message can obey it."""
         _check_types(self)
         _check_components(self)
         _check_spelling(self)
@@ -117,7 +117,7 @@ def _check_types(profile: Profile) -> None:
         if not isinstance(getattr(profile, option), kind):
             raise ConfigurationError(f"{option}: give {example}")
     if _PREFIX.fullmatch(profile.prefix) is None:
-        raise ConfigurationError("prefix: use lower-case letters and underscores; it stands in header fields")
+        raise ConfigurationError("prefix: use lower-case letters and underscores: it is sent in header fields")
 
 
 def _check_components(profile: Profile) -> None:

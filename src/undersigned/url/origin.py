@@ -14,7 +14,13 @@ from undersigned.errors import ConfigurationError, MalformedURL
 from undersigned.url.canonical import canonicalize, canonicalize_authority
 
 if TYPE_CHECKING:
+    from collections.abc import Container
+
     from undersigned.url.canonical import CanonicalURL
+
+
+LONGEST_AUTHORITY = 1024
+"""Upper bound on the characters of a received Host or `:authority`; a domain name has at most 253."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +92,8 @@ class Origins:
         exact = self._by_authority.get(authority)
         if exact is not None:
             return exact
-        name = authority.lower()
-        if "xn--" in name and _host(name) not in self._hosts:
-            # Checking an A-label is expensive and changes nothing, so a host that is not listed is rejected first.
-            return None
         for scheme in self._schemes:
-            origin = self._by_authority.get(canonicalize_authority(authority, scheme, received=True))
+            origin = self._by_authority.get(received_authority(authority, scheme, hosts=self._hosts) or "")
             if origin is not None and origin.scheme == scheme:
                 return origin
         return None
@@ -100,6 +102,26 @@ class Origins:
         """Return whether `target` is at one of the origins, below its prefix."""
         origin = self.match(target.authority)
         return origin is not None and origin.scheme == target.scheme and target.path.startswith(f"{origin.prefix}/")
+
+
+def received_authority(authority: str, scheme: str, *, hosts: Container[str]) -> str | None:
+    """Return the canonical form of a received Host or `:authority` value, or None if it can name none of `hosts`.
+
+    Args:
+        authority: the value as received.
+        scheme: the scheme, whose default port is left out.
+        hosts: canonical host names.
+
+    Raises:
+        MalformedURL: the value is not an authority, or is longer than `LONGEST_AUTHORITY`.
+    """
+    if len(authority) > LONGEST_AUTHORITY:
+        raise MalformedURL(f"the authority has more than {LONGEST_AUTHORITY} characters", rule="length")
+    name = authority.lower()
+    if "xn--" in name and _host(name) not in hosts:
+        # Checking an A-label is expensive and changes nothing, so an unknown host is rejected first.
+        return None
+    return canonicalize_authority(authority, scheme, received=True)
 
 
 def _host(authority: str) -> str:

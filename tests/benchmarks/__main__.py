@@ -9,7 +9,7 @@ from importlib import import_module
 
 from tests.benchmarks.row import table
 
-NAMES = ("verify", "sign", "url", "middleware", "body", "import", "memory", "growth", "peers", "servers")
+NAMES = ("verify", "sign", "url", "middleware", "body", "import", "memory", "growth", "peers", "servers", "stores")
 
 
 def main(arguments: list[str] | None = None) -> int:

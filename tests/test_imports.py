@@ -22,6 +22,9 @@ FOREIGN = {
     "click",
     "rich",
     "asyncio",
+    "django",
+    "aiohttp",
+    "pytest",
 }
 LISTED = "import sys, undersigned; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
 

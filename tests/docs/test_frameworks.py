@@ -20,6 +20,8 @@ from tests.integrations.test_aiohttp import served
 from tests.serving import uvicorn_server, waitress_server
 
 from undersigned.asgi import SignatureMiddleware
+from undersigned.signature.key_pair import KeyPair
+from undersigned_pytest.clients import SignedClients
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs/frameworks.md"
@@ -121,7 +123,7 @@ from undersigned_django.rest_framework import SignatureAuthentication
 
 
 def test_every_snippet_is_run_and_has_at_most_eight_lines():
-    assert set(SNIPPETS) == {*ROWS, "Django REST framework"}
+    assert set(SNIPPETS) == {*ROWS, "Django REST framework", "Tests of your own"}
     long = {title for title, text in SNIPPETS.items() if len([line for line in text.splitlines() if line]) > LONGEST}
     assert not long
 
@@ -133,6 +135,14 @@ def test_the_snippet_serves_signed_requests_and_rejects_unsigned_ones(title, agr
         answer = ask(port, agreement.raw("POST", "/plans/gold", BODY))
         assert (answer.status // 100, answer.json) == (2, {"plan": "gold", "caller": KEYID})
         assert_refused(ask(port, raw_request("POST", "/plans/gold", JSON, BODY)), "request_signature_required")
+
+
+def test_the_snippet_for_tests_passes_with_the_plugin(agreement):
+    pair = KeyPair.generate("ed25519", keyid="test-key")
+    clients = SignedClients(pair, origin=ORIGINS[0])
+    names = run("FastAPI", "fastapi", Agreement(agreement.signer, agreement.stranger, dict(pair.public)))
+    exec(SNIPPETS["Tests of your own"], names)  # noqa: S102 - the page's own words
+    names["test_a_signed_order_is_accepted"](clients)
 
 
 def test_the_rest_framework_snippet_knows_its_caller(agreement):

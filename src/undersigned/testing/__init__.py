@@ -1,5 +1,22 @@
-"""What the tests of an application or of a replay store use; no test framework is imported."""
+"""What the tests of an application or of a replay store use; no test framework is imported.
 
+`signing_asgi` and `signing_wsgi` put a signer in front of an application, so that a test client sends signed requests.
+`tamper` changes one part of a signed request. The pytest plugin `undersigned_pytest` has fixtures.
+"""
+
+from undersigned.testing.clients import sign_environ, signing_asgi, signing_wsgi
+from undersigned.testing.clock import FrozenNonceClock
 from undersigned.testing.replay import check_async_replay_store, check_replay_store
+from undersigned.testing.tampering import PARTS, Part, tamper
 
-__all__ = ["check_async_replay_store", "check_replay_store"]
+__all__ = [
+    "PARTS",
+    "FrozenNonceClock",
+    "Part",
+    "check_async_replay_store",
+    "check_replay_store",
+    "sign_environ",
+    "signing_asgi",
+    "signing_wsgi",
+    "tamper",
+]

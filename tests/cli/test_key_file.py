@@ -27,7 +27,7 @@ def verify(path) -> str:
     [b"", b"[]", b'"key"', b"{", b"\xff", b'{"kid": "a", "kid": "b"}', b"[" * 100_000, b"9" * 10_000],
     ids=["empty", "list", "string", "cut off", "not UTF-8", "repeated key", "deep", "long"],
 )
-def test_key_file_is_rejected_with_option_and_name_when_it_is_not_a_json_object(content, tmp_path):
+def test_key_file_is_rejected_by_option_and_name_unless_a_json_object(content, tmp_path):
     path = tmp_path / "key"
     path.write_bytes(content)
     assert "'--key': " in sign(path)

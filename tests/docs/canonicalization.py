@@ -1,6 +1,6 @@
-"""The table of `docs/canonicalization.md`: rules by policies, made from the catalogue.
+"""The table of `docs/canonicalization.md`, made from the catalogue: one row per rule, one column per rule set.
 
-`python -m tests.docs.canonicalization` tells whether the page is up to date; with `--write` it brings it so.
+`python -m tests.docs.canonicalization` exits with 1 if the page is out of date. With `--write` it updates the page.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ COLUMNS = {
 
 
 def table() -> str:
-    """The table: a cell holds the place of the rule in the policy's order."""
-    rows = [("rule", "what it does", "preserves meaning", *COLUMNS.values(), "source")]
+    """Return the table. A number is the position of the rule in the rule set."""
+    rows = [("rule", "effect", "preserves meaning", *COLUMNS.values(), "source")]
     rows.append(tuple("---" for _ in rows[0]))
     rows += [
         (f"`{entry.name}`", entry.summary, entry.preserves, *(_place(entry, name) for name in COLUMNS), entry.source)
@@ -38,8 +38,8 @@ def table() -> str:
     return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows)
 
 
-def written(page: str) -> str:
-    """The page with the table as it should be."""
+def updated(page: str) -> str:
+    """Return the page with the current table."""
     before, rest = page.split(BEGIN)
     _, after = rest.split(END)
     return f"{before}{BEGIN}\n{table()}\n{END}{after}"
@@ -54,12 +54,12 @@ def _place(entry: Entry, name: str) -> str:
 
 
 def main(*, write: bool) -> int:
-    """Write the page, or say whether it is up to date: 0 where it is."""
+    """Write the page, or return 0 if it is up to date and 1 if it is not."""
     page = PAGE.read_text(encoding="utf-8")
     if write:
-        PAGE.write_text(written(page), encoding="utf-8")
+        PAGE.write_text(updated(page), encoding="utf-8")
         return 0
-    return int(page != written(page))
+    return int(page != updated(page))
 
 
 if __name__ == "__main__":

@@ -17,11 +17,11 @@ def page() -> str:
     return canonicalization.PAGE.read_text(encoding="utf-8")
 
 
-def test_table_on_the_page_is_that_of_the_catalogue(page):
-    assert canonicalization.written(page) == page, "run `python -m tests.docs.canonicalization --write`"
+def test_table_on_the_page_is_up_to_date(page):
+    assert canonicalization.updated(page) == page, "run `python -m tests.docs.canonicalization --write`"
 
 
-def test_table_has_a_row_for_each_rule_and_a_place_for_each_rule_of_a_policy():
+def test_table_has_each_rule_and_its_position_in_each_rule_set():
     rows = canonicalization.table().splitlines()[2:]
     assert [row.split("`")[1] for row in rows] == [entry.name for entry in CATALOGUE]
     names = list(canonicalization.COLUMNS)
@@ -30,7 +30,7 @@ def test_table_has_a_row_for_each_rule_and_a_place_for_each_rule_of_a_policy():
         assert sorted(int(place) for place in places if place.isdigit()) == list(range(1, len(RULE_SETS[name]) + 1))
 
 
-def test_script_says_whether_the_page_is_stale_and_mends_it(page, tmp_path, monkeypatch):
+def test_script_detects_and_updates_a_stale_page(page, tmp_path, monkeypatch):
     stale = tmp_path / "page.md"
     stale.write_text(page.replace("| `hex-case` |", "| `hexcase` |"))
     monkeypatch.setattr(canonicalization, "PAGE", stale)
@@ -40,7 +40,7 @@ def test_script_says_whether_the_page_is_stale_and_mends_it(page, tmp_path, monk
     assert stale.read_text() == page
 
 
-def test_what_the_page_shows_is_what_happens(page):
+def test_examples_on_the_page_are_correct(page):
     examples = doctest.DocTestParser().get_doctest(page.replace("```", "\n"), {}, "canonicalization.md", None, 0)
     assert len(examples.examples) > 8
     assert doctest.DocTestRunner().run(examples).failed == 0

@@ -168,7 +168,7 @@ def test_right_to_left_name_is_rejected_when_it_breaks_the_bidi_rule(host):
     assert "bidi rule" in message_of(a_labels, host)
 
 
-def test_empty_label_next_to_a_right_to_left_label_is_left_to_the_grammar():
+def test_empty_label_of_a_right_to_left_name_is_left_to_the_grammar():
     assert message_of(reg_name, a_labels.apply(with_host("a..xn--4dbc")).host)
 
 

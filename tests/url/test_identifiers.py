@@ -100,7 +100,7 @@ def test_every_spelling_finds_the_identifier_of_any_other_spelling(pairs):
 
 
 @given(st.lists(hostile, max_size=3), hostile)
-def test_identifier_is_in_the_set_when_it_is_the_same_url_as_a_member(urls, url):
+def test_identifier_is_in_the_set_when_a_member_is_the_same_url(urls, url):
     found = IdentifierSet(urls, code=CODE)
     assert len(found.malformed) + sum(len(identifier.positions) for identifier in found) == len(urls)
     malformed = {error.position for error in found.malformed}

@@ -55,8 +55,8 @@ def canonical(url: str) -> tuple[str, str] | None:
 def common(url: str, *, received: bool = False) -> tuple[str, str] | None:
     """Return the canonical form of `url` and its authority if `url` differs from it only in usual ways.
 
-    The usual ways are case, U-labels, user info, the default port, one trailing dot of the host, an empty path, dot
-    segments, percent-encoding and a fragment. `received` is as in `canonicalize`.
+    They are case, U-labels, user info, the default port, one trailing dot of the host, an empty path, dot segments,
+    percent-encoding and a fragment. `received` is as in `canonicalize`.
     """
     match = _COMMON.fullmatch(url)
     if match is None:

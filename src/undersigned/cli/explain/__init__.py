@@ -1,1 +1,1 @@
-"""`undersigned explain`: show what each rule changes in a URL, and which step rejects a request."""
+"""`undersigned explain`: show the changes by each rule to a URL, and the step that rejects a request."""

@@ -16,7 +16,7 @@ from tests.integrations.capture import capturing, certified, lead
 from tests.integrations.clients import LIBRARIES, MEANS
 from tests.integrations.seller import KEYID, make_signer, make_verifier
 
-from undersigned import Request, UndersignedError, canonicalize
+from undersigned import Request, SigningError, UndersignedError, canonicalize
 
 every_means = pytest.mark.parametrize("means", MEANS, ids=str)
 sync_means = pytest.mark.parametrize("means", [means for means in MEANS if not means.asynchronous], ids=str)
@@ -40,7 +40,7 @@ def accepted(sent, scheme="http"):
         ("/a/./b/../c", "/a/c"),
         ("/caf\u00e9?q=\u00e9", "/caf%C3%A9?q=%C3%A9"),
         ("/a b?c d", "/a%20b?c%20d"),
-        ("/100%25?50%", "/100%25?50%"),
+        ("/100%25?50%25", "/100%25?50%25"),
         ("//evil.example/p", "//evil.example/p"),
         ("/a;b=c;?d;e", "/a;b=c;?d;e"),
         ("/a:b@c!$&'()*+,;=", "/a:b@c!$&'()*+,;="),
@@ -57,11 +57,21 @@ def test_target_on_the_wire_is_the_one_that_was_signed(means, typed, target):
     assert accepted(capture.only)
 
 
+CHARACTERS = '/[x]{y}|^`"<>?[x]{y}|^`"<>&50%'
+
+
 @every_means
-def test_characters_that_no_url_may_hold_are_signed_as_httpx_sends_them(means):
+def test_characters_that_no_url_may_have_are_not_signed_by_default(means):
+    origin = "http://seller.example.com"
+    with pytest.raises(SigningError, match="url: it would be rejected: "):
+        means.send("GET", f"{origin}{CHARACTERS}", signer=make_signer(), origins=[origin])
+
+
+@every_means
+def test_characters_that_no_url_may_have_are_signed_as_httpx_sends_them(means):
     with capturing() as capture:
         origin = f"http://127.0.0.1:{capture.port}"
-        means.send("GET", f'{origin}/[x]{{y}}|^`"<>?[x]{{y}}|^`"<>', signer=make_signer(), origins=[origin])
+        means.send("GET", f"{origin}{CHARACTERS}", signer=make_signer(check_limits=False), origins=[origin])
     target = f"{origin}{capture.only.target}"
     assert canonicalize(target).target_uri == target
     assert accepted(capture.only)

@@ -16,7 +16,7 @@ HOST = "seller.example.com"
 ORIGIN = f"https://{HOST}"
 JSON = [("Content-Type", "application/json")]
 BODY = b'{"plan_id":"plan_001"}'
-SIGNER = Signer(KEY, profile=profiles.ADCP_3_2)
+SIGNER = Signer(KEY, profile=profiles.ADCP_3_2, check_limits=False)
 
 
 def signed(method: str, url: str, fields=(), body: bytes = b"") -> list[tuple[str, str]]:

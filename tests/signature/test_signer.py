@@ -25,12 +25,14 @@ from undersigned import (
     ConfigurationError,
     MalformedURL,
     Request,
+    SignatureError,
     Signer,
     SigningError,
     SigningKey,
     canonicalize,
     profiles,
 )
+from undersigned.message.request_target import RequestTarget
 
 POST = Request("POST", URL, [JSON_FIELD], BODY)
 GET = Request("GET", URL)
@@ -294,6 +296,74 @@ def test_nonce_the_receiver_would_refuse_is_not_signed(nonce):
 def test_times_the_receiver_would_refuse_are_not_signed(created, expires):
     with pytest.raises(SigningError, match=r"^(created|expires): "):
         signer().sign(GET, created=created, expires=expires)
+
+
+# Beyond the verifier's limits
+
+LONG_NAMES = [f"x-{number:064}" for number in range(30)]
+MANY_NAMES = [f"x{number}" for number in range(70)]
+
+
+def with_fields(names):
+    return Request("GET", URL, [(name, "1") for name in names])
+
+
+SIGNED_LONG = signer(components=LONG_NAMES[:25]).sign(with_fields(LONG_NAMES), label="long")
+
+
+@pytest.mark.parametrize(
+    ("request_", "options", "fault"),
+    [
+        (Request("GET", "https://h/" + "%C3%A9" * 513), {}, "url: .* more than 1024 percent signs"),
+        (Request("GET", "https://h/" + "a" * 65_536), {}, "url: .* more than 65536 characters"),
+        (Request("GET", "https://h/?" + "a" * 65_536), {}, "url: .* more than 65536 characters"),
+        (with_fields(LONG_NAMES), {"components": LONG_NAMES}, "Signature-Input would be rejected: .* 2048 characters"),
+        (with_fields(MANY_NAMES), {"components": MANY_NAMES}, "Signature-Input would be rejected: .* 64 delimiters"),
+        (GET, {"key": SigningKey.from_jwk({**PRIVATE, "kid": '"' * 70})}, "Signature-Input would be rejected: "),
+        (GET, {"nonces": lambda: "A" * 2000}, "Signature-Input would be rejected: "),
+        (
+            Request("GET", URL, [*with_fields(LONG_NAMES).fields, *SIGNED_LONG]),
+            {},
+            "Signature-Input would be rejected: ",
+        ),
+        (
+            Request("GET", URL, [("Signature", ", ".join(f"a{number}=:AAAA:" for number in range(16)))]),
+            {},
+            "Signature would be rejected: ",
+        ),
+    ],
+)
+def test_request_beyond_the_verifiers_limits_is_signed_only_unchecked(request_, options, fault):
+    with pytest.raises(SigningError, match=f"{fault}.*check_limits=False"):
+        signer(**options).sign(request_)
+    fields = signer(**options, check_limits=False).sign(request_)
+    with pytest.raises(SignatureError):
+        verifier().verify(Request("GET", request_.url, [*request_.fields, *fields]))
+
+
+@pytest.mark.parametrize("target", ["/p?%", '/"', "/p?<"])
+def test_target_that_no_middleware_accepts_is_signed_only_unchecked(target):
+    request = Request("GET", f"https://h{target}")
+    with pytest.raises(SigningError, match=r"url: it would be rejected: .* RFC 3986"):
+        signer().sign(request)
+    assert signer(check_limits=False).sign(request).target_uri == request.url
+    with pytest.raises(MalformedURL):
+        RequestTarget.parse(target.encode("ascii"))
+
+
+@given(st.text(st.sampled_from('ab%2Fé[|"?&=/. '), max_size=12))
+def test_target_that_is_signed_is_one_that_middlewares_accept(text):
+    try:
+        signed = signer().sign(Request("GET", f"https://h/{text}"))
+    except (MalformedURL, SigningError):
+        return
+    RequestTarget.parse(signed.target_uri.removeprefix("https://h").encode("ascii"))
+
+
+@pytest.mark.parametrize("content_type", ["a/b;c=" + '"' + "d" * 2048 + '"'])
+def test_content_type_that_the_verifier_takes_for_a_list_is_not_signed(content_type):
+    with pytest.raises(SigningError, match="Content-Type has several values, or more than 2048 characters with quotes"):
+        signer().sign(Request("POST", URL, [("Content-Type", content_type)], BODY))
 
 
 # Construction

@@ -8,11 +8,14 @@ from dataclasses import dataclass, field
 from os import urandom
 from typing import TYPE_CHECKING, NamedTuple
 
-from undersigned.errors import ConfigurationError, SigningError
+from undersigned.errors import ConfigurationError, MalformedURL, SigningError
 from undersigned.message.content_digest import DIGEST_ALGORITHMS, ContentDigest, content_digest
+from undersigned.message.request_target import RequestTarget, check_length
 from undersigned.message.signature_input import Component, parse_signature_input, serialize_signature_input
 from undersigned.message.structured_fields import (
     KEY,
+    LONGEST_FIELD,
+    LONGEST_PATTERN_READ,
     MalformedField,
     is_list,
     parse_byte_sequences,
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
 
 _LARGEST_INTEGER = 999_999_999_999_999
 _NONCE_BYTES = 16
+_USUAL_TARGET = re.compile(r"[A-Za-z0-9._~/:-]{1,1024}")
 _FIELD_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9a-z-]+")
 
 
@@ -65,6 +69,8 @@ class Signer:
         components: more header fields to cover than the profile requires, in lower case.
         digests: the algorithms of a Content-Digest that the signer makes.
         clock: returns seconds since the epoch, for `created`.
+        check_limits: whether to reject a request whose size or spelling undersigned's own verifier rejects, though
+            RFC 9421 allows it: a long target, many percent signs, characters that are not in RFC 3986, long fields.
         nonces: returns a nonce: unpadded Base64url of at least as many bytes as the profile asks for. By default
             nonces are random and have 16 bytes or more.
 
@@ -72,7 +78,17 @@ class Signer:
         ConfigurationError: the key is for another purpose, or an argument has the wrong type or value.
     """
 
-    __slots__ = ("_clock", "_constant", "_covered", "_digests", "_key", "_nonces", "profile")
+    __slots__ = (
+        "_check_limits",
+        "_clock",
+        "_constant",
+        "_covered",
+        "_digests",
+        "_key",
+        "_nonces",
+        "_unread",
+        "profile",
+    )
 
     def __init__(
         self,
@@ -83,6 +99,7 @@ class Signer:
         digests: Sequence[DigestAlgorithm] = ("sha-256",),
         clock: Callable[[], float] = time.time,
         nonces: Callable[[], str] | None = None,
+        check_limits: bool = True,
     ) -> None:
         if not isinstance(key, SigningKey):
             raise ConfigurationError("key: pass a SigningKey, such as SigningKey.from_jwk(jwk)")
@@ -109,6 +126,9 @@ class Signer:
         self._digests = tuple(digests)
         self._clock = clock
         self._nonces = nonces
+        self._check_limits = check_limits
+        # A short value is read by pattern whatever it holds, but not with escapes.
+        self._unread = 0 if "\\" in self._constant else LONGEST_PATTERN_READ
 
     def sign(
         self,
@@ -130,14 +150,16 @@ class Signer:
 
         Raises:
             MalformedURL: the URL or Host has no canonical form.
-            SigningError: the request lacks a component to cover, a receiver could not read its fields, or an argument
-                is out of the profile's bounds.
+            SigningError: the request lacks a component to cover, a receiver could not read its fields, an argument is
+                out of the profile's bounds, or the request is beyond the verifier's limits.
         """
         if label is None:
             label = self.profile.label
         elif KEY.fullmatch(label) is None:
             raise SigningError("label: use lower-case letters, digits and _ - . * (RFC 8941 section 3.1.2)")
         target = canonicalize(request.url)
+        if self._check_limits:
+            _check_target(target)
         _check_fields(request, target)
         self._check_signatures(request, label)
         covered = self._covered[request.has_body]
@@ -146,8 +168,28 @@ class Signer:
         base = _base(ComponentValues(request, target, digest), covered, parameters)
         added = () if digest is None else (("Content-Digest", digest),)
         signature = serialize_byte_sequence(self._key.sign(base.encode("ascii")), self.profile.encoding)
-        fields = (*added, ("Signature-Input", f"{label}={parameters}"), ("Signature", f"{label}={signature}"))
-        return SignedFields(fields, covered.names, target.target_uri, base)
+        fields = (("Signature-Input", f"{label}={parameters}"), ("Signature", f"{label}={signature}"))
+        if self._check_limits:
+            self._check_readable(request, *fields)
+        return SignedFields((*added, *fields), covered.names, target.target_uri, base)
+
+    def _check_readable(self, request: Request, *added: tuple[str, str]) -> None:
+        """Check that the verifier reads the signature fields, each with the values that the request already has."""
+        for name, value in added:
+            given = request.fields.combined(name.lower())
+            if given is None and len(value) <= self._unread:
+                continue
+            combined = value if given is None else f"{given}, {value}"
+            try:
+                if name == "Signature":
+                    parse_byte_sequences(combined, self.profile.encoding)
+                else:
+                    parse_signature_input(combined)
+            except MalformedField as malformed:
+                raise SigningError(
+                    f"headers: {name} would be rejected: {malformed}; cover fewer components, use a shorter keyid, or "
+                    "pass check_limits=False for a receiver with other limits"
+                ) from None
 
     def _check_signatures(self, request: Request, label: str) -> None:
         """Check that signatures the request already has can be read, and that none has this label.
@@ -233,11 +275,28 @@ def _base(values: ComponentValues, covered: _Covered, parameters: str) -> str:
         if len(types) != 1:
             raise SigningError("headers: the signature covers Content-Type; add exactly one to the request")
         if is_list(types[0]):
-            raise SigningError("headers: Content-Type has several values, which receivers reject; send one")
+            raise SigningError(
+                f"headers: Content-Type has several values, or more than {LONGEST_FIELD} characters with quotes or "
+                "commas, which receivers reject; send one short value"
+            )
     try:
         return signature_base(values, covered.components, parameters)
     except UnresolvableComponent as unresolvable:
         raise SigningError(f"{unresolvable}: {', '.join(covered.names)} are covered") from None
+
+
+def _check_target(target: CanonicalURL) -> None:
+    """Check that the verifier and the middlewares accept the target as a request target."""
+    if _USUAL_TARGET.fullmatch(target.target_uri):
+        return
+    try:
+        check_length(target.target_uri)
+        RequestTarget.parse(target.target_uri.removeprefix(f"{target.scheme}://{target.authority}").encode("ascii"))
+    except MalformedURL as malformed:
+        raise SigningError(
+            f"url: it would be rejected: {malformed}; shorten it, percent-encode what RFC 3986 does not allow, or pass "
+            "check_limits=False for a receiver with other limits"
+        ) from None
 
 
 def _check_fields(request: Request, target: CanonicalURL) -> None:

@@ -27,6 +27,7 @@ from undersigned.policy.policy import Policy
 from undersigned.replay.memory import MemoryReplayStore
 from undersigned.replay.sqlite import SqliteReplayStore
 from undersigned.replay.store import AsyncReplayStore, Claim, ReplayStore
+from undersigned.signature.key_pair import KeyPair
 from undersigned.signature.key_source import AsyncKeySource, KeyLookup, KeySet, KeySource
 from undersigned.signature.keys import SigningKey, VerificationKey
 from undersigned.signature.profile import Caps, Profile
@@ -52,6 +53,7 @@ __all__ = [
     "Decision",
     "JSONRPCResolver",
     "KeyLookup",
+    "KeyPair",
     "KeySet",
     "KeySource",
     "MalformedSignature",

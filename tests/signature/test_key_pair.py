@@ -2,8 +2,17 @@ from __future__ import annotations
 
 import pytest
 
-from undersigned import ConfigurationError, KeySet, SigningKey
-from undersigned.signature.key_pair import KeyPair
+from undersigned import (
+    ConfigurationError,
+    KeyPair,
+    KeySet,
+    MemoryReplayStore,
+    Request,
+    Signer,
+    SigningKey,
+    Verifier,
+    profiles,
+)
 from undersigned.signature.thumbprint import thumbprint
 
 ALGORITHMS = pytest.mark.parametrize("algorithm", ["ed25519", "ecdsa-p256-sha256"])
@@ -43,3 +52,13 @@ def test_kid_that_no_signature_can_name_is_rejected(keyid):
 def test_repr_shows_no_private_key():
     pair = KeyPair.generate("ed25519")
     assert pair.private["d"] not in repr(pair)
+
+
+@ALGORITHMS
+def test_generated_pair_signs_what_its_key_set_verifies(algorithm):
+    pair = KeyPair.generate(algorithm, keyid="test-2026")
+    signer = Signer(pair.signing_key(), profile=profiles.ADCP_3_2)
+    verifier = Verifier(profiles.ADCP_3_2, keys=pair.key_set(), replay=MemoryReplayStore())
+    request = Request("GET", "https://seller.example.com/p")
+    signed = Request("GET", request.url, signer.sign(request).fields)
+    assert verifier.verify(signed).keyid == "test-2026"

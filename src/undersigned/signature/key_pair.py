@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 
+from undersigned.signature.key_source import KeySet
 from undersigned.signature.keys import SigningKey
 from undersigned.signature.thumbprint import thumbprint
 
@@ -22,10 +23,13 @@ _COORDINATE = 32
 
 @dataclass(frozen=True, slots=True)
 class KeyPair:
-    """A private JWK for the signer and a JWK set for those who verify.
+    """A key pair: a private JWK for the signer, and a JWK set to publish for verifiers.
+
+    `KeyPair.generate()` makes one, for example for a test: sign with `pair.signing_key()`, and verify with
+    `pair.key_set()`.
 
     Attributes:
-        private: the private JWK; secret, so it is not in the repr.
+        private: the private JWK. It is secret, so it is not in the repr.
         public: the JWK set to publish.
     """
 
@@ -33,12 +37,12 @@ class KeyPair:
     public: Mapping[str, object]
 
     @classmethod
-    def generate(cls, algorithm: Algorithm, *, keyid: str | None = None) -> KeyPair:
+    def generate(cls, algorithm: Algorithm = "ed25519", *, keyid: str | None = None) -> KeyPair:
         """Make a new pair for request signing.
 
         Args:
-            algorithm: what it signs by.
-            keyid: the `kid`; the thumbprint of the public key unless given.
+            algorithm: the signature algorithm, by its RFC 9421 name.
+            keyid: the `kid`, or None for the thumbprint of the public key (RFC 7638).
 
         Raises:
             ConfigurationError: `keyid` is not printable ASCII.
@@ -48,6 +52,14 @@ class KeyPair:
         private = {**named, "key_ops": ["sign"], "adcp_use": "request-signing", "d": secret}
         SigningKey.from_jwk(private)
         return cls(private, {"keys": [{**named, "key_ops": ["verify"], "adcp_use": "request-signing"}]})
+
+    def signing_key(self) -> SigningKey:
+        """Return the private key, for a `Signer`."""
+        return SigningKey.from_jwk(self.private)
+
+    def key_set(self) -> KeySet:
+        """Return the public key as a key source, for a `Verifier`."""
+        return KeySet.from_jwks(self.public)
 
 
 def _ed25519() -> tuple[dict[str, str], str]:

@@ -19,6 +19,7 @@ FOR_SIGNING = {
     "URL",
     "canonicalize",
     "canonicalize_authority",
+    "is_address",
     "received_authority",
     "same_url",
 }

@@ -70,7 +70,7 @@ def test_cause_is_empty_for_the_digest_of_other_content(body):
     [
         ("", "not a dictionary"),
         ("sha-256=a", "not a dictionary"),
-        ("md5=:AA==:", "contains contains neither sha-256 nor sha-512"),
+        ("md5=:AA==:", "contains neither sha-256 nor sha-512"),
     ],
 )
 def test_cause_names_the_fault_when_the_field_has_no_digest(declared, words):

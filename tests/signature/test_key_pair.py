@@ -62,3 +62,9 @@ def test_generated_pair_signs_what_its_key_set_verifies(algorithm):
     request = Request("GET", "https://seller.example.com/p")
     signed = Request("GET", request.url, signer.sign(request).fields)
     assert verifier.verify(signed).keyid == "test-2026"
+
+
+@pytest.mark.parametrize("algorithm", ["rsa-v1_5-sha256", "", "EdDSA"])
+def test_unknown_algorithm_is_rejected(algorithm):
+    with pytest.raises(ConfigurationError, match=r"^algorithm: give one of ed25519, ecdsa-p256-sha256$"):
+        KeyPair.generate(algorithm)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import base64
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 
+from undersigned.errors import ConfigurationError
 from undersigned.signature.key_source import KeySet
 from undersigned.signature.keys import SigningKey
 from undersigned.signature.thumbprint import thumbprint
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 Algorithm: TypeAlias = Literal["ed25519", "ecdsa-p256-sha256"]
 """A signature algorithm by its RFC 9421 name."""
@@ -45,9 +46,11 @@ class KeyPair:
             keyid: the `kid`, or None for the thumbprint of the public key (RFC 7638).
 
         Raises:
-            ConfigurationError: `keyid` is not printable ASCII.
+            ConfigurationError: `algorithm` is another one, or `keyid` is not printable ASCII.
         """
-        key, secret = _ed25519() if algorithm == "ed25519" else _p256()
+        if algorithm not in _GENERATORS:
+            raise ConfigurationError(f"algorithm: give one of {', '.join(_GENERATORS)}")
+        key, secret = _GENERATORS[algorithm]()
         named = {"kid": thumbprint(key) if keyid is None else keyid, **key, "use": "sig"}
         private = {**named, "key_ops": ["sign"], "adcp_use": "request-signing", "d": secret}
         SigningKey.from_jwk(private)
@@ -73,6 +76,12 @@ def _p256() -> tuple[dict[str, str], str]:
     point = private.public_numbers
     public = {"kty": "EC", "crv": "P-256", "alg": "ES256", "x": _coordinate(point.x), "y": _coordinate(point.y)}
     return public, _coordinate(private.private_value)
+
+
+_GENERATORS: Final[Mapping[Algorithm, Callable[[], tuple[dict[str, str], str]]]] = {
+    "ed25519": _ed25519,
+    "ecdsa-p256-sha256": _p256,
+}
 
 
 def _coordinate(number: int) -> str:

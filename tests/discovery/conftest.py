@@ -9,7 +9,14 @@ from tests.certificate import certificate
 from tests.discovery.key_server import HOSTS, KeyServer
 from tests.keys import lookup
 
-from undersigned.discovery import AsyncKeySources, AsyncRemoteJWKS, KeySources, RemoteJWKS
+from undersigned.discovery import (
+    AsyncKeySources,
+    AsyncRemoteJWKS,
+    AsyncRemoteRevocationList,
+    KeySources,
+    RemoteJWKS,
+    RemoteRevocationList,
+)
 from undersigned.discovery.adcp import AdCPAgent, AdCPDirectory, AsyncAdCPAgent, AsyncAdCPDirectory
 
 if TYPE_CHECKING:
@@ -53,9 +60,14 @@ class BlockingSource:
     agent = AdCPAgent
     directory = AdCPDirectory
     sources = KeySources
+    revocations = RemoteRevocationList
 
     def find_all(self, source, asked: KeyLookup):
         return source.find(asked)
+
+    def current(self, source):
+        """The revocation list of a source."""
+        return source.current("")
 
     def find(self, source, keyid: str):
         """The first key that `keyid` names, or None."""
@@ -75,13 +87,20 @@ class AwaitingSource(BlockingSource):
     agent = AsyncAdCPAgent
     directory = AsyncAdCPDirectory
     sources = AsyncKeySources
+    revocations = AsyncRemoteRevocationList
 
     def find_all(self, source, asked: KeyLookup):
-        async def ask():
-            answer = source.find(asked)
+        return self._answer(source.find, asked)
+
+    def current(self, source):
+        return self._answer(source.current, "")
+
+    def _answer(self, ask, *arguments):
+        async def awaited():
+            answer = ask(*arguments)
             return await answer if inspect.isawaitable(answer) else answer
 
-        return self._runner.run(ask())
+        return self._runner.run(awaited())
 
     def close(self) -> None:
         self._runner.close()

@@ -9,13 +9,17 @@ from undersigned.discovery.jwks_file import JWKSFile
 from undersigned.discovery.key_sources import AsyncKeySources, KeySources
 from undersigned.discovery.network import Network
 from undersigned.discovery.remote_jwks import AsyncRemoteJWKS, RemoteJWKS
+from undersigned.discovery.revocations import AsyncRemoteRevocationList, RemoteRevocationList, RevocationSources
 
 __all__ = [
     "AsyncKeySources",
     "AsyncRemoteJWKS",
+    "AsyncRemoteRevocationList",
     "Freshness",
     "JWKSFile",
     "KeySources",
     "Network",
     "RemoteJWKS",
+    "RemoteRevocationList",
+    "RevocationSources",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from undersigned.errors import KeySourceError
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 Value = TypeVar("Value")
 
-_AHEAD = 0.1
+AHEAD: Final = 0.1
 """How early a background refresh comes: this part of the lifetime before its end, and no more than the interval."""
 
 
@@ -45,11 +45,15 @@ class Cache(Generic[Value]):
     Args:
         freshness: how long a copy is used.
         clock: seconds that never go back.
+        ahead: how early a background refresh comes, as a part of the lifetime.
     """
 
-    __slots__ = ("_clock", "_copy", "_failed", "_failure", "_freshness", "_sought")
+    __slots__ = ("_ahead", "_clock", "_copy", "_failed", "_failure", "_freshness", "_sought")
 
-    def __init__(self, freshness: Freshness, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, freshness: Freshness, clock: Callable[[], float] = time.monotonic, *, ahead: float = AHEAD
+    ) -> None:
+        self._ahead = ahead
         self._freshness = freshness
         self._clock = clock
         self._copy: Copy[Value] | None = None
@@ -124,7 +128,7 @@ class Cache(Generic[Value]):
             return self._failed + self._freshness.interval
         if copy is None:
             return -math.inf
-        ahead = min(self._freshness.interval, _AHEAD * (copy.fresh_until - copy.fetched))
+        ahead = min(self._freshness.interval, self._ahead * (copy.fresh_until - copy.fetched))
         return copy.fresh_until - ahead
 
     def store(self, copy: Copy[Value]) -> None:

@@ -1,52 +1,39 @@
-"""What all fetched key sources share: looking a keyid up, and fetching ahead of time while their owner runs."""
+"""What fetched sources share: looking up, and fetching ahead of time while their owner runs."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from undersigned.discovery.jwk_set import Keys
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
     from types import TracebackType
     from typing import Self
 
-    from undersigned.discovery.jwk_set import Keys
     from undersigned.discovery.kept import AsyncKept, Kept
     from undersigned.signature.key_source import KeyLookup
     from undersigned.signature.keys import VerificationKey
 
+Value = TypeVar("Value")
 
-class FetchedKeys:
-    """A key source over keys that are fetched; safe to share between threads.
 
-    `with` (or `start` and `stop`) fetches ahead of time in a thread; otherwise a request that finds the keys expired
-    waits for the fetch. The thread does not survive a fork: start it in the worker.
+class Fetched(Generic[Value]):
+    """A source over a document that is fetched; safe to share between threads.
+
+    `with` (or `start` and `stop`) fetches ahead of time in a thread; otherwise a request that finds the document
+    expired waits for the fetch. The thread does not survive a fork: start it in the worker.
     """
 
     __slots__ = ("_kept",)
 
-    def __init__(self, kept: Kept[Keys]) -> None:
+    def __init__(self, kept: Kept[Value]) -> None:
         self._kept = kept
 
     @property
     def blocking(self) -> bool:
-        """Always True: `find` may fetch."""
+        """Always True: the source may fetch."""
         return True
-
-    def find(self, lookup: KeyLookup) -> tuple[VerificationKey, ...]:
-        """Return the keys that `lookup.keyid` names, four at most.
-
-        Raises:
-            KeySourceError: the keys cannot be had, or cannot be fetched again although none has this keyid.
-        """
-        return self._kept.get(lambda keys: lookup.keyid in keys).get(lookup.keyid, ())
-
-    def held(self, keyid: str) -> bool:
-        """Return whether the keys that were fetched last, however long ago, have one with this keyid."""
-        return keyid in (self._kept.last() or {})
-
-    def waits(self, keyid: str) -> bool:
-        """Return whether `find` would fetch now, or wait for a fetch, to answer for this keyid."""
-        return self._kept.waits(lambda keys: keyid in keys)
 
     def start(self) -> None:
         """Begin to fetch ahead of time, in a thread."""
@@ -66,26 +53,13 @@ class FetchedKeys:
         self.stop()
 
 
-class AsyncFetchedKeys:
-    """`FetchedKeys` for the tasks of an event loop; `async with` fetches ahead of time in a task."""
+class AsyncFetched(Generic[Value]):
+    """`Fetched` for the tasks of an event loop; `async with` fetches ahead of time in a task."""
 
     __slots__ = ("_kept",)
 
-    def __init__(self, kept: AsyncKept[Keys]) -> None:
+    def __init__(self, kept: AsyncKept[Value]) -> None:
         self._kept = kept
-
-    def find(
-        self, lookup: KeyLookup
-    ) -> tuple[VerificationKey, ...] | Coroutine[object, None, tuple[VerificationKey, ...]]:
-        """As `FetchedKeys.find`; to be awaited if the keys are not at hand."""
-        return (self._kept.fresh() or {}).get(lookup.keyid) or self._fetched(lookup.keyid)
-
-    def held(self, keyid: str) -> bool:
-        """As `FetchedKeys.held`."""
-        return keyid in (self._kept.last() or {})
-
-    async def _fetched(self, keyid: str) -> tuple[VerificationKey, ...]:
-        return (await self._kept.get(lambda keys: keyid in keys)).get(keyid, ())
 
     def start(self) -> None:
         """Begin to fetch ahead of time, in a task of the running event loop."""
@@ -103,3 +77,44 @@ class AsyncFetchedKeys:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.stop()
+
+
+class FetchedKeys(Fetched[Keys]):
+    """A key source over keys that are fetched, for threads."""
+
+    __slots__ = ()
+
+    def find(self, lookup: KeyLookup) -> tuple[VerificationKey, ...]:
+        """Return the keys that `lookup.keyid` names, four at most.
+
+        Raises:
+            KeySourceError: the keys cannot be had, or cannot be fetched again although none has this keyid.
+        """
+        return self._kept.get(lambda keys: lookup.keyid in keys).get(lookup.keyid, ())
+
+    def held(self, keyid: str) -> bool:
+        """Return whether the keys that were fetched last, however long ago, have one with this keyid."""
+        return keyid in (self._kept.last() or {})
+
+    def waits(self, keyid: str) -> bool:
+        """Return whether `find` would fetch now, or wait for a fetch, to answer for this keyid."""
+        return self._kept.waits(lambda keys: keyid in keys)
+
+
+class AsyncFetchedKeys(AsyncFetched[Keys]):
+    """`FetchedKeys` for the tasks of an event loop."""
+
+    __slots__ = ()
+
+    def find(
+        self, lookup: KeyLookup
+    ) -> tuple[VerificationKey, ...] | Coroutine[object, None, tuple[VerificationKey, ...]]:
+        """As `FetchedKeys.find`; to be awaited if the keys are not at hand."""
+        return (self._kept.fresh() or {}).get(lookup.keyid) or self._sought(lookup.keyid)
+
+    def held(self, keyid: str) -> bool:
+        """As `FetchedKeys.held`."""
+        return keyid in (self._kept.last() or {})
+
+    async def _sought(self, keyid: str) -> tuple[VerificationKey, ...]:
+        return (await self._kept.get(lambda keys: keyid in keys)).get(keyid, ())

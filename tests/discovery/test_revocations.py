@@ -1,0 +1,340 @@
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+from datetime import UTC, datetime
+
+import pytest
+from joserfc import jws
+from joserfc.jwk import ECKey, OKPKey
+from tests.discovery.key_server import redirect, response
+from tests.keys import EC_PRIVATE, EC_PUBLIC, KEYS, OTHER_PRIVATE, PRIVATE, PUBLIC, signed_request, verifier
+
+from undersigned import ConfigurationError, RevocationList, SignatureError
+from undersigned.discovery import (
+    AsyncRemoteRevocationList,
+    KeySources,
+    RemoteRevocationList,
+    RevocationSources,
+)
+from undersigned.errors import KeySourceError
+
+ISSUER = "https://gov.example.com"
+NOW = 1_776_520_800
+PINNED = {"keys": [PUBLIC, EC_PUBLIC]}
+HEADER = {"alg": "Ed25519", "kid": "buyer-ed25519", "typ": "adcp-gov-revocation+jws"}
+KEY = OKPKey.import_key({name: PRIVATE[name] for name in ("kty", "crv", "x", "d")})
+EC_KEY = ECKey.import_key({name: EC_PRIVATE[name] for name in ("kty", "crv", "x", "y", "d")})
+OTHER_KEY = OKPKey.import_key({name: OTHER_PRIVATE[name] for name in ("kty", "crv", "x", "d")})
+
+
+def stamp(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat()
+
+
+def published(*revoked: str, updated: float = NOW, interval: float = 900, **members) -> bytes:
+    document = {
+        "version": 1,
+        "issuer": ISSUER,
+        "updated": stamp(updated),
+        "next_update": stamp(updated + interval),
+        "revoked_jtis": [],
+        "revoked_kids": list(revoked),
+    }
+    return json.dumps(document | members).encode()
+
+
+def b64(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+def raw(header: object, payload: bytes, *, key=KEY, protected: bytes | None = None) -> str:
+    """A JWS with any header, really signed by Ed25519."""
+    head = b64(json.dumps(header).encode() if protected is None else protected)
+    signing = f"{head}.{b64(payload)}"
+    return f"{signing}.{b64(key.raw_value.sign(signing.encode()))}"
+
+
+def signed(*revoked: str, **members) -> bytes:
+    return raw(HEADER, published(*revoked, **members)).encode()
+
+
+def flattened(text: bytes, **members) -> bytes:
+    protected, payload, signature = text.decode().split(".")
+    return json.dumps({"payload": payload, "protected": protected, "signature": signature} | members).encode()
+
+
+def general(text: bytes, copies: int = 1) -> bytes:
+    protected, payload, signature = text.decode().split(".")
+    return json.dumps(
+        {"payload": payload, "signatures": [{"protected": protected, "signature": signature}] * copies}
+    ).encode()
+
+
+@pytest.fixture
+def wall(clock):
+    """The time of day, which goes as the clock goes."""
+    return lambda: NOW + clock.now - 1000
+
+
+@pytest.fixture
+def source(world, server, clock, wall):
+    return world.revocations(
+        server.url("/list"), issuer=ISSUER, keys=PINNED, network=server.network(), clock=clock, now=wall
+    )
+
+
+@pytest.fixture
+def current(world, source, server):
+    """Serve a text, and return what the source has then."""
+
+    def current(text: bytes | None = None, **options):
+        if text is not None:
+            server.answers["/list"] = response(text, **options)
+        return world.current(source)
+
+    return current
+
+
+@pytest.mark.parametrize("form", [bytes, flattened, general, lambda text: b"\n " + text + b"\n"])
+def test_list_is_read_in_each_serialization(current, form):
+    listed = current(form(signed("stolen")))
+    assert listed.revoked == {"stolen"}
+    assert (listed.updated, listed.next_update, listed.issuer) == (NOW, NOW + 900, ISSUER)
+
+
+@pytest.mark.parametrize(
+    ("header", "key"),
+    [
+        (HEADER | {"alg": "EdDSA"}, KEY),
+        (HEADER | {"alg": "ES256", "kid": "buyer-es256"}, EC_KEY),
+    ],
+)
+def test_list_may_be_signed_by_each_algorithm_of_adcp(current, header, key):
+    registry = jws.JWSRegistry(algorithms=["Ed25519", "ES256"])
+    if header["alg"] == "EdDSA":
+        text = raw(header, published("stolen")).encode()
+    else:
+        text = jws.serialize_compact(header, published("stolen"), key, registry=registry).encode()
+    assert current(text).revoked == {"stolen"}
+
+
+HOSTILE = {
+    "another key": raw(HEADER, published(), key=OTHER_KEY),
+    "an unknown kid": raw(HEADER | {"kid": "other"}, published()),
+    "no kid": raw({name: HEADER[name] for name in ("alg", "typ")}, published()),
+    "a kid of another type": raw(HEADER | {"kid": ["buyer-ed25519"]}, published()),
+    "another type": raw(HEADER | {"typ": "JWT"}, published()),
+    "no type": raw({name: HEADER[name] for name in ("alg", "kid")}, published()),
+    "no algorithm": raw({name: HEADER[name] for name in ("kid", "typ")}, published()),
+    "algorithm none": raw(HEADER | {"alg": "none"}, published()),
+    "algorithm of another type": raw(HEADER | {"alg": []}, published()),
+    "the other key's algorithm": raw(HEADER | {"alg": "ES256"}, published()),
+    "an HMAC with the public key": raw(HEADER | {"alg": "HS256"}, published()),
+    "an unknown critical header": raw(HEADER | {"crit": ["x"], "x": 1}, published()),
+    "an unencoded payload": raw(HEADER | {"crit": ["b64"], "b64": False}, published()),
+    "a key in the header": raw(HEADER | {"jwk": PUBLIC}, published(), key=OTHER_KEY),
+    "a header that is no object": raw(None, published(), protected=b"[]"),
+    "a header that is not JSON": raw(None, published(), protected=b"{"),
+    "a deep header": raw(None, published(), protected=b"[" * 300),
+    "a changed payload": signed().decode().replace(".", ".AA", 1),
+    "no signature": signed().decode().rpartition(".")[0] + ".",
+    "two segments": signed().decode().rpartition(".")[0],
+    "not ASCII": "é.é.é",
+    "nothing": "",
+    "two signatures": general(signed(), copies=2).decode(),
+    "no signatures": general(signed(), copies=0).decode(),
+    "signatures of another type": json.dumps({"payload": "", "signatures": [5]}),
+    "an unprotected header": json.dumps({"payload": b64(published()), "header": HEADER, "signature": ""}),
+    "an unsigned list": published().decode(),
+    "another issuer": raw(HEADER, published(issuer="https://evil.example.net")),
+    "no issuer": raw(HEADER, published(issuer=None)),
+    "kids of another type": raw(HEADER, published(revoked_kids=[1])),
+    "an interval of 59 seconds": raw(HEADER, published(interval=59)),
+    "an interval of 31 minutes": raw(HEADER, published(interval=1860)),
+    "a list of the future": raw(HEADER, published(updated=NOW + 10_000)),
+    "a payload that is not JSON": raw(HEADER, b"list"),
+    "a list too large": signed("x" * 262_144).decode(),
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_text_that_is_not_the_issuers_list_is_rejected_and_the_last_good_one_stays(current, clock, text):
+    with pytest.raises(KeySourceError) as raised:
+        current(text.encode())
+    assert raised.value.reason == "signature_revocation_stale"
+    clock.now += 30
+    assert current(signed("stolen")).revoked == {"stolen"}
+    clock.now += 900
+    assert current(text.encode()).revoked == {"stolen"}
+
+
+@pytest.mark.parametrize(
+    "answer", [response(b"", status="500 Oops"), redirect("/other"), response(b"", status="304 No")]
+)
+def test_list_that_cannot_be_had_is_not_had(world, source, server, answer):
+    server.answers["/list"] = answer
+    with pytest.raises(KeySourceError):
+        world.current(source)
+
+
+def test_older_list_does_not_replace_a_newer_one(current, clock):
+    current(signed("stolen", updated=NOW))
+    clock.now += 900
+    assert current(signed(updated=NOW - 1)).revoked == {"stolen"}
+    clock.now += 30
+    assert current(signed(updated=NOW)).revoked == set()
+
+
+def test_clocks_may_differ_by_a_minute(current, clock):
+    with pytest.raises(KeySourceError, match="of the future"):
+        current(signed(updated=NOW + 61))
+    clock.now += 30
+    assert current(signed("stolen", updated=NOW + 90)).revoked == {"stolen"}
+
+
+@pytest.mark.parametrize("interval", [60, 900, 1800])
+def test_list_is_polled_at_its_next_update(current, server, clock, interval):
+    current(signed(interval=interval))
+    clock.now += interval - 1
+    current()
+    assert server.asked("/list") == 1
+    clock.now += 1
+    current()
+    assert server.asked("/list") == 2
+
+
+def test_list_that_is_overdue_is_polled_every_minute(current, server, clock):
+    current(signed(updated=NOW - 2000))
+    clock.now += 59
+    current()
+    assert server.asked("/list") == 1
+    clock.now += 1
+    current()
+    assert server.asked("/list") == 2
+
+
+def test_list_of_an_issuer_whose_clock_is_ahead_is_polled_within_half_an_hour(current, server, clock):
+    current(signed(updated=NOW + 60, interval=1800))
+    clock.now += 1800
+    current()
+    assert server.asked("/list") == 2
+
+
+def test_unchanged_list_grows_no_younger(world, source, server, clock):
+    server.answers["/list"] = response(signed(), 'ETag: "1"', "Cache-Control: max-age=99999")
+    first = world.current(source)
+    server.answers["/list"] = response(b"", "Cache-Control: max-age=99999", status="304 Not Modified")
+    clock.now += 900
+    assert world.current(source) is first
+    assert b'If-None-Match: "1"' in server.requests[-1]
+    clock.now += 60
+    world.current(source)
+    assert server.asked("/list") == 3
+
+
+def test_stale_list_rejects_and_a_fresh_one_heals(server, clock, wall):
+    server.answers["/list"] = response(signed())
+    source = RemoteRevocationList(
+        server.url("/list"), issuer=ISSUER, keys=PINNED, network=server.network(), clock=clock, now=wall
+    )
+
+    def judge():
+        now = wall()
+        request = signed_request(created=int(now))
+        return verifier(now=now, revocations=source).verify(request)
+
+    assert judge()
+    server.answers.clear()
+    clock.now += 900 + 4 * 900
+    assert judge()
+    clock.now += 31
+    with pytest.raises(SignatureError, match="revocation_stale"):
+        judge()
+    server.answers["/list"] = response(signed("buyer-ed25519", updated=wall()))
+    clock.now += 30
+    with pytest.raises(SignatureError, match="key_revoked"):
+        judge()
+    server.answers["/list"] = response(signed(updated=wall() + 900))
+    clock.now += 900
+    assert judge()
+
+
+def test_list_that_was_never_had_rejects(server):
+    source = RemoteRevocationList(server.url("/list"), issuer=ISSUER, keys=PINNED, network=server.network())
+    with pytest.raises(SignatureError, match="revocation_stale"):
+        verifier(revocations=source).verify(signed_request())
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"url": "http://gov.example.com"},
+        {"issuer": ""},
+        {"issuer": None},
+        {"keys": {"keys": []}},
+        {"keys": {"keys": [{"kty": "OKP"}]}},
+        {"keys": {"keys": [PRIVATE]}},
+        {"keys": {"keys": [PUBLIC | {"alg": "RS256"}]}},
+        {"keys": []},
+    ],
+)
+def test_source_names_the_option_that_cannot_be_used(world, options):
+    [named] = options
+    with pytest.raises(ConfigurationError, match=f"^{named}: "):
+        world.revocations(**{"url": "https://gov.example.com/list", "issuer": ISSUER, "keys": PINNED} | options)
+
+
+def test_list_is_polled_in_the_background(server):
+    server.answers["/list"] = response(signed())
+    with RemoteRevocationList(server.url("/list"), issuer=ISSUER, keys=PINNED, network=server.network()) as source:
+        server.wait_for(1)
+        assert source.blocking
+
+    async def run():
+        network = server.network()
+        async with AsyncRemoteRevocationList(server.url("/list"), issuer=ISSUER, keys=PINNED, network=network):
+            await asyncio.to_thread(server.wait_for, 2)
+
+    asyncio.run(run())
+
+
+class TestSources:
+    """Revocation lists by owner."""
+
+    REVOKING = RevocationList(revoked=frozenset({"buyer-ed25519"}), updated=NOW, next_update=NOW + 900)
+
+    def test_list_of_one_owner_does_not_count_for_another(self):
+        keys = KeySources({"a.example.com": KEYS})
+        assert verifier(keys=keys, revocations=RevocationSources({"b.example.com": self.REVOKING})).verify(
+            signed_request()
+        )
+        with pytest.raises(SignatureError, match="key_revoked"):
+            verifier(keys=keys, revocations=RevocationSources({"a.example.com": self.REVOKING})).verify(
+                signed_request()
+            )
+
+    def test_sources_block_when_one_does(self, server):
+        remote = RemoteRevocationList(server.url(), issuer=ISSUER, keys=PINNED)
+        assert not RevocationSources({"a": self.REVOKING}).blocking
+        assert RevocationSources({"a": self.REVOKING, "b": remote}).blocking
+
+    def test_sources_are_started_and_stopped_together(self, server):
+        server.answers["/list"] = response(signed())
+        options = {"issuer": ISSUER, "keys": PINNED, "network": server.network()}
+        with RevocationSources({"a": self.REVOKING, "b": RemoteRevocationList(server.url("/list"), **options)}):
+            server.wait_for(1)
+
+        async def run():
+            remote = AsyncRemoteRevocationList(server.url("/list"), **options)
+            async with RevocationSources({"a": self.REVOKING, "b": remote}):
+                await asyncio.to_thread(server.wait_for, 2)
+            assert len(asyncio.all_tasks()) == 1
+
+        asyncio.run(run())
+
+    @pytest.mark.parametrize("sources", [{5: REVOKING}, {"a": None}, {"a": "https://gov.example.com"}])
+    def test_sources_that_cannot_be_used_are_a_mistake(self, sources):
+        with pytest.raises(ConfigurationError, match=r"^sources: "):
+            RevocationSources(sources)

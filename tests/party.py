@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from undersigned import KeySet, MemoryReplayStore, Request, Signer, SigningKey, Verifier, profiles
-from undersigned.middleware import authority
+from undersigned.limits import MOST_FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,7 +71,7 @@ class Party:
         """An unsigned request, then a signed one: of as many header fields as are read, and of more."""
         for signed in ([], self.fields("GET", f"{ORIGIN}/p")):
             fields = [("Host", HOST), *signed]
-            fields += [(f"x-{at}", "v") for at in range(authority.MOST_FIELDS - len(fields))]
+            fields += [(f"x-{at}", "v") for at in range(MOST_FIELDS - len(fields))]
             # `Connection: close` is one more.
             yield raw_request("GET", "/p", fields[:-1]), raw_request("GET", "/p", [*fields, ("x", "v")])
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 from itertools import takewhile
 from typing import Literal
 
+from undersigned.limits import LONGEST_LOGGED
+
 Reason = Literal[
     "signature_required",
     "signature_header_malformed",
@@ -197,7 +199,7 @@ def signature_error(
     return kind(prefix + reason, step=step, detail=detail, received=received)
 
 
-def printable(text: str, *, limit: int = 1024) -> str:
+def printable(text: str, *, limit: int = LONGEST_LOGGED) -> str:
     """Return `text` for a log line: everything but printable ASCII escaped, and cut to `limit` characters."""
     cut = text[:limit]
     clean = cut if cut.isascii() and cut.isprintable() else cut.encode("unicode_escape").decode("ascii")

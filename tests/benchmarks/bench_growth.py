@@ -15,9 +15,7 @@ from tests.benchmarks.traffic import BODY, received, signed_fields
 from tests.keys import BARE, FULL, JSON_FIELD, NONCE, URL, b64url, covering, parameters, signer, verifier
 
 from undersigned import MemoryReplayStore, Request, SignatureError, asgi
-from undersigned.message.request_target import LONGEST_TARGET, MOST_ESCAPES
-from undersigned.message.structured_fields import LONGEST_FIELD
-from undersigned.middleware import authority
+from undersigned.limits import LONGEST_FIELD, LONGEST_TARGET, MOST_ESCAPES, MOST_FIELDS
 from undersigned.replay.memory import UncheckedReplay
 from undersigned.signature.profile import Caps
 
@@ -206,7 +204,7 @@ async def _many_fields(rounds: int) -> list[Row]:
     async def send(_message: object) -> None:
         """Send it nowhere."""
 
-    counts = {_SIZE // len("x1000: "): "64 KB of", authority.MOST_FIELDS - len(signature): "the most that are read,"}
+    counts = {_SIZE // len("x1000: "): "64 KB of", MOST_FIELDS - len(signature): "the most that are read,"}
     # Kept, so that taking them down again is no part of what is timed.
     scopes = {count: scope_of([*signature, *((f"x{at}", "") for at in range(count))]) for count in counts}
     accepted, *refused = await interleaved_async(

@@ -102,7 +102,7 @@ def test_sources_that_cannot_be_used_are_a_mistake(world, sources):
 
 
 def test_hints_are_bounded(world, monkeypatch):
-    monkeypatch.setattr("undersigned.discovery.key_sources._MOST_HINTS", 1)
+    monkeypatch.setattr("undersigned.discovery.key_sources.MOST_HINTS", 1)
     sources = world.sources({"a": KEYS})
     for _ in range(2):
         assert world.find(sources, "buyer-ed25519")

@@ -7,8 +7,9 @@ import pytest
 
 from undersigned.discovery import Network
 from undersigned.discovery.failures import Unreachable, UntrustedURL
-from undersigned.discovery.network import MOST_ADDRESSES, system_addresses
+from undersigned.discovery.network import system_addresses
 from undersigned.errors import ConfigurationError
+from undersigned.limits import MOST_ADDRESSES
 
 
 def test_network_keeps_the_order_of_addresses_and_drops_repeats():

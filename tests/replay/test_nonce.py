@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from undersigned.replay.nonce import LONGEST_NONCE, bounded_nonce
+from undersigned.limits import LONGEST_NONCE
+from undersigned.replay.nonce import bounded_nonce
 
 
 @pytest.mark.parametrize("nonce", ["n", "KXYnfEfJ0PBRZXQyVXfVQA", "n" * LONGEST_NONCE])

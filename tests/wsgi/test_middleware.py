@@ -22,7 +22,7 @@ from undersigned import (
     Signer,
     profiles,
 )
-from undersigned.middleware import authority
+from undersigned.limits import MOST_FIELDS
 from undersigned.wsgi import SignatureMiddleware
 
 JSON = [("Content-Type", "application/json")]
@@ -214,7 +214,7 @@ def test_other_variables_than_header_fields_are_not_counted(party, echo):
 
 def test_repeated_fields_that_a_wsgi_server_has_joined_are_counted_where_they_are_shown(party, echo):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
-    scope = {"headers": [(b"x_y", b"")] * (authority.MOST_FIELDS + 1)}
+    scope = {"headers": [(b"x_y", b"")] * (MOST_FIELDS + 1)}
     assert run(app, environ_of(party, **{"asgi.scope": scope})) == (431, {"error": TOO_MANY})
     assert echo.calls == []
 

@@ -6,6 +6,7 @@ from functools import partial
 from types import coroutine
 from typing import TYPE_CHECKING, Any
 
+from undersigned.limits import MOST_LENGTH_DIGITS
 from undersigned.message.content import Content
 from undersigned.middleware.answer import CONTENT_TOO_LARGE, REQUEST_TIMEOUT, UnreadRequest
 
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 
     Message: TypeAlias = MutableMapping[str, Any]
     Receive: TypeAlias = Callable[[], Awaitable[Message]]
-
-_DIGITS = 18
 
 
 class Disconnected(Exception):
@@ -36,7 +35,7 @@ async def read_content(
         Disconnected: the client disconnected.
     """
     declared = fields.combined("content-length") or "0"
-    if declared.isdecimal() and (len(declared) > _DIGITS or int(declared) > cap):
+    if declared.isdecimal() and (len(declared) > MOST_LENGTH_DIGITS or int(declared) > cap):
         raise UnreadRequest(CONTENT_TOO_LARGE)
     reading = _read(receive, digest, cap)
     try:

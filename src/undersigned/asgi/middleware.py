@@ -17,11 +17,12 @@ from undersigned.asgi.scope import (
     verified_scope,
 )
 from undersigned.errors import ConfigurationError
+from undersigned.limits import DEFAULT_BODY_TIMEOUT, DEFAULT_MAX_BODY, MOST_FIELDS
 from undersigned.message.content import Content
 from undersigned.message.header_fields import HeaderFields
 from undersigned.middleware import options
 from undersigned.middleware.answer import TOO_MANY_FIELDS, UnreadRequest
-from undersigned.middleware.authority import MOST_FIELDS, is_http1, unsupported
+from undersigned.middleware.authority import is_http1, unsupported
 from undersigned.middleware.guard import Guard, Received, ReceivedTarget, Rejected
 from undersigned.url import Origins
 from undersigned.verification.verifier import AsyncVerifier, Verifier
@@ -50,7 +51,6 @@ OPERATION = "undersigned.operation"
 PROFILE = "undersigned.profile"
 """The scope's key for the verifier's profile, so that the application can reject in the profile's codes."""
 
-DEFAULT_BODY_TIMEOUT = 30.0
 _LONGEST_TIMEOUT = 86_400
 _WITH_CONTENT = frozenset({"POST", "PUT", "PATCH"})
 
@@ -94,7 +94,7 @@ class SignatureMiddleware:
         verifier: Verifier | AsyncVerifier,
         origins: Iterable[str],
         mode: options.Mode | Callable[[Scope], options.Mode] = "required",
-        max_body: int = options.DEFAULT_MAX_BODY,
+        max_body: int = DEFAULT_MAX_BODY,
         body_timeout: float = DEFAULT_BODY_TIMEOUT,
         server_adds_root_path: bool = False,
         http2_server: str | None = None,

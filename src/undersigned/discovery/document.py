@@ -13,6 +13,7 @@ from undersigned.discovery.failures import Unreachable, UntrustedURL
 from undersigned.discovery.fetch import FetchRequest, FetchResponse
 from undersigned.discovery.transport import fetch_async, fetch_blocking
 from undersigned.errors import KeySourceError
+from undersigned.limits import LONGEST_VALIDATOR
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,7 +31,6 @@ Fetcher: TypeAlias = Callable[[FetchRequest], Awaitable[FetchResponse]]
 
 _OK = 200
 _NOT_MODIFIED = 304
-_LONGEST_VALIDATOR = 256
 _MOST_AT_ONCE = 262144
 """Upper bound on the bytes that are read on the event loop: some 5 ms."""
 _VALIDATORS = (("etag", "If-None-Match"), ("last-modified", "If-Modified-Since"))
@@ -118,7 +118,7 @@ def _validators(fields: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
         (condition, value)
         for name, condition in _VALIDATORS
         if (value := fields.get(name, ""))
-        and len(value) <= _LONGEST_VALIDATOR
+        and len(value) <= LONGEST_VALIDATOR
         and value.isascii()
         and value.isprintable()
     )

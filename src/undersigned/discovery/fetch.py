@@ -15,6 +15,7 @@ from urllib.parse import urljoin
 
 from undersigned.discovery.failures import NotConnected, Unreachable, UntrustedURL
 from undersigned.errors import MalformedURL
+from undersigned.limits import LONGEST_URL, MOST_TRIES
 from undersigned.url import URL, canonicalize
 
 if TYPE_CHECKING:
@@ -22,10 +23,7 @@ if TYPE_CHECKING:
 
     from undersigned.discovery.network import Network, Resolver
 
-LONGEST_URL = 2048
-"""Upper bound on the characters of a URL that is fetched."""
 
-_MOST_TRIES = 3
 _HTTPS_PORT = 443
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
@@ -162,7 +160,7 @@ async def _fetch_one(request: FetchRequest, network: Network, io: FetchIO) -> Fe
     except (OSError, UnicodeError) as error:
         raise Unreachable("the host has no address") from error
     addresses = network.check(answers)
-    *others, last = addresses[:_MOST_TRIES]
+    *others, last = addresses[:MOST_TRIES]
     for address in others:
         with suppress(NotConnected):
             return await io.exchange(request, target, address)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from undersigned.discovery.failures import UnusableDocument
+from undersigned.limits import LONGEST_KEYID, MOST_CANDIDATES, MOST_KEYS
 from undersigned.message.strict_json import loads
 from undersigned.signature.keys import VerificationKey
 
@@ -14,13 +15,6 @@ if TYPE_CHECKING:
 
 Keys: TypeAlias = Mapping[str, tuple[VerificationKey, ...]]
 """The keys of a source by keyid; one keyid may name several."""
-
-MOST_KEYS = 256
-"""Upper bound on the members of a JWK set: making a key takes some 50 us."""
-MOST_CANDIDATES = 4
-"""Upper bound on the keys that one keyid names in a set: a signature is checked with each."""
-LONGEST_KEYID = 1024
-"""Upper bound on the characters of a keyid; a longer one is ignored, as no signature field could hold it."""
 
 
 def read_json_object(text: bytes) -> Mapping[str, object]:

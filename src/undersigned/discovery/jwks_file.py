@@ -6,12 +6,13 @@ import logging
 import os
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from undersigned.discovery.failures import UnusableDocument
 from undersigned.discovery.freshness import check_seconds
 from undersigned.discovery.jwk_set import parse_jwk_set
 from undersigned.errors import ConfigurationError
+from undersigned.limits import MOST_JWKS_FILE_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from undersigned.signature.key_source import KeyLookup
     from undersigned.signature.keys import VerificationKey
 
-MOST_FILE_BYTES: Final = 1 << 20
-"""Upper bound on the bytes of a JWK set in a file."""
 
 _Version: TypeAlias = tuple[int, int, int]
 
@@ -82,7 +81,7 @@ class JWKSFile:
                 version = status.st_mtime_ns, status.st_size, status.st_ino
                 if version == self._version:
                     return
-                text = file.read(MOST_FILE_BYTES + 1)
+                text = file.read(MOST_JWKS_FILE_BYTES + 1)
             self._version = version
             self._keys = _parse(text)
             fault = ""
@@ -97,6 +96,6 @@ class JWKSFile:
 
 
 def _parse(text: bytes) -> Keys:
-    if len(text) > MOST_FILE_BYTES:
-        raise UnusableDocument(f"the file has more than {MOST_FILE_BYTES} bytes")
+    if len(text) > MOST_JWKS_FILE_BYTES:
+        raise UnusableDocument(f"the file has more than {MOST_JWKS_FILE_BYTES} bytes")
     return parse_jwk_set(text)

@@ -9,6 +9,7 @@ from inspect import isawaitable, iscoroutinefunction
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from undersigned.errors import ConfigurationError
+from undersigned.limits import MOST_HINTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 Source = TypeVar("Source", bound="AsyncKeySource")
 
 _MOST_THREADS: Final = 16
-_MOST_HINTS: Final = 65536
 
 _Keys = tuple["VerificationKey", ...]
 _Answer = tuple[_Keys, Exception | None]
@@ -72,7 +72,7 @@ class _Sources(Generic[Source]):
         """Return the keys of all answers, or raise the first failure if there is none."""
         found = tuple(key for keys, _ in answers for key in keys)
         if found:
-            if len(self._hints) >= _MOST_HINTS:
+            if len(self._hints) >= MOST_HINTS:
                 self._hints.clear()
             before = self._hints.get(lookup.keyid, ()) if lookup.again else ()
             self._hints[lookup.keyid] = tuple(dict.fromkeys([*before, *(key.owner for key in found)]))

@@ -14,15 +14,13 @@ from undersigned.discovery.addresses import is_special
 from undersigned.discovery.failures import Unreachable, UntrustedURL
 from undersigned.discovery.freshness import check_seconds
 from undersigned.errors import ConfigurationError
+from undersigned.limits import DEFAULT_CONNECT_TIMEOUT, DEFAULT_TOTAL_TIMEOUT, MOST_ADDRESSES
 
 if TYPE_CHECKING:
     from undersigned.discovery.addresses import AddressRange
 
 Resolver: TypeAlias = Callable[[str, int], Sequence[str]]
 """Return the addresses of a host name, given the port; may block, and raises OSError if there are none."""
-
-MOST_ADDRESSES = 16
-"""Upper bound on the addresses of one name that are looked at. A name with more is not fetched from."""
 
 
 def system_addresses(host: str, port: int) -> Sequence[str]:
@@ -54,8 +52,8 @@ class Network:
     allowed: Sequence[str] = ()
     resolve: Resolver = system_addresses
     tls: ssl.SSLContext | None = None
-    connect_timeout: float = 5.0
-    total_timeout: float = 10.0
+    connect_timeout: float = DEFAULT_CONNECT_TIMEOUT
+    total_timeout: float = DEFAULT_TOTAL_TIMEOUT
     _allowed: tuple[AddressRange, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

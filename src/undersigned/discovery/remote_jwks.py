@@ -15,6 +15,7 @@ from undersigned.discovery.kept import AsyncKept, Kept
 from undersigned.discovery.network import Network
 from undersigned.discovery.source import AsyncFetchedKeys, FetchedKeys
 from undersigned.errors import ConfigurationError
+from undersigned.limits import MOST_JWKS_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from undersigned.discovery.jwk_set import Keys
     from undersigned.discovery.kept import Load
 
-MOST_JWKS_BYTES: Final = 65536
-"""The default upper bound on the bytes of a JWK set (AdCP); a UCP profile may need 131,072."""
 
 JWK_SET_TYPES: Final = "application/jwk-set+json, application/json"
 

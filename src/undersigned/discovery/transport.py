@@ -18,6 +18,7 @@ import httpcore2
 from undersigned.discovery.failures import NotConnected, Unreachable
 from undersigned.discovery.fetch import FetchResponse, fetch
 from undersigned.discovery.response_body import BodyReader
+from undersigned.limits import MOST_RESPONSE_HEAD
 
 if TYPE_CHECKING:
     import ssl
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from undersigned.discovery.fetch import FetchRequest, Target
     from undersigned.discovery.network import Network, Resolver
 
-_MOST_FIELD_BYTES = 65536
-"""Upper bound on what a response may have besides its body: the status line and fields, and informational responses."""
 
 _Headers = list[tuple[bytes, bytes]]
 
@@ -61,7 +60,7 @@ class _BlockingIO:
 
     async def exchange(self, request: FetchRequest, target: Target, address: str) -> FetchResponse:
         url = _url(target)
-        backend = _BlockingBackend(address, self._deadline, request.max_bytes + _MOST_FIELD_BYTES)
+        backend = _BlockingBackend(address, self._deadline, request.max_bytes + MOST_RESPONSE_HEAD)
         connection = httpcore2.HTTPConnection(url.origin, self._network.context, network_backend=backend)
         with _connection_errors(), connection:  # noqa: SIM117 - the stream is opened on the connection
             with connection.stream(
@@ -89,7 +88,7 @@ class _AsyncIO:
 
     async def exchange(self, request: FetchRequest, target: Target, address: str) -> FetchResponse:
         url = _url(target)
-        backend = _AsyncBackend(address, request.max_bytes + _MOST_FIELD_BYTES)
+        backend = _AsyncBackend(address, request.max_bytes + MOST_RESPONSE_HEAD)
         connection = httpcore2.AsyncHTTPConnection(url.origin, self._network.context, network_backend=backend)
         with _connection_errors():
             async with (

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote_to_bytes
 
 from undersigned.errors import MalformedURL
+from undersigned.limits import LONGEST_TARGET, MOST_ESCAPES
 from undersigned.url import canonicalize
 from undersigned.url.origin import received_authority
 
@@ -19,10 +20,6 @@ if TYPE_CHECKING:
     from undersigned.url import CanonicalURL
     from undersigned.url.origin import Origin
 
-LONGEST_TARGET = 65_536
-"""Upper bound on the characters of a received target URI. Servers stop at a tenth of it (RFC 9112 section 3)."""
-MOST_ESCAPES = 1024
-"""Upper bound on percent-encoded octets in a path, each of which is read. A file name has at most 255 octets."""
 
 _RULE = "request target"
 _CHARACTERS = r"A-Za-z0-9._~!$&'()*+,;=:@/\-"

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 import http_sf
 from http_sf.compat import Item
 
+from undersigned.limits import LONGEST_PATTERN_READ
 from undersigned.message.structured_fields import (
     KEY,
-    LONGEST_PATTERN_READ,
     MalformedField,
     check_size,
     parse_dictionary,

@@ -7,10 +7,9 @@ from collections import Counter
 from typing import TypeAlias
 
 from undersigned.errors import UndersignedError
+from undersigned.limits import MOST_NAMES_KEPT
 
 JSONValue: TypeAlias = "bool | int | float | str | list[JSONValue] | dict[str, JSONValue] | None"
-
-_NAMES_KEPT = 4
 
 
 class AmbiguousJSON(UndersignedError, ValueError):
@@ -49,7 +48,7 @@ def _unique(pairs: list[tuple[str, JSONValue]]) -> dict[str, JSONValue]:
     value = dict(pairs)
     if len(value) != len(pairs):
         repeated = [key for key, times in Counter(key for key, _ in pairs).items() if times > 1]
-        raise AmbiguousJSON("a JSON object repeats a key", tuple(repeated[:_NAMES_KEPT]))
+        raise AmbiguousJSON("a JSON object repeats a key", tuple(repeated[:MOST_NAMES_KEPT]))
     return value
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 import http_sf
 
 from undersigned.errors import UndersignedError
+from undersigned.limits import LONGEST_FIELD, LONGEST_PATTERN_READ, MOST_DELIMITERS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,15 +25,6 @@ Encoding = Literal["base64", "base64url"]
 
 Parameter: TypeAlias = bool | int | float | str | bytes | Decimal | datetime | http_sf.Token | http_sf.DisplayString
 
-LONGEST_FIELD = 2048
-"""The longest Signature-Input, Signature and Content-Digest that are read; an AdCP signature takes some 400 characters.
-
-Reading a structured field costs up to a microsecond a character, more at a delimiter, and a stranger has it read.
-"""
-MOST_DELIMITERS = 64
-"""The most commas, semicolons, colons, spaces, backslashes and percent signs in one: five signatures' worth."""
-LONGEST_PATTERN_READ = 512
-"""The longest field that is read by pattern whatever delimiters it has: reading it so is cheap."""
 _DELIMITERS = ",;: \\%"
 
 KEY = re.compile(r"[a-z*][a-z0-9_.*-]*+")

@@ -1,9 +1,10 @@
 """What the ASGI and the WSGI middleware share."""
 
+from undersigned.limits import DEFAULT_MAX_BODY
 from undersigned.middleware.answer import ErrorResponse
 from undersigned.middleware.configuration import configured_verifier
 from undersigned.middleware.decision import Decision, log_rejection
-from undersigned.middleware.options import DEFAULT_MAX_BODY, Mode
+from undersigned.middleware.options import Mode
 from undersigned.middleware.requirement import Verification
 
 __all__ = [

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from undersigned.signature.profile import Profile
     from undersigned.url.origin import Origin, Origins
 
-MOST_FIELDS = 128
-"""Upper bound on header fields, so that rejecting costs less than verifying. gunicorn and Apache stop at 100."""
 
 HTTP2_SERVERS = frozenset({"hypercorn", "gunicorn", "daphne", "uvicorn"})
 """Servers that reject an HTTP/2 request whose `:authority` and Host differ, so the value they show is both values."""

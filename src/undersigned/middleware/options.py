@@ -13,8 +13,6 @@ Mode = Literal["required", "optional", "observe"]
 
 MODES: frozenset[str] = frozenset(get_args(Mode))
 
-DEFAULT_MAX_BODY = 1024 * 1024
-
 
 def check_options(mode: object, max_body: object, http2_server: object) -> None:
     """Check the options that both middlewares take.

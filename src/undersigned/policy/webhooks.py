@@ -11,6 +11,8 @@ from string import ascii_lowercase, ascii_uppercase, digits
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote_to_bytes
 
+from undersigned.limits import MOST_NESTED_ESCAPES
+
 if TYPE_CHECKING:
     from undersigned.message.strict_json import JSONValue
 
@@ -21,7 +23,6 @@ _AUTHENTICATION = "authentication"
 _LOWER: Final = bytes.maketrans(ascii_uppercase.encode(), ascii_lowercase.encode())
 _DROPPED: Final = bytes(set(range(256)) - set((ascii_uppercase + ascii_lowercase + digits).encode()))
 _ESCAPE: Final = re.compile(r"\\(?:u00|U000000|x)([0-9A-Fa-f]{2})")
-_MOST_NESTED: Final = 4
 _JSON_STARTS: Final = ("{", "[", '"')
 
 
@@ -83,7 +84,7 @@ def mentions_authentication(text: bytes, *, itself: bool) -> bool:
 
 def _unescaped(text: str) -> tuple[str, bool]:
     """Return `text` with its escapes decoded, and whether it is escaped more often than strings are nested."""
-    for _ in range(_MOST_NESTED):
+    for _ in range(MOST_NESTED_ESCAPES):
         text, count = _ESCAPE.subn(lambda escape: chr(int(escape[1], 16)), text)
         if not count:
             return text, False

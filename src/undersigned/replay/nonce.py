@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-LONGEST_NONCE = 32
-"""The most characters of a nonce that a store keeps as they are: 24 bytes as Base64url, where 16 are usual."""
+from undersigned.limits import LONGEST_NONCE
 
 
 def bounded_nonce(nonce: str) -> str:

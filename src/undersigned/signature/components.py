@@ -9,6 +9,7 @@ from urllib.parse import quote, unquote
 from http_message_signatures import HTTPMessageSignaturesException, HTTPSignatureComponentResolver
 
 from undersigned.errors import UndersignedError
+from undersigned.limits import LONGEST_PARSED, MOST_PARSED, PARSED_PER_COMPONENT, WRAPPED_PER_PARSED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -17,18 +18,8 @@ if TYPE_CHECKING:
     from undersigned.message.signature_input import Component
     from undersigned.url import CanonicalURL
 
-MOST_PARSED = 64
-"""The most delimiters of fields and query that are parsed for components with parameters; each of these counts as 4.
-
-They are parsed before the signature is checked, at some three microseconds a delimiter, so a stranger must not choose
-how many. A signature covers what has more as a whole field, or by `@target-uri`.
-"""
-LONGEST_PARSED = 1024
-"""The most characters of them; those that are wrapped as bytes are not looked at, and eight of them count as one."""
 _DELIMITERS = ",;: \\%="
 _QUERY_DELIMITERS = "&;="
-_EACH = 4
-_WRAPPED = 8
 _NO_VALUE = "a covered component has no value in this request"
 
 _METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})
@@ -126,11 +117,11 @@ class ComponentValues:
 
     def _count(self, component: Component) -> None:
         """Count what has to be parsed for a component, each value once, and reject too much of it."""
-        self._delimiters += _EACH
+        self._delimiters += PARSED_PER_COMPONENT
         name, wrapped = component.name, component.text.endswith(";bs")
         if (name, wrapped) not in self._parsed:
             text = (self.target.query if name == "@query-param" else self.request.fields.combined(name)) or ""
-            self._parsed[name, wrapped] = len(text) // _WRAPPED if wrapped else len(text)
+            self._parsed[name, wrapped] = len(text) // WRAPPED_PER_PARSED if wrapped else len(text)
             if not wrapped and len(text) <= LONGEST_PARSED:
                 delimiters = _QUERY_DELIMITERS if name == "@query-param" else _DELIMITERS
                 self._delimiters += sum(map(text.count, delimiters))

@@ -9,13 +9,12 @@ from os import urandom
 from typing import TYPE_CHECKING, NamedTuple
 
 from undersigned.errors import ConfigurationError, MalformedURL, SigningError
+from undersigned.limits import LONGEST_FIELD, LONGEST_PATTERN_READ
 from undersigned.message.content_digest import DIGEST_ALGORITHMS, ContentDigest, content_digest
 from undersigned.message.request_target import RequestTarget, check_length
 from undersigned.message.signature_input import Component, parse_signature_input, serialize_signature_input
 from undersigned.message.structured_fields import (
     KEY,
-    LONGEST_FIELD,
-    LONGEST_PATTERN_READ,
     MalformedField,
     is_list,
     parse_byte_sequences,

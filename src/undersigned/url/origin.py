@@ -11,16 +11,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from undersigned.errors import ConfigurationError, MalformedURL
+from undersigned.limits import LONGEST_AUTHORITY
 from undersigned.url.canonical import canonicalize, canonicalize_authority
 
 if TYPE_CHECKING:
     from collections.abc import Container
 
     from undersigned.url.canonical import CanonicalURL
-
-
-LONGEST_AUTHORITY = 1024
-"""Upper bound on the characters of a received Host or `:authority`; a domain name has at most 253."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from undersigned.errors import MalformedURL, cut_name
+from undersigned.limits import MOST_CANDIDATES
 from undersigned.message.request_target import received_target
 from undersigned.message.strict_json import AmbiguousJSON
 from undersigned.signature.components import ComponentValues, UnresolvableComponent, signature_base
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
     from undersigned.verification.revocation import RevocationList
     from undersigned.verification.screening import ParsedSignature
 
-MOST_CANDIDATES: Final = 4
-"""Upper bound on the keys that are tried for one signature: each takes a verification."""
 
 _NOT_OVER_THIS_BASE = (
     "the key did not sign this base: compare it with the sender's base line by line. Another scheme or prefix in "

@@ -7,6 +7,7 @@ from urllib.parse import unquote_to_bytes
 
 from undersigned.asgi import scope as asgi_scope
 from undersigned.errors import MalformedURL
+from undersigned.limits import MOST_LENGTH_DIGITS
 from undersigned.message.request_target import RequestTarget, application_path
 from undersigned.wsgi.servers import raw_target_missing
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from undersigned.url.origin import Origin
 
 _RAW_KEYS = ("REQUEST_URI", "RAW_URI")
-_DIGITS = 18
 _RULE = "request target"
 
 
@@ -64,7 +64,7 @@ class BodyFraming(NamedTuple):
             # HTTP/2 needs no Content-Length: its stream ends where the content does.
             ends = terminated and str(environ.get("SERVER_PROTOCOL", "")).startswith("HTTP/2")
             return cls(None, None, is_readable=True) if ends else cls(has_body=False, length=0, is_readable=True)
-        if not (declared.isascii() and declared.isdigit() and len(declared) <= _DIGITS):
+        if not (declared.isascii() and declared.isdigit() and len(declared) <= MOST_LENGTH_DIGITS):
             return cls(has_body=True, length=None, is_readable=False)
         return cls(has_body=int(declared) > 0, length=int(declared), is_readable=True)
 

@@ -7,10 +7,10 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 from undersigned.errors import ConfigurationError
+from undersigned.limits import DEFAULT_MAX_BODY, MOST_FIELDS
 from undersigned.message.header_fields import HeaderFields
 from undersigned.middleware import options
 from undersigned.middleware.answer import TOO_MANY_FIELDS, UnreadRequest
-from undersigned.middleware.authority import MOST_FIELDS
 from undersigned.middleware.decision import logger
 from undersigned.middleware.guard import Guard, Received, ReceivedTarget, Rejected
 from undersigned.url import Origins
@@ -97,7 +97,7 @@ class SignatureMiddleware:
         verifier: Verifier,
         origins: Iterable[str],
         mode: options.Mode | Callable[[Environ], options.Mode] = "required",
-        max_body: int = options.DEFAULT_MAX_BODY,
+        max_body: int = DEFAULT_MAX_BODY,
         reconstruct: bool = False,
         http2_server: str | None = None,
         policy: Policy | None = None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from undersigned.discovery.adcp.conversation import objects
 from undersigned.discovery.adcp.registrable import registrable_domain
@@ -11,6 +11,7 @@ from undersigned.discovery.cache import Copy
 from undersigned.discovery.fetch import FetchRequest, Target
 from undersigned.discovery.jwk_set import read_json_object
 from undersigned.errors import KeySourceError, MalformedURL
+from undersigned.limits import MOST_ADAGENTS_BYTES, MOST_REDIRECTS
 from undersigned.message.timestamps import read_time
 from undersigned.signature.thumbprint import thumbprint
 from undersigned.url import canonicalize
@@ -19,12 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from undersigned.discovery.document import Loader
-
-MOST_ADAGENTS_BYTES: Final = 5 << 20
-"""Upper bound on the bytes of an adagents.json (AdCP)."""
-
-MOST_REDIRECTS: Final = 3
-"""Upper bound on the redirects of an adagents.json, all within one registrable domain."""
 
 Pins: TypeAlias = "Mapping[str, float] | None"
 """Pinned keys: by thumbprint, the time in seconds since the epoch from which a key is revoked. None: no pin."""

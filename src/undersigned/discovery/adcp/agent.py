@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from undersigned.discovery.adcp.a2a import run_task
 from undersigned.discovery.adcp.adagents import load_pins
-from undersigned.discovery.adcp.brand import MOST_BRAND_BYTES, brand_url, check_key_origins, check_origin, jwks_url
+from undersigned.discovery.adcp.brand import brand_url, check_key_origins, check_origin, jwks_url
 from undersigned.discovery.adcp.conversation import Conversation
 from undersigned.discovery.adcp.mcp import call_tool
 from undersigned.discovery.cache import Copy
@@ -19,7 +19,8 @@ from undersigned.discovery.failures import FetchError
 from undersigned.discovery.fetch import FetchRequest
 from undersigned.discovery.freshness import Freshness
 from undersigned.discovery.jwk_set import parse_jwk_set, read_json_object, read_jwk_set
-from undersigned.discovery.remote_jwks import JWK_SET_TYPES, MOST_JWKS_BYTES
+from undersigned.discovery.remote_jwks import JWK_SET_TYPES
+from undersigned.limits import MOST_BRAND_BYTES, MOST_JWKS_BYTES
 from undersigned.signature.thumbprint import thumbprint
 
 if TYPE_CHECKING:
@@ -36,9 +37,6 @@ TASK: Final = "get_adcp_capabilities"
 
 PIN_FRESHNESS: Final = Freshness(default=3600, most=3600)
 """How long an adagents.json is used: as long as its max-age says, an hour without one and at most."""
-
-MOST_FETCHES: Final = 2
-"""Upper bound on the time of all the fetches of an agent, as a multiple of the time of one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, cast
 
 from undersigned.discovery.adcp.conversation import objects
 from undersigned.discovery.adcp.registrable import registrable_domain
@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from typing import Never
 
     from undersigned.errors import Reason
-
-MOST_BRAND_BYTES: Final = 262144
-"""Upper bound on the bytes of a brand.json (AdCP)."""
 
 
 def brand_url(capabilities: Mapping[str, object]) -> str:

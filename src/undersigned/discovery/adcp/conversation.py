@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from undersigned.discovery.adcp.event_stream import EventStream, is_response
 from undersigned.discovery.failures import Unreachable, UnusableDocument
 from undersigned.discovery.fetch import FetchRequest
 from undersigned.discovery.jwk_set import read_json_object
+from undersigned.limits import LONGEST_ANSWER_VALUE, MOST_ANSWER_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -16,13 +17,9 @@ if TYPE_CHECKING:
     from undersigned.discovery.document import Fetcher
     from undersigned.discovery.fetch import FetchResponse
 
-MOST_ANSWER_BYTES: Final = 65536
-"""Upper bound on the bytes of one response of an agent (AdCP)."""
-
 Fields: TypeAlias = tuple[tuple[str, str], ...]
 
 _REQUEST = 1
-_LONGEST_VALUE = 256
 
 
 class Conversation:
@@ -115,7 +112,7 @@ def field_value(value: object) -> str:
     Raises:
         UnusableDocument: it is not 1 to 256 printable ASCII characters.
     """
-    if isinstance(value, str) and 0 < len(value) <= _LONGEST_VALUE and value.isascii() and value.isprintable():
+    if isinstance(value, str) and 0 < len(value) <= LONGEST_ANSWER_VALUE and value.isascii() and value.isprintable():
         return value
     raise UnusableDocument("the agent names a protocol version or session that cannot be sent back")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Final, TypeVar, get_args
 
-from undersigned.discovery.adcp.agent import MOST_FETCHES, Agent, AgentLoader, AgentProtocol
+from undersigned.discovery.adcp.agent import Agent, AgentLoader, AgentProtocol
 from undersigned.discovery.cache import Cache
 from undersigned.discovery.document import Loader
 from undersigned.discovery.failures import UntrustedURL
@@ -17,6 +17,7 @@ from undersigned.discovery.network import Network
 from undersigned.discovery.remote_jwks import check_url
 from undersigned.discovery.source import AsyncFetchedKeys, FetchedKeys
 from undersigned.errors import ConfigurationError
+from undersigned.limits import MOST_FETCHES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -1,0 +1,132 @@
+"""Limits: every upper bound on what is read from a party that has not yet proved who it is, each with its reason.
+
+A rejection must cost less than a verification, so each bound is checked before the work that it limits. SECURITY.md has
+the same table for operators. Options of a middleware or a key source may change a default; the other bounds are fixed.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+# The head of a request
+
+MOST_FIELDS: Final = 128
+"""header fields: rejecting many must cost less than verifying one request; gunicorn and Apache stop at 100"""
+
+LONGEST_TARGET: Final = 65_536
+"""characters of the target URI: canonicalizing looks at each; most servers stop at a tenth of it"""
+
+MOST_ESCAPES: Final = 1024
+"""percent signs in the path: each is decoded; a file name has 255 octets at most"""
+
+LONGEST_AUTHORITY: Final = 1024
+"""characters of Host or `:authority`: canonicalizing looks at each; a domain name has 253 at most"""
+
+MOST_LENGTH_DIGITS: Final = 18
+"""digits of Content-Length: no content is longer, and `int` raises an error for thousands of digits"""
+
+# Signature-Input, Signature and Content-Digest
+
+LONGEST_FIELD: Final = 2048
+"""characters of Signature-Input, Signature, Content-Digest or a Content-Type with quotes: each takes up to 1 us"""
+
+MOST_DELIMITERS: Final = 64
+"""commas, semicolons, colons, spaces, backslashes and percent signs in such a field: parsing costs most at these"""
+
+LONGEST_PATTERN_READ: Final = 512
+"""characters of such a field that a pattern may read whatever its delimiters: a keyid may be a URL with many"""
+
+# Covered components with parameters (`sf`, `key`, `bs`, `@query-param`)
+
+MOST_PARSED: Final = 64
+"""delimiters parsed for covered components with parameters, all together: each takes some 3 us"""
+
+PARSED_PER_COMPONENT: Final = 4
+"""delimiters that each such component counts as: resolving it costs as much"""
+
+LONGEST_PARSED: Final = 1024
+"""characters parsed for such components, all together: a parser looks at each"""
+
+WRAPPED_PER_PARSED: Final = 8
+"""characters wrapped as bytes (`bs`) that count as one parsed character: wrapping is cheaper"""
+
+# Keys, and what is kept of a request
+
+MOST_CANDIDATES: Final = 4
+"""keys tried for one signature, and kept for one keyid of a fetched set: each costs a verification"""
+
+LONGEST_NONCE: Final = 32
+"""characters of a nonce that a store keeps as they are: a longer nonce is kept as a digest, so memory is bounded"""
+
+MOST_NAMES_KEPT: Final = 4
+"""repeated keys of a JSON object that an error keeps: they are text of the sender, for a log"""
+
+LONGEST_LOGGED: Final = 1024
+"""characters of one text of the sender in a log line: nobody may flood the log"""
+
+MOST_NESTED_ESCAPES: Final = 4
+"""times that escapes of unsigned content are decoded to find a registration: each looks at all of it"""
+
+# Content
+
+DEFAULT_MAX_BODY: Final = 1_048_576
+"""bytes of content by default (`max_body`): content is read after the fields are authenticated, or if a policy asks"""
+
+DEFAULT_BODY_TIMEOUT: Final = 30.0
+"""seconds that reading content over ASGI may take by default (`body_timeout`): a slow sender holds a connection"""
+
+# Documents that another party names or serves
+
+LONGEST_URL: Final = 2048
+"""characters of a URL that is fetched: another party may have written it"""
+
+MOST_TRIES: Final = 3
+"""addresses of one name that a fetch tries to connect to: each may use up the connection timeout"""
+
+MOST_ADDRESSES: Final = 16
+"""addresses of one name: each is checked before the fetch, and one that is not public rejects the name"""
+
+DEFAULT_CONNECT_TIMEOUT: Final = 5.0
+"""seconds to connect to one address by default (`connect_timeout`): an address may not answer"""
+
+DEFAULT_TOTAL_TIMEOUT: Final = 10.0
+"""seconds of a whole fetch by default (`total_timeout`), from the resolution of the name to the last byte"""
+
+MOST_RESPONSE_HEAD: Final = 65_536
+"""bytes of a response besides its body: status line, fields and informational responses"""
+
+LONGEST_VALIDATOR: Final = 256
+"""characters of an ETag or Last-Modified that is kept and sent again: a server chooses it"""
+
+MOST_JWKS_BYTES: Final = 65_536
+"""bytes of a fetched JWK set by default, counted after decoding: compressed bytes may expand a thousandfold"""
+
+MOST_JWKS_FILE_BYTES: Final = 1_048_576
+"""bytes of a JWK set in a file: a wrong path must not fill the memory"""
+
+MOST_KEYS: Final = 256
+"""keys of a JWK set: making one takes some 50 us"""
+
+LONGEST_KEYID: Final = 1024
+"""characters of a keyid in a JWK set: a longer one is ignored, as no signature field is long enough for it"""
+
+MOST_HINTS: Final = 65_536
+"""keyids whose key source is remembered: callers choose keyids, so memory is bounded"""
+
+MOST_BRAND_BYTES: Final = 262_144
+"""bytes of a brand.json (AdCP)"""
+
+MOST_ADAGENTS_BYTES: Final = 5_242_880
+"""bytes of an adagents.json (AdCP)"""
+
+MOST_REDIRECTS: Final = 3
+"""redirects of an adagents.json, all within one registrable domain: each is another fetch"""
+
+MOST_FETCHES: Final = 2
+"""times `total_timeout` that all the fetches for one agent may take: the agent chooses how many there are"""
+
+MOST_ANSWER_BYTES: Final = 65_536
+"""bytes of one response of an agent (AdCP)"""
+
+LONGEST_ANSWER_VALUE: Final = 256
+"""characters of a protocol version or session that an agent has us send back"""

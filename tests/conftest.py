@@ -24,12 +24,32 @@ settings.register_profile("thorough", max_examples=200, deadline=None, suppress_
 settings.load_profile("quick")
 
 
+def _marker(path: Path) -> str | None:
+    parts = path.relative_to(HERE).parts if path.is_relative_to(HERE) else ()
+    return ROOMS.get(parts[0]) if parts else None
+
+
+class _Only(dict):
+    """The truth of markers to a test that has one."""
+
+    def __missing__(self, _marker: str) -> bool:
+        return False
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out a room whose marker is not selected: what it imports may not be installed."""
+    marker, selection = _marker(collection_path), config.option.markexpr
+    if marker is None or not selection or eval(selection, {}, _Only({marker: True})):  # noqa: S307 - our own option
+        return None
+    return True
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        room = item.path.relative_to(HERE).parts[0] if item.path.is_relative_to(HERE) else ""
-        if room in ROOMS:
-            item.add_marker(ROOMS[room])
+        marker = _marker(item.path)
+        if marker is not None:
+            item.add_marker(marker)
 
 
 @pytest.fixture(scope="session", autouse=True)

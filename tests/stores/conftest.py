@@ -1,20 +1,12 @@
-"""Stores that run for a whole session of tests, and the marker that all tests of this room have."""
+"""Stores that run for a whole session of tests."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import psycopg
 import pytest
 from tests.stores.servers import Cluster, Postgres, Redis, Valkey
 
 from undersigned_postgres import SCHEMA
-
-
-def pytest_collection_modifyitems(items) -> None:
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.stores)
 
 
 @pytest.fixture(scope="session")

@@ -44,6 +44,18 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("attack", "the searches of tests/attack, run by `pytest -m attack`")
+    group.addoption(
+        "--attack-minutes",
+        type=float,
+        default=3,
+        metavar="N",
+        help="minutes that the selected searches share; each one tries its first messages whatever the time",
+    )
+    group.addoption("--attack-seed", default="0", metavar="SEED", help="another seed tries other messages")
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:

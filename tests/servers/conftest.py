@@ -54,8 +54,8 @@ class Running:
 
 
 @contextlib.contextmanager
-def running(server: Server) -> Iterator[Running]:
-    """Start `server` on a free port, and stop its process at the end."""
+def running(server: Server, **variables: str) -> Iterator[Running]:
+    """Start `server` on a free port, with environment `variables`; stop it by its own process."""
     missing = server.missing()
     if missing:
         pytest.skip(missing)
@@ -67,6 +67,7 @@ def running(server: Server) -> Iterator[Running]:
         apache.prepare(directory, port)
     environment = {name: value for name, value in os.environ.items() if not name.startswith("COV")}
     environment |= {"PYTHONPATH": str(ROOT), "PROBE_HTTP2_SERVER": server.http2, "PYTHONDONTWRITEBYTECODE": "1"}
+    environment |= variables
     log = directory / "log"
     with log.open("wb") as output:
         process = subprocess.Popen(  # noqa: S603 - the command is the matrix's own

@@ -9,6 +9,8 @@ from h2.config import H2Configuration
 from h2.connection import H2Connection
 from h2.events import ConnectionTerminated, DataReceived, ResponseReceived, StreamEnded, StreamReset
 
+_FRAME = 16_384
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -29,7 +31,11 @@ def exchange(port: int, fields, content: bytes | None = None, trailers=None, *, 
         connection.initiate_connection()
         connection.send_headers(1, fields, end_stream=content is None)
         if content is not None:
-            connection.send_data(1, content, end_stream=trailers is None)
+            for at in range(_FRAME, len(content) + _FRAME, _FRAME):
+                last = trailers is None and at >= len(content)
+                connection.send_data(1, content[at - _FRAME : at], end_stream=last)
+            if not content:
+                connection.send_data(1, b"", end_stream=trailers is None)
         if trailers is not None:
             connection.send_headers(1, trailers, end_stream=True)
         stream.sendall(connection.data_to_send())

@@ -9,7 +9,7 @@ import threading
 
 from tests.keys import KEYS
 
-from undersigned import MemoryReplayStore, Verifier, asgi, profiles, wsgi
+from undersigned import MemoryReplayStore, Policy, Verifier, asgi, profiles, wsgi
 from undersigned.asgi.scope import detected_server as asgi_server
 from undersigned.wsgi.servers import detected_server as wsgi_server
 
@@ -20,6 +20,7 @@ OPTIONS = {
     "verifier": Verifier(profiles.ADCP_3_2, keys=KEYS, replay=MemoryReplayStore()),
     "origins": ORIGINS,
     "http2_server": os.environ.get("PROBE_HTTP2_SERVER") or None,
+    "policy": Policy(required_for=os.environ["PROBE_POLICY"].split()) if "PROBE_POLICY" in os.environ else None,
 }
 
 
@@ -70,7 +71,7 @@ async def _asgi_application(scope, receive, send) -> None:
         "root": scope.get("root_path", ""),
         "scheme": scope["scheme"],
         "fields": [[name.decode("latin-1"), value.decode("latin-1")] for name, value in scope["headers"]],
-        "target_uri": scope["state"]["signature"].target_uri,
+        "target_uri": getattr(scope["state"]["signature"], "target_uri", None),
         "body": body.decode("latin-1"),
     }
     await _send(send, calls.record(call))
@@ -92,9 +93,9 @@ async def asgi_app(scope, receive, send) -> None:
         await _asgi_verified(scope, receive, send)
 
 
-def _answered(start_response, content: bytes) -> list[bytes]:
+def _answered(environ, start_response, content: bytes) -> list[bytes]:
     start_response("200 OK", [("Content-Type", "application/json"), ("Content-Length", str(len(content)))])
-    return [content]
+    return [] if environ["REQUEST_METHOD"] == "HEAD" else [content]
 
 
 def _wsgi_application(environ, start_response):
@@ -107,10 +108,10 @@ def _wsgi_application(environ, start_response):
         "root": environ["SCRIPT_NAME"],
         "scheme": environ["wsgi.url_scheme"],
         "fields": [[name, environ[key]] for key, name in named.items()],
-        "target_uri": environ["undersigned.signature"].target_uri,
+        "target_uri": getattr(environ["undersigned.signature"], "target_uri", None),
         "body": environ["wsgi.input"].read().decode("latin-1"),
     }
-    return _answered(start_response, calls.record(call))
+    return _answered(environ, start_response, calls.record(call))
 
 
 _wsgi_verified = wsgi.SignatureMiddleware(_wsgi_application, **OPTIONS)
@@ -118,7 +119,7 @@ _wsgi_verified = wsgi.SignatureMiddleware(_wsgi_application, **OPTIONS)
 
 def wsgi_app(environ, start_response):
     if environ["PATH_INFO"] == SEEN:
-        return _answered(start_response, calls.seen(wsgi_server(environ, start_response)))
+        return _answered(environ, start_response, calls.seen(wsgi_server(environ, start_response)))
     return _wsgi_verified(environ, start_response)
 
 

@@ -1,0 +1,165 @@
+"""Dispatch differential: behind the middleware, the application sees what it sees of the canonical target without."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from tests.attack import targets
+from tests.attack.dialects import (
+    DIALECTS,
+    HOST,
+    MOUNTS,
+    ORIGIN,
+    Message,
+    call_asgi,
+    call_wsgi,
+    environ_of,
+    scope_of,
+    takes,
+)
+from tests.attack.frameworks import HARMLESS, STATIC
+from tests.keys import signer, verifier
+
+from undersigned import MalformedURL, Policy, Request, SigningError, asgi, canonicalize, wsgi
+
+ROUTES = (STATIC, HARMLESS, "/api/adcp/p", "/a%2Fb//c;d/caf%C3%A9", "/")
+SIGNED, UNDER_A_POLICY = "signed", "unsigned, under a policy"
+
+
+def message_of(random, kind: str) -> Message | None:
+    """Return a message for a mutated target: signed for its canonical form, or not signed."""
+    target = targets.mutated(random, random.choice(ROUTES))
+    return prepared(target, kind, targets.fields(random)) if takes(Message(target)) else None
+
+
+def prepared(target: str, kind: str, fields=()) -> Message | None:
+    if kind is UNDER_A_POLICY:
+        return Message(target, "POST", fields)
+    try:
+        url = str(canonicalize(ORIGIN + target))
+        return Message(target, "POST", [*fields, *signer().sign(Request("POST", url, [("Host", HOST)]))])
+    except (MalformedURL, SigningError):
+        return None
+
+
+def canonical(message: Message) -> Message:
+    """Return what an application behind nothing is sent when the client writes the canonical target."""
+    url = canonicalize(ORIGIN + message.target, received=True)
+    query = "" if url.query is None else f"?{url.query}"
+    return Message(url.path + query, message.method, message.fields, message.body)
+
+
+def first(kind: str):
+    return (
+        message
+        for route in ROUTES
+        for target in targets.first(route)
+        if takes(Message(target)) and (message := prepared(target, kind)) is not None
+    )
+
+
+class Seen:
+    """An application that keeps what it saw of the last request."""
+
+    def __init__(self) -> None:
+        self.last: dict | None = None
+
+    async def asgi(self, scope, _receive, send) -> None:
+        self.last = {key: scope.get(key) for key in ("type", "path", "raw_path", "query_string", "root_path")}
+        self.last["route path"] = route_path(scope)
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    def wsgi(self, environ, start_response):
+        keys = ("REQUEST_METHOD", "SCRIPT_NAME", "PATH_INFO", "QUERY_STRING", "RAW_URI", "REQUEST_URI")
+        self.last = {key: environ.get(key) for key in keys}
+        start_response("200 OK", [])
+        return []
+
+    def told(self) -> dict | None:
+        last, self.last = self.last, None
+        return last
+
+
+def route_path(scope) -> str:
+    from starlette._utils import get_route_path
+
+    return get_route_path(scope)
+
+
+def options(kind: str) -> dict:
+    return {"verifier": verifier(), "origins": [ORIGIN], "policy": Policy() if kind is UNDER_A_POLICY else None}
+
+
+@pytest.mark.parametrize("kind", [SIGNED, UNDER_A_POLICY])
+@pytest.mark.parametrize(
+    ("root_path", "adds"),
+    [("", False), ("/api", False), ("/api", True)],
+    ids=["no root path", "root path", "uvicorn's"],
+)
+def test_an_asgi_application_sees_the_canonical_target(search, kind, root_path, adds):
+    seen = Seen()
+    guarded = asgi.SignatureMiddleware(seen.asgi, server_adds_root_path=adds, **options(kind))
+
+    async def run() -> None:
+        for message in search.of(first(kind), lambda random: message_of(random, kind)):
+            if message is None:
+                continue
+            await call_asgi(guarded, scope_of(message, root_path=root_path, adds_root_path=adds))
+            found = seen.told()
+            if found is None:
+                continue
+            search.reach()
+            await call_asgi(seen.asgi, scope_of(canonical(message), root_path=root_path, adds_root_path=adds))
+            if (wanted := seen.told()) != found:
+                search.find(str(sorted(key for key in found if found[key] != wanted[key])), message.target)
+
+    asyncio.run(run())
+    search.finish(reached=search.tried // 20)
+
+
+@pytest.mark.parametrize("kind", [SIGNED, UNDER_A_POLICY])
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_wsgi_application_sees_the_canonical_target(search, kind, dialect):
+    seen = Seen()
+    guarded = wsgi.SignatureMiddleware(seen.wsgi, **options(kind))
+    mounts = MOUNTS[dialect]
+
+    def mutated(random) -> tuple[Message | None, str]:
+        return message_of(random, kind), random.choice(mounts)
+
+    for message, mount in search.of(((message, mounts[-1]) for message in first(kind)), mutated):
+        environ = None if message is None else environ_of(message, dialect, script_name=mount)
+        if environ is None:
+            continue
+        call_wsgi(guarded, environ)
+        found = seen.told()
+        if found is None:
+            continue
+        search.reach()
+        wanted_message = canonical(message)
+        if dialect == "werkzeug" and wanted_message.target.startswith("//"):
+            # Werkzeug's own server merges the slashes a target starts with, where nobody can see it.
+            continue
+        plain = environ_of(wanted_message, dialect, script_name=mount)
+        if plain is None:
+            search.find("the server rejects the canonical target", message.target)
+            continue
+        call_wsgi(seen.wsgi, plain)
+        wanted = seen.told()
+        # A server that levels paths shows the canonical one in its own way; the application gets it as it was signed.
+        differ = sorted(key for key in found if found[key] != wanted[key] and key != "PATH_INFO")
+        if _level(found) != _level(wanted) or (dialect == "gunicorn" and found["PATH_INFO"] != wanted["PATH_INFO"]):
+            differ.append("PATH_INFO")
+        if differ:
+            search.find(
+                f"{mount} {differ}",
+                f"{message.target} {[found[key] for key in differ]} {[wanted[key] for key in differ]}",
+            )
+    search.finish(reached=search.tried // 20)
+
+
+def _level(seen: dict) -> list[str]:
+    path = seen["PATH_INFO"].encode("latin-1").decode("utf-8", "replace")
+    return [segment for segment in path.replace("%2F", "/").replace("%2f", "/").split("/") if segment not in {"", "."}]

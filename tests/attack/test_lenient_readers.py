@@ -1,0 +1,146 @@
+"""Reader differential: no lenient reader finds a registration with credentials in content that passed unsigned."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+import re
+import zlib
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs
+
+import pytest
+from tests.attack import bodies
+from tests.attack.dialects import ORIGIN, Message, call_asgi, scope_of
+from tests.keys import verifier
+
+from undersigned import Policy, asgi
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_CHARSET = re.compile(r"charset=\"?([\w-]+)")
+_STRING_OR_COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/|#[^\n]*', re.DOTALL)
+DOCUMENTS = (
+    {"account": "acme", **bodies.REGISTRATION},
+    {"accounts": [{"pushNotificationConfig": bodies.CONFIG}], "note": "n"},
+    {"request": {"push_notification_config": bodies.CONFIG}},
+)
+
+
+def registers(value: object, *, depth: int = 6) -> bool:
+    """Return whether an application that looks for the usual names finds credentials, in strings of JSON too."""
+    if depth == 0:
+        return False
+    if isinstance(value, str):
+        try:
+            inner = json.loads(value)
+        except ValueError:
+            return False
+        return not isinstance(inner, str) and registers(inner, depth=depth - 1)
+    if isinstance(value, list):
+        return any(registers(item, depth=depth - 1) for item in value)
+    if not isinstance(value, dict):
+        return False
+    for name in ("push_notification_config", "pushNotificationConfig"):
+        config = value.get(name)
+        if isinstance(config, str):
+            try:
+                config = json.loads(config)
+            except ValueError:
+                continue
+        if isinstance(config, dict) and config.get("authentication") is not None:
+            return True
+    return any(registers(member, depth=depth - 1) for member in value.values())
+
+
+def decoded(fields: list[tuple[str, str]], content: bytes) -> Iterator[bytes]:
+    """Yield the content, and what it is after the codings that the fields name, or that it looks like."""
+    yield content
+    coding = dict(fields).get("Content-Encoding", "").lower()
+    try:
+        if "gzip" in coding:
+            yield gzip.decompress(content)
+        elif coding == "deflate":
+            yield zlib.decompress(content)
+    except (OSError, EOFError, zlib.error):
+        return
+
+
+def texts(fields: list[tuple[str, str]], content: bytes) -> Iterator[str]:
+    """Yield the text that each way of decoding finds."""
+    charset = _CHARSET.search(dict(fields).get("Content-Type", ""))
+    named = charset[1] if charset else "utf-8"
+    for encoding in dict.fromkeys((named, "utf-8", "utf-8-sig", "latin-1", "cp1252", json.detect_encoding(content))):
+        for errors in ("strict", "ignore", "replace"):
+            try:
+                text = content.decode(encoding, errors)
+            except (ValueError, LookupError):
+                continue
+            yield text
+            yield text.replace("\0", "")
+
+
+def values(text: str) -> Iterator[object]:
+    """Yield the values that each parser finds."""
+    yield from _tried(lambda: json.loads(text, strict=False))
+    yield from _tried(lambda: json.JSONDecoder(strict=False).raw_decode(text.lstrip())[0])
+    for line in text.splitlines():
+        yield from _tried(lambda line=line: json.loads(line, strict=False))
+    yield from _tried(lambda: {name: found[0] for name, found in parse_qs(text).items()})
+    yield from _tried(lambda: json.loads(_STRING_OR_COMMENT.sub(lambda part: part[1] or "", text), strict=False))
+    yield from _tried(lambda: json.loads(re.sub(r",\s*([}\]])", r"\1", text.replace("'", '"')), strict=False))
+
+
+def _tried(parse: Callable[[], object]) -> Iterator[object]:
+    try:
+        yield parse()
+    except (ValueError, RecursionError):
+        return
+
+
+def found_by_anybody(fields: list[tuple[str, str]], content: bytes) -> bool:
+    return any(
+        registers(value)
+        for octets in decoded(fields, content)
+        for text in texts(fields, octets)
+        for value in values(text)
+    )
+
+
+class Passed:
+    """An application that only knows whether it was called."""
+
+    called = False
+
+    async def __call__(self, _scope, _receive, send) -> None:
+        self.called = True
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+
+def test_no_reader_finds_a_registration_that_passed_unsigned(search):
+    passed = Passed()
+    guarded = asgi.SignatureMiddleware(passed, verifier=verifier(), origins=[ORIGIN], policy=Policy())
+    assert found_by_anybody(*bodies.plain(DOCUMENTS[0]))
+
+    async def run() -> None:
+        first = (made for document in DOCUMENTS for made in bodies.first(document))
+        for fields, content in search.of(first, lambda random: bodies.mutated(random, random.choice(DOCUMENTS))):
+            message = Message("/adcp/sync_accounts", "POST", fields, content)
+            passed.called = False
+            await call_asgi(guarded, scope_of(message), content)
+            if not passed.called:
+                continue
+            search.reach()
+            if found_by_anybody(fields, content):
+                search.find(str(fields), f"{fields} {content!r}")
+
+    asyncio.run(run())
+    search.finish(reached=search.tried // 50)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_every_reader_finds_a_plain_registration(document):
+    assert found_by_anybody(*bodies.plain(document))

@@ -1,0 +1,161 @@
+"""Router differential: no unsigned target runs, by any framework's router, what the policy requires to be signed."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import unicodedata
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+import pytest
+from tests.attack import targets
+from tests.attack.dialects import (
+    DIALECTS,
+    HOST,
+    MOUNTS,
+    ORIGIN,
+    Message,
+    call_asgi,
+    call_wsgi,
+    environ_of,
+    scope_of,
+    takes,
+)
+from tests.attack.frameworks import FRAMEWORKS, HARMLESS, OPERATION, Framework, Ran
+from tests.keys import signer, verifier
+
+from undersigned import Policy, Request, asgi, wsgi
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+pytestmark = [
+    # What Pyramid imports.
+    pytest.mark.filterwarnings("ignore:'cgi' is deprecated:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:pkg_resources is deprecated:UserWarning"),
+    pytest.mark.filterwarnings("ignore:Deprecated call to `pkg_resources:DeprecationWarning"),
+]
+
+
+class Seller:
+    """A framework's application, alone and inside the middleware, with the operations it ran."""
+
+    def __init__(self, framework: Framework, **options) -> None:
+        self.framework = framework
+        self.ran = Ran()
+        self.called = 0
+        self.app = framework.make(self.ran)
+        middleware = asgi if framework.kind == "asgi" else wsgi
+        inner = self._asgi if framework.kind == "asgi" else self._wsgi
+        policy = Policy(required_for=[OPERATION], **options)
+        self.guarded = middleware.SignatureMiddleware(inner, verifier=verifier(), origins=[ORIGIN], policy=policy)
+
+    async def _asgi(self, scope, receive, send) -> None:
+        self.called += 1
+        # What the framework makes of a strange target is its own affair, as long as nothing is run.
+        with contextlib.suppress(Exception):
+            await self.app(scope, receive, send)
+
+    def _wsgi(self, environ, start_response):
+        self.called += 1
+        try:
+            return list(self.app(environ, start_response))
+        except Exception:  # noqa: BLE001 - as above
+            start_response("500 Internal Server Error", [])
+            return []
+
+    async def started(self) -> None:
+        """Let the application start, as a server with lifespan does."""
+        if self.framework.kind != "asgi":
+            return
+        done = asyncio.Event()
+        messages = iter([{"type": "lifespan.startup"}])
+
+        async def receive():
+            message = next(messages, None)
+            return message if message is not None else await asyncio.Event().wait()
+
+        async def send(_message):
+            done.set()
+
+        lifespan = asyncio.create_task(
+            self._asgi({"type": "lifespan", "asgi": {"version": "3.0"}, "state": {}}, receive, send)
+        )
+        waiting = asyncio.create_task(done.wait())
+        await asyncio.wait({lifespan, waiting}, return_when=asyncio.FIRST_COMPLETED)
+        waiting.cancel()
+
+    async def ask(self, message: Message, dialect: str, mount: str) -> list[str]:
+        """Return what `message` runs inside the middleware."""
+        if self.framework.kind == "asgi":
+            kind = "websocket" if dialect == "websocket" else "http"
+            await call_asgi(self.guarded, scope_of(message, kind=kind, root_path=mount), message.body)
+        else:
+            environ = environ_of(message, dialect, script_name=mount)
+            if environ is not None:
+                call_wsgi(self.guarded, environ)
+        return self.ran.told()
+
+
+def signed(target: str, method: str = "POST") -> Message:
+    added = signer().sign(Request(method, ORIGIN + target, [("Host", HOST)]))
+    return Message(target, method, list(added))
+
+
+async def control(seller: Seller, dialect: str, routes) -> None:
+    """Check that every route runs the operation when it is signed, that none does unsigned, and what else goes on."""
+    method = "GET" if dialect == "websocket" else "POST"
+    for route in routes:
+        assert await seller.ask(signed(route, method), dialect, "") == [OPERATION], route
+        assert await seller.ask(Message(route, method), dialect, "") == []
+    before = seller.called
+    await seller.ask(Message(HARMLESS), dialect, "")
+    assert seller.called == before + 1
+
+
+async def attack(search, seller: Seller, routes, servers: Sequence[tuple[str, str]]) -> None:
+    """Send unsigned targets through `servers`, which are dialects with mounts; the first of them gets what is first."""
+    await seller.started()
+    dialect = servers[0][0]
+    await control(seller, dialect, routes)
+    method = "GET" if dialect == "websocket" else "POST"
+
+    def mutated(random) -> tuple[Message, str, str]:
+        target = targets.mutated(random, random.choice(routes))
+        return Message(target, method, targets.fields(random)), *random.choice(servers)
+
+    first = ((Message(target, method), *servers[0]) for route in routes for target in targets.first(route))
+    for message, server, mount in search.of(first, mutated):
+        if not takes(message):
+            continue
+        before = seller.called
+        if await seller.ask(message, server, mount):
+            search.find(f"{server} {mount} {_kind(message.target)}".replace("  ", " "), message.target)
+        if seller.called > before:
+            search.reach()
+    search.finish(reached=search.tried // 50)
+
+
+def _kind(target: str) -> str:
+    """Return what is strange in a target, so that findings of one kind are shown once."""
+    decoded = unquote(target.partition("?")[0], errors="replace")
+    return " ".join(sorted({unicodedata.category(character) for character in decoded if not character.isalnum()}))
+
+
+def _named(framework: Framework) -> str:
+    return framework.name
+
+
+@pytest.mark.parametrize("framework", FRAMEWORKS, ids=_named)
+def test_no_unsigned_target_runs_what_must_be_signed(search, framework):
+    servers = [("asgi", ""), ("asgi", "/api")]
+    if framework.kind == "wsgi":
+        servers = [(dialect, mount) for dialect in DIALECTS for mount in MOUNTS[dialect]]
+    asyncio.run(attack(search, Seller(framework), framework.routes, servers))
+
+
+@pytest.mark.parametrize("framework", [framework for framework in FRAMEWORKS if framework.websocket], ids=_named)
+def test_no_unsigned_handshake_runs_what_must_be_signed(search, framework):
+    servers = [("websocket", ""), ("websocket", "/api")]
+    asyncio.run(attack(search, Seller(framework), [framework.websocket], servers))

@@ -1,0 +1,97 @@
+"""A sample of the searches over real servers: their own parsers stand between the client and the middleware."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.attack import bodies, targets
+from tests.attack.connection import Connection, Desync
+from tests.attack.dialects import HOST, Message, takes
+from tests.attack.frameworks import FRAMEWORKS
+from tests.attack.test_routers import Seller
+from tests.servers import http2
+from tests.servers.conftest import running
+from tests.servers.matrix import SERVERS
+from tests.serving import uvicorn_server, waitress_server
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+NAMED = {framework.name: framework for framework in FRAMEWORKS}
+ASGI = ("starlette", "fastapi")
+WSGI = ("flask", "bottle", "pyramid")
+
+
+def sent(port: int, messages: Iterator[Message]) -> Iterator[tuple[Message, int]]:
+    """Send each message, on one connection while the server keeps it; yield it with the status of its answer."""
+    connection = Connection(port)
+    for message in messages:
+        fields = "".join(f"{name}: {value}\r\n" for name, value in message.lines)
+        raw = f"{message.method} {message.target} HTTP/1.1\r\n{fields}\r\n".encode("latin-1") + message.body
+        connection.send(raw)
+        response = None
+        try:
+            response = connection.response(message.method)
+        except (Desync, TimeoutError):
+            connection.ended = True
+        yield message, response.status if response else 0
+        if connection.ended or response is None or response.closes:
+            connection.close()
+            connection = Connection(port)
+    connection.close()
+
+
+@pytest.mark.filterwarnings("ignore:'cgi' is deprecated:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:pkg_resources is deprecated:UserWarning")
+@pytest.mark.filterwarnings("ignore:Deprecated call to `pkg_resources:DeprecationWarning")
+@pytest.mark.parametrize("name", [*ASGI, *WSGI])
+def test_no_unsigned_target_runs_what_must_be_signed_on_a_real_server(search, name):
+    framework = NAMED[name]
+    seller = Seller(framework)
+    start = uvicorn_server if name in ASGI else waitress_server
+
+    def mutated(random) -> Message:
+        return Message(targets.mutated(random, random.choice(framework.routes)), "POST", targets.fields(random))
+
+    some = (Message(target) for target in list(targets.first(framework.routes[0]))[::7])
+    with start(seller.guarded) as port:
+        messages = (message for message in search.of(some, mutated) if takes(message))
+        for message, status in sent(port, messages):
+            if seller.ran.told():
+                search.find(f"{name} {status}", message.target)
+            if status:
+                search.reach()
+    search.finish(reached=100)
+
+
+@pytest.mark.parametrize("server", [server for server in SERVERS if server.http2], ids=lambda server: server.name)
+def test_content_over_http2_reaches_the_application_whole_or_not_at_all(search, server):
+    document = {"account": "acme", **bodies.REGISTRATION}
+
+    def made(random) -> tuple[str, list[tuple[str, str]], bytes, bool]:
+        fields, content = bodies.mutated(random, random.choice((document, {"account": "acme"})))
+        return random.choice(("POST", "PUT", "PATCH", "POST")), fields, content, random.random() < 0.3
+
+    first = [
+        (method, [], content, declared)
+        for method in ("POST", "PUT", "PATCH")
+        for content in (b"{}", b"x", b"x" * 40_000, bodies.plain(document)[1])
+        for declared in (True, False)
+    ]
+    with running(server, PROBE_POLICY="create_media_buy") as served:
+        for method, fields, content, declared in search.of(first, made):
+            pseudo = [(":method", method), (":scheme", "http"), (":authority", HOST), (":path", "/adcp/get_products")]
+            length = [("content-length", str(len(content)))] if declared else []
+            lower = [(name.lower(), value) for name, value in fields if value]
+            answer = http2.exchange(served.port, [*pseudo, *length, *lower], content)
+            calls = served.calls()
+            for call in calls:
+                search.reach()
+                if call["body"].encode("latin-1") != content:
+                    search.find(f"{method} {declared}", f"{content[:60]!r} became {call['body'][:60]!r}")
+            if not calls and answer.status not in {400, 401, 413}:
+                search.find(f"{method} {declared} neither runs nor rejects", f"{answer} {content[:60]!r}")
+            if calls and content == bodies.plain(document)[1]:
+                search.find("a registration passed", repr(content))
+    search.finish(reached=10)

@@ -110,6 +110,9 @@ MOST_KEYS: Final = 256
 LONGEST_KEYID: Final = 1024
 """characters of a keyid in a JWK set: a longer one is ignored, as no signature field is long enough for it"""
 
+MOST_LIST_BYTES: Final = 262_144
+"""bytes of a revocation list with its signature: some 5,000 key ids"""
+
 MOST_HINTS: Final = 65_536
 """keyids whose key source is remembered: callers choose keyids, so memory is bounded"""
 

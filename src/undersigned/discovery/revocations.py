@@ -16,9 +16,10 @@ from undersigned.discovery.freshness import Freshness
 from undersigned.discovery.kept import AsyncKept, Kept
 from undersigned.discovery.network import Network
 from undersigned.discovery.remote_jwks import check_url
-from undersigned.discovery.signed_list import MOST_LIST_BYTES, PinnedKeys, read_signed_list
+from undersigned.discovery.signed_list import PinnedKeys, read_signed_list
 from undersigned.discovery.source import AsyncFetched, Fetched
 from undersigned.errors import ConfigurationError
+from undersigned.limits import MOST_LIST_BYTES
 from undersigned.verification.revocation import LONGEST_INTERVAL, SHORTEST_INTERVAL, RevocationList
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from joserfc.jwk import ECKey, OKPKey
 from undersigned.discovery.failures import UnusableDocument
 from undersigned.discovery.jwk_set import read_json_object
 from undersigned.errors import ConfigurationError
+from undersigned.limits import MOST_LIST_BYTES
 from undersigned.signature.key_source import KeySet
 from undersigned.verification.revocation import RevocationList
 
@@ -19,9 +20,6 @@ if TYPE_CHECKING:
 
 LIST_TYPE: Final = "adcp-gov-revocation+jws"
 """The `typ` of a revocation list's JWS (AdCP)."""
-
-MOST_LIST_BYTES: Final = 262144
-"""Upper bound on the bytes of a revocation list with its signature: some 5,000 key ids."""
 
 _LATEST: Final = 60
 """Upper bound on the seconds that a list's `updated` may lie in the future: two clocks differ."""

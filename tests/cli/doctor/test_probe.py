@@ -114,6 +114,7 @@ def test_code_comes_from_the_challenge(challenges, code):
         (503, b"[]", ""),
         (503, b"<html>", ""),
         (503, b"\xff", ""),
+        (503, b"[" * 100_000, ""),
         (404, b'{"error": "request_signature_invalid"}', ""),
     ],
 )

@@ -137,6 +137,8 @@ def test_output_of_curl_needs_the_body_when_the_request_has_content(field):
         (b"POST / HTTP/1.1\nHost: a\nContent-Length: \xb2\n\nab", "not a number"),
         (b"POST / HTTP/1.1\nHost: a\nTransfer-Encoding: chunked\n\n3\nab", "chunks"),
         (b"POST / HTTP/1.1\nHost: a\nTransfer-Encoding: chunked\n\nx\nab", "chunks"),
+        (b"POST / HTTP/1.1\nHost: a\nContent-Length: " + b"9" * 4301 + b"\n\nab", "not a number of bytes"),
+        (b"POST / HTTP/1.1\nHost: a\nTransfer-Encoding: chunked\n\n" + b"f" * 40 + b"\nab", "chunks"),
     ],
 )
 def test_malformed_request_has_a_message_without_its_text(raw, message):

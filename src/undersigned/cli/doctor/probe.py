@@ -140,7 +140,7 @@ def _stated_code(content: bytes) -> str:
     """Return the code in JSON content of our own format, or an empty text."""
     try:
         value = cast("object", json.loads(content))
-    except ValueError:
+    except (ValueError, RecursionError):
         return ""
     stated = cast("dict[str, object]", value).get("error") if isinstance(value, dict) else None
     if not isinstance(stated, str) or _CODE.fullmatch(stated) is None:

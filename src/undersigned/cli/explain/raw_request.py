@@ -16,6 +16,7 @@ _BLANK_LINE: Final = re.compile(rb"\r?\n\r?\n")
 _REQUEST_LINE: Final = re.compile(r"(?P<method>[^ ]+) (?P<target>[^ ]+) HTTP/[0-9.]+")
 _ABSOLUTE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _FIELD: Final = re.compile(r"(?P<name>:?[^:\s]+):(?P<value>.*)")
+_DIGITS: Final = 18
 _CHUNK: Final = re.compile(rb"([0-9A-Fa-f]{1,15})[^\r\n]*\r?\n")
 _END: Final = re.compile(rb"\r?\n")
 
@@ -104,8 +105,8 @@ def _content(rest: bytes, fields: Fields) -> bytes:
     length = _value(fields, "content-length")
     if length is None:
         return rest if rest.strip(b"\r\n") else b""
-    if not (length.isascii() and length.isdigit()):
-        raise MalformedRequest("Content-Length is not a number")
+    if not (length.isascii() and length.isdigit() and len(length) <= _DIGITS):
+        raise MalformedRequest("Content-Length is not a number of bytes")
     if len(rest) < int(length):
         raise MalformedRequest(f"the body has {len(rest)} bytes, but Content-Length is {length}")
     return rest[: int(length)]

@@ -16,7 +16,7 @@ from undersigned import (
     UndersignedError,
     VerificationUnavailable,
 )
-from undersigned.errors import Reason, printable, signature_error
+from undersigned.errors import KeySourceError, Reason, printable, signature_error
 
 UNAVAILABLE = {
     "signature_jwks_unavailable",
@@ -101,6 +101,8 @@ def test_printable_cuts_and_says_how_long_the_text_was():
 def test_an_error_survives_the_way_to_another_process(revive):
     url = revive(MalformedURL("no host", rule="authority"))
     assert (str(url), url.rule, url.code) == ("no host", "authority", "target_uri_malformed")
+    source = revive(KeySourceError("signature_jwks_unavailable", "no answer", definite=True))
+    assert (str(source), source.reason, source.definite) == ("no answer", "signature_jwks_unavailable", True)
     signature = revive(evident(SignatureRejected("code", step=10, detail="d"), keyid="k", base="b"))
     assert (signature.code, signature.step, signature.detail) == ("code", 10, "d")
     assert (signature.keyid, signature.signature_base) == ("k", "b")

@@ -45,12 +45,13 @@ class Traffic:
         self.replayed = 0
         self.wrong: list[str] = []
         self._unclear: list[Request] = []
+        self._rounds = [0] * THREADS
         self._stopped = threading.Event()
         self._lock = threading.Lock()
 
     def __enter__(self) -> Self:
         self._pool = ThreadPoolExecutor(THREADS)
-        self._runs = [self._pool.submit(self._run, random.Random(seed)) for seed in range(THREADS)]  # noqa: S311
+        self._runs = [self._pool.submit(self._run, seed) for seed in range(THREADS)]
         return self
 
     def __exit__(self, *_) -> None:
@@ -72,6 +73,9 @@ class Traffic:
     def fails(self, count: int = 8) -> None:
         """Wait until the store cannot be asked; then see that nothing at all is accepted."""
         self.is_unavailable(count)
+        # A thread may still note what was accepted before: its next round has begun after the failure.
+        rounds = [*self._rounds]
+        wait_until(lambda: all(now > before + 1 for now, before in zip(self._rounds, rounds, strict=True)), seconds=60)
         accepted, seen = len(self.accepted), self.unavailable + count
         wait_until(lambda: self.unavailable >= seen, seconds=60)
         assert len(self.accepted) == accepted
@@ -85,7 +89,8 @@ class Traffic:
             return unavailable.code
         return "accepted"
 
-    def _run(self, choice: random.Random) -> None:
+    def _run(self, thread: int) -> None:
+        choice = random.Random(thread)  # noqa: S311 - it chooses what is sent again
         while not self._stopped.is_set():
             new = Request("GET", URL)
             self._note(Request("GET", URL, self.signer.sign(new)), known=None)
@@ -94,6 +99,7 @@ class Traffic:
             if known:
                 request = choice.choice(known)
                 self._note(request, known=request)
+            self._rounds[thread] += 1
             time.sleep(0.002)
 
     def _note(self, request: Request, *, known: Request | None) -> None:

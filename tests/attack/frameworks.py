@@ -174,14 +174,10 @@ def django(ran: Ran, *, asynchronous: bool):
     from django.http import HttpResponse
 
     if not settings.configured:
-        settings.configure(
-            ALLOWED_HOSTS=["*"],
-            ROOT_URLCONF="tests.attack.django_urls",
-            SECRET_KEY="s",
-            MIDDLEWARE=[],
-            LOGGING_CONFIG=None,
-        )
+        settings.configure(SECRET_KEY="s", LOGGING_CONFIG=None)
         django.setup()
+    # Another module may have configured its own site, which is only collected here.
+    settings.ALLOWED_HOSTS, settings.ROOT_URLCONF, settings.MIDDLEWARE = ["*"], "tests.attack.django_urls", []
     import logging
 
     from tests.attack import django_urls

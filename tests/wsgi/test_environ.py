@@ -182,6 +182,21 @@ def test_a_mount_that_dot_segments_hide_is_rejected():
         rewritten("/p", REQUEST_URI="/./p", SCRIPT_NAME="/api", PATH_INFO="/../p")
 
 
+@pytest.mark.parametrize(
+    ("received", "canonical", "path_info"),
+    [
+        ("/api//../", "/api/", "/"),
+        ("/..//api/p", "//api/p", "/..//api/p"),
+        ("/api/%2e/../x", "/x", "/x"),
+        ("/api/a%2F../x", "/api/a%2F../x", "/x"),
+    ],
+    ids=["merged slashes", "leading slashes", "an encoded dot", "an encoded slash"],
+)
+def test_dot_segments_that_servers_remove_in_different_ways_are_rejected_under_a_mount(received, canonical, path_info):
+    with pytest.raises(MalformedURL, match="dot segments hide"):
+        rewritten(canonical, REQUEST_URI=received, SCRIPT_NAME="/api", PATH_INFO=path_info)
+
+
 def test_a_script_name_that_only_the_canonical_path_starts_with_is_rejected():
     with pytest.raises(MalformedURL, match="only the canonical path"):
         rewritten("/api/p", REQUEST_URI="/./api/p", SCRIPT_NAME="/api", PATH_INFO="/./api/p")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from urllib.parse import unquote_to_bytes
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 _RAW_KEYS = ("REQUEST_URI", "RAW_URI")
 _RULE = "request target"
+_DOT_SEGMENTS = frozenset({".", ".."})
+_READ_TWO_WAYS = re.compile(r"//|%2[Ee]|%2[Ff]\.|\.%2[Ff]")
 
 
 def field_lines(environ: dict[str, Any]) -> list[tuple[str, str]]:
@@ -138,18 +141,22 @@ def _path_info(environ: dict[str, Any], path: str) -> str:
     """Return the PATH_INFO of the canonical, decoded `path`: what follows SCRIPT_NAME if the server cuts that off.
 
     Raises:
-        MalformedURL: of the received and the canonical path, only one is in the mount that SCRIPT_NAME names.
+        MalformedURL: of the received and the canonical path, only one is in the mount that SCRIPT_NAME names, or dot
+            segments hide whether the received one is.
     """
     script_name: str = environ.get("SCRIPT_NAME", "")
     if not script_name:
         return path
     shown = shown_target(environ).partition("?")[0]
     target = RequestTarget(shown or script_name + environ.get("PATH_INFO", ""), None)
+    received = unquote_to_bytes(target.path).decode("latin-1")
+    # Some servers remove dot segments before they decode the path and merge slashes, others after.
+    if _READ_TWO_WAYS.search(target.path) and not _DOT_SEGMENTS.isdisjoint(received.split("/")):
+        raise MalformedURL("dot segments hide whether the target starts with SCRIPT_NAME", rule=_RULE)
     if _cuts_script_name(environ, target):
         if not _starts_with(path, script_name):
             raise MalformedURL("the canonical path is outside the mount that routed it", rule=_RULE)
         return path[len(script_name) :]
-    received = unquote_to_bytes(target.path).decode("latin-1")
     if _starts_with(path, script_name) and not _starts_with(received, script_name):
         raise MalformedURL("only the canonical path starts with SCRIPT_NAME", rule=_RULE)
     return path

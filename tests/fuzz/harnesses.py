@@ -1,0 +1,126 @@
+"""Harnesses: one for each kind of input that a stranger writes. Each takes any octets and fails on a defect only.
+
+A harness expects the errors that the function under test documents. Any other exception is a defect, and so is a result
+that breaks a rule which holds for every input.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from typing import TYPE_CHECKING, Final
+from urllib.parse import unquote_to_bytes
+
+from tests.keys import KEYS, NOW, URL, verifier
+from tests.work import lines_run
+
+from undersigned import Policy, Request, SignatureError, canonicalize, profiles
+from undersigned.cli.explain.raw_request import MalformedRequest, parse_raw_request
+from undersigned.cli.explain.request import explain_request, request_answer, request_text
+from undersigned.discovery.failures import UnusableDocument
+from undersigned.discovery.jwk_set import parse_jwk_set
+from undersigned.errors import MalformedURL
+from undersigned.message.request_target import RequestTarget
+from undersigned.message.signature_input import parse_signature_input
+from undersigned.message.strict_json import loads
+from undersigned.message.structured_fields import MalformedField
+from undersigned.policy.a2a import A2AResolver
+from undersigned.policy.jsonrpc import JSONRPCResolver
+from undersigned.policy.operation import PathResolver, UnresolvedOperation
+from undersigned.url import ADCP_RECEIVED, Origins
+from undersigned.url import explain as explain_url
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+_VERIFIER = verifier()
+_ORIGIN = Origins(["https://seller.example.com"]).match("seller.example.com")
+_ABSENT = ["", "sig1=:AAAA:", "sha-256=:AAAA:"]
+_POLICIES = [
+    Policy(required_for=["create_media_buy"], resolver=resolver)
+    for resolver in (PathResolver(), JSONRPCResolver(), A2AResolver())
+]
+_JSON = [("Content-Type", "application/json")]
+_A2A_URL = "https://seller.example.com/a2a/v1/message:send"
+_LINES, _LINES_PER_OCTET = 30_000, 300
+_PURPOSES = frozenset({"request-signing"})
+
+
+def signature_fields(data: bytes) -> None:
+    """Verify a request whose Signature-Input, Signature and Content-Digest are the lines of `data`."""
+    given = data.decode("latin-1").split("\n", 2)
+    signature_input, signature, digest = [*given, *_ABSENT[len(given) :]]
+    fields = [("Signature-Input", signature_input), ("Signature", signature), ("Content-Digest", digest)]
+    with contextlib.suppress(SignatureError):
+        _VERIFIER.verify(Request("POST", URL, [*_JSON, *fields], b"{}"))
+        raise AssertionError("a signature that nobody made is accepted")
+    try:
+        members = parse_signature_input(signature_input)
+    except MalformedField:
+        return
+    for label, read in members.items():
+        again = parse_signature_input(f"{label}={read.text}")[label]
+        assert (again.text, again.coverage.texts) == (read.text, read.coverage.texts), "the base has another reading"
+
+
+def target(data: bytes) -> None:
+    """Canonicalize a URL, and read a request target."""
+    text = data.decode("utf-8", "surrogateescape")
+    explained = explain_url(text, ADCP_RECEIVED)
+    try:
+        canonical = canonicalize(text, received=True)
+    except MalformedURL:
+        assert explained.result is None, "only the fast path rejects the URL"
+    else:
+        assert explained.result == str(canonical), "the fast path and the rules disagree"
+        assert canonicalize(str(canonical), received=True) == canonical, "the canonical form is not canonical"
+    with contextlib.suppress(MalformedURL, UnresolvedOperation):
+        received = RequestTarget.parse(data)
+        assert received.is_path(unquote_to_bytes(received.path)), "a decoded path is not its own"
+        PathResolver().resolve(Request("GET", received.url(_ORIGIN)))
+
+
+def jwk_set(data: bytes) -> None:
+    """Read a JWK set that a peer serves."""
+    with contextlib.suppress(UnusableDocument):
+        for keys in parse_jwk_set(data).values():
+            for key in keys:
+                assert key.algorithm or key.misuse("ed25519", _PURPOSES), "a key without an algorithm can be used"
+                assert not key.algorithm or not _verifies(key), "a signature that nobody made is accepted"
+
+
+def _verifies(key) -> bool:
+    return key.verifies(bytes(64), b"base") or key.verifies(b"", b"base")
+
+
+def json_body(data: bytes) -> None:
+    """Read content as strict JSON, and ask each kind of policy about it."""
+    with contextlib.suppress(ValueError):
+        assert loads(data) == json.loads(data), "the strict reading is another one"
+    for policy in _POLICIES:
+        for url in (URL, _A2A_URL):
+            try:
+                operation = policy.resolver.resolve(Request("POST", url, _JSON, data))
+            except UnresolvedOperation as unresolved:
+                operation = unresolved
+            verdict = policy.decide(operation, "unsigned", fallback=False, prefix="request_")
+            assert verdict.outcome == "reject" or not policy.must_be_signed(operation), "a webhook gets in unsigned"
+
+
+def raw_request(data: bytes) -> None:
+    """Explain a recorded request."""
+    with contextlib.suppress(MalformedRequest):
+        explained = explain_request(parse_raw_request(data), profiles.ADCP_3_2, KEYS, now=NOW)
+        json.dumps(request_answer(explained)).encode("ascii")
+        assert all("\x1b" not in line.plain for line in request_text(explained)), "a terminal would be controlled"
+
+
+HARNESSES: Final[Mapping[str, Callable[[bytes], None]]] = {
+    harness.__name__: harness for harness in (signature_fields, target, jwk_set, json_body, raw_request)
+}
+
+
+def check_work(harness: Callable[[bytes], None], data: bytes) -> None:
+    """Run a harness, and check that the lines of Python that it runs grow no faster than its input."""
+    lines = lines_run(lambda: harness(data))
+    assert lines <= _LINES + _LINES_PER_OCTET * len(data), f"{lines} lines of Python for {len(data)} octets"

@@ -34,7 +34,7 @@ def test_content_of_unknown_length_is_signed_as_content():
     assert signed.covered == {"content-type", "content-digest"}
 
 
-def test_signature_fields_that_a_request_has_are_replaced():
+def test_existing_signature_fields_are_replaced():
     old = [("Signature", "x"), ("SIGNATURE-INPUT", ""), ("content-digest", "sha-256=:AAAA:"), ("X-Kept", "1")]
     signed = client().sign("GET", f"{ORIGIN}/", old, b"")
     assert signed.fields == (("X-Kept", "1"),)

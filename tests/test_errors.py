@@ -37,17 +37,17 @@ def evident(error: SignatureError, *, keyid: str = "k", base: str | None = None)
 @pytest.mark.parametrize(
     "error", [ConfigurationError, SigningError, MalformedURL, SignatureError, MalformedSignature, SignatureRejected]
 )
-def test_every_error_is_ours(error):
+def test_every_error_is_a_subclass_of_our_base_error(error):
     assert issubclass(error, UndersignedError)
 
 
 @pytest.mark.parametrize("error", [ConfigurationError, SigningError, MalformedURL])
-def test_an_error_about_an_argument_is_a_value_error(error):
+def test_error_about_an_argument_is_a_value_error(error):
     assert issubclass(error, ValueError)
 
 
 @pytest.mark.parametrize("reason", get_args(Reason))
-def test_each_reason_is_sorted_by_who_must_act(reason):
+def test_each_reason_belongs_to_the_party_that_must_act(reason):
     error = signature_error(reason, "request_", step=1, detail="why")
     expected = SignatureRejected
     if reason in UNAVAILABLE:
@@ -58,7 +58,7 @@ def test_each_reason_is_sorted_by_who_must_act(reason):
     assert error.code == f"request_{reason}"
 
 
-def test_a_signature_error_says_its_code_and_nothing_else():
+def test_str_of_a_signature_error_is_its_code():
     error = evident(SignatureError("code", step=10, detail="detail"), keyid="keyid", base="base")
     assert str(error) == "code"
     assert repr(error) == "SignatureError('code')"
@@ -69,16 +69,16 @@ def test_explain_shows_the_evidence_line_by_line():
     assert error.explain() == 'code at step 9a: detail\nkeyid: keyid\nsignature base:\n  "a": b\n  "c": d'
 
 
-def test_explain_shows_what_was_received_where_that_was_refused():
+def test_explain_shows_the_rejected_value():
     error = evident(SignatureError("code", step=10, detail="detail", received="Host a\r\nb"), keyid="k")
     assert error.explain() == "code at step 10: detail\nreceived: Host a\\r\\nb\nkeyid: k"
 
 
-def test_explain_leaves_out_what_is_not_known():
+def test_explain_leaves_out_unknown_values():
     assert SignatureError("code", detail="detail").explain() == "code at step 0: detail"
 
 
-def test_explain_lets_no_control_character_into_a_log():
+def test_explain_escapes_control_characters():
     error = evident(SignatureError("code"), keyid="a\r\x1b[31m\ud800\u202e", base="b\rc\x00\u2028d\nsecond")
     assert error.explain().split("\n") == [
         "code at step 0: ",
@@ -89,16 +89,16 @@ def test_explain_lets_no_control_character_into_a_log():
     ]
 
 
-def test_printable_leaves_printable_ascii_alone():
+def test_printable_returns_printable_ascii_unchanged():
     assert printable("plain text ~") == "plain text ~"
 
 
-def test_printable_cuts_and_says_how_long_the_text_was():
+def test_printable_truncates_and_gives_the_full_length():
     assert printable("x" * 20, limit=4) == "xxxx... (20 characters)"
 
 
 @pytest.mark.parametrize("revive", [copy.copy, copy.deepcopy, lambda error: pickle.loads(pickle.dumps(error))])  # noqa: S301 - our own bytes
-def test_an_error_survives_the_way_to_another_process(revive):
+def test_error_can_be_pickled(revive):
     url = revive(MalformedURL("no host", rule="authority"))
     assert (str(url), url.rule, url.code) == ("no host", "authority", "target_uri_malformed")
     source = revive(KeySourceError("signature_jwks_unavailable", "no answer", definite=True))
@@ -109,7 +109,7 @@ def test_an_error_survives_the_way_to_another_process(revive):
 
 
 @pytest.mark.parametrize("name", ["authorization", "proxy-authorization", "cookie", "x-api-key", "x-auth-token"])
-def test_explain_withholds_the_value_of_a_credential_that_was_covered(name):
+def test_explain_withholds_the_value_of_a_covered_credential(name):
     error = evident(SignatureError("code"), base=f'"@method": GET\n"{name}": s3cr3t\n"{name}";bs: s3cr3t')
     assert error.explain().split("\n")[3:] == [
         '  "@method": GET',
@@ -118,6 +118,6 @@ def test_explain_withholds_the_value_of_a_credential_that_was_covered(name):
     ]
 
 
-def test_explain_shows_the_parameters_whatever_they_are_called():
+def test_explain_shows_parameters_with_any_name():
     error = evident(SignatureError("code"), base='"@signature-params": ("cookie");keyid="token"')
     assert error.explain().endswith('\n  "@signature-params": ("cookie");keyid="token"')

@@ -87,7 +87,7 @@ def post(origin: str) -> dict[str, object]:
 
 
 @pytest.mark.usefixtures("keys")
-def test_the_fastapi_and_the_requests_snippet_speak_to_each_other():
+def test_request_of_the_requests_snippet_is_accepted_by_the_fastapi_snippet():
     holder = {}
 
     async def app(scope, receive, send):
@@ -102,7 +102,7 @@ def test_the_fastapi_and_the_requests_snippet_speak_to_each_other():
 
 
 @pytest.mark.usefixtures("keys")
-def test_the_flask_and_the_requests_snippet_speak_to_each_other():
+def test_request_of_the_requests_snippet_is_accepted_by_the_flask_snippet():
     holder = {}
 
     def app(environ, start_response):
@@ -116,7 +116,7 @@ def test_the_flask_and_the_requests_snippet_speak_to_each_other():
         assert post(origin) == {"buyer": "buyer-2026", "plan": "plan_001"}
 
 
-def test_the_literal_fields_are_the_ones_the_signer_makes():
+def test_literal_fields_equal_the_output_of_the_signer():
     shown = snippet("What is on the wire", "http")
     fields, _ = literal_request()
     for name, value in fields.items():
@@ -124,11 +124,11 @@ def test_the_literal_fields_are_the_ones_the_signer_makes():
     assert shown.endswith(BODY.decode())
 
 
-def test_the_literal_base_is_the_one_that_is_signed():
+def test_literal_base_equals_the_signed_base():
     assert snippet("What is on the wire", "text") == literal_request()[1]
 
 
-def test_the_literal_request_verifies():
+def test_literal_request_verifies():
     head, _, body = snippet("What is on the wire", "http").partition("\n\n")
     lines = head.split("\n")
     method, target, _ = lines[0].split()
@@ -142,12 +142,12 @@ def test_the_literal_request_verifies():
     assert verifier.verify(Request(method, f"{ORIGIN}{target}", fields, body)).keyid == "buyer-2026"
 
 
-def test_the_two_commands_are_the_first_thing_said():
+def test_readme_starts_with_two_commands():
     commands = re.findall(r"```sh\n(.*?)\n```", README.read_text())
     assert commands == ["pip install -e '.[demo]' && undersigned demo", "pip install -e '.[test]' && pytest"]
 
 
-def test_the_policy_page_shows_a_policy_that_judges():
+def test_policy_on_the_page_decides_as_described():
     page = (README.parent / "docs" / "policy.md").read_text()
     source = re.search(r"```python\n(.*?)\n```", page, re.DOTALL)
     assert source

@@ -31,28 +31,28 @@ async def twice() -> None:
     await asyncio.sleep(0)
 
 
-def test_content_that_is_there_needs_no_event_loop():
+def test_content_that_is_available_is_read_without_an_event_loop():
     reading = read_content(FIELDS, receiving(part(b"a", more=True), part(b"b")), None, cap=9, seconds=9)
     with pytest.raises(StopIteration) as done:
         reading.send(None)
     assert done.value.value.chunks == [b"a", b"b"]
 
 
-def test_content_that_comes_later_is_waited_for():
+def test_content_that_arrives_later_is_awaited():
     receive = receiving(part(b"a", more=True), part(b"", more=True), part(b"b"), before=twice)
     content = asyncio.run(read_content(FIELDS, receive, None, cap=9, seconds=9))
     assert content.chunks == [b"a", b"b"]
 
 
 @pytest.mark.parametrize("before", [None, twice])
-def test_a_client_that_goes_away_is_not_answered(before):
+def test_client_that_disconnects_is_not_answered(before):
     receive = receiving(part(b"a", more=True), {"type": "http.disconnect"}, before=before)
     with pytest.raises(Disconnected):
         asyncio.run(read_content(FIELDS, receive, None, cap=9, seconds=9))
 
 
 @pytest.mark.parametrize("given_up", [False, True])
-def test_who_is_cancelled_while_waiting_hears_of_it(given_up):
+def test_cancellation_while_waiting_for_content_is_raised(given_up):
     heard = []
 
     async def long() -> None:

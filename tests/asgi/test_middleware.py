@@ -104,7 +104,7 @@ def refused(response: bytes, code: str, status: int = 401) -> None:
         ("/%ff", "/\ufffd", "/%FF"),
     ],
 )
-def test_an_honest_target_verifies_and_the_application_sees_its_canonical_form(port, party, target, path, raw_path):
+def test_signed_target_is_accepted_and_the_application_gets_its_canonical_form(port, party, target, path, raw_path):
     answer = seen(exchange(port, party.raw("GET", target)))
     assert (answer["path"], answer["raw_path"]) == (path, raw_path)
     assert answer["query"] == target.partition("?")[2]
@@ -112,15 +112,15 @@ def test_an_honest_target_verifies_and_the_application_sees_its_canonical_form(p
 
 
 @pytest.mark.parametrize("host", ["Seller.Example.COM", "seller.example.com:443", "seller.example.com."])
-def test_an_authority_in_another_spelling_verifies(port, party, host):
+def test_authority_in_another_spelling_verifies(port, party, host):
     assert seen(exchange(port, party.raw("GET", "/p", host=host)))["scheme"] == "https"
 
 
-def test_a_body_reaches_the_application_as_it_was_signed(port, party):
+def test_body_reaches_the_application_as_it_was_signed(port, party):
     assert seen(exchange(port, party.raw("POST", "/p", JSON, BODY)))["body"] == BODY.decode()
 
 
-def test_a_chunked_body_reaches_the_application_as_it_was_signed(port, party):
+def test_chunked_body_reaches_the_application_as_it_was_signed(port, party):
     fields = [("Host", HOST), ("Transfer-Encoding", "chunked"), *party.fields("POST", f"{ORIGIN}/p", JSON, BODY)]
     chunks = b"5\r\n" + BODY[:5] + b"\r\n" + f"{len(BODY) - 5:x}".encode() + b"\r\n" + BODY[5:] + b"\r\n0\r\n\r\n"
     assert seen(exchange(port, raw_request("POST", "/p", fields) + chunks))["body"] == BODY.decode()
@@ -138,7 +138,7 @@ def test_a_chunked_body_reaches_the_application_as_it_was_signed(port, party):
         ({"body": b""}, "request_signature_digest_mismatch"),
     ],
 )
-def test_anything_changed_is_refused(port, party, echo, change, code):
+def test_request_is_rejected_when_any_signed_part_was_changed(port, party, echo, change, code):
     fields = party.fields("POST", f"{ORIGIN}/p", JSON, BODY)
     raw = raw_request(
         change.get("method", "POST"),
@@ -150,14 +150,14 @@ def test_anything_changed_is_refused(port, party, echo, change, code):
     assert echo.calls == []
 
 
-def test_a_replay_is_refused(port, party, echo):
+def test_replay_is_rejected(port, party, echo):
     raw = party.raw("POST", "/p", JSON, BODY)
     seen(exchange(port, raw))
     refused(exchange(port, raw), "request_signature_replayed")
     assert len(echo.calls) == 1
 
 
-def test_an_unsigned_request_is_refused(port, echo):
+def test_unsigned_request_is_rejected(port, echo):
     refused(exchange(port, raw_request("GET", "/p", [("Host", HOST)])), "request_signature_required")
     assert echo.calls == []
 
@@ -182,7 +182,7 @@ def test_an_unsigned_request_is_refused(port, echo):
         ("p", "/p"),
     ],
 )
-def test_a_target_nobody_signed_never_reaches_the_application(port, party, echo, target, signed_for):
+def test_unsigned_target_never_reaches_the_application(port, party, echo, target, signed_for):
     raw = party.raw("GET", target, url=f"{ORIGIN}{signed_for}")
     response = exchange(port, raw)
     # A server that strips an absolute-form target to its path shows a target that was signed.
@@ -208,7 +208,7 @@ def test_a_target_nobody_signed_never_reaches_the_application(port, party, echo,
         ["evil.example"],
     ],
 )
-def test_an_authority_that_is_not_one_of_ours_never_reaches_the_application(port, party, echo, hosts):
+def test_authority_of_no_configured_origin_never_reaches_the_application(port, party, echo, hosts):
     fields = [*[("Host", host) for host in hosts], *party.fields("GET", f"{ORIGIN}/p")]
     response = exchange(port, raw_request("GET", "/p", fields))
     assert b" 401 " in response or b" 400 " in response
@@ -232,7 +232,7 @@ def test_forwarding_fields_change_nothing(port, party, forwarded):
     assert answer["scheme"] == "https"
 
 
-def test_a_refused_upload_of_100_mb_transfers_no_body(port, party, echo):
+def test_rejected_upload_of_100_mb_is_answered_without_reading_its_body(port, party, echo):
     fields = party.fields("POST", f"{ORIGIN}/p", JSON, BODY)
     head = raw_request(
         "POST",
@@ -247,7 +247,7 @@ def test_a_refused_upload_of_100_mb_transfers_no_body(port, party, echo):
     assert echo.calls == []
 
 
-def test_an_accepted_upload_is_asked_for_only_after_the_signature_holds(port, party):
+def test_upload_is_read_only_after_its_signature_is_verified(port, party):
     fields = party.fields("POST", f"{ORIGIN}/p", JSON, BODY)
     head = raw_request(
         "POST", "/p", [("Host", HOST), ("Content-Length", str(len(BODY))), ("Expect", "100-continue"), *fields]
@@ -260,7 +260,7 @@ def test_an_accepted_upload_is_asked_for_only_after_the_signature_holds(port, pa
 
 
 @pytest.mark.parametrize("http", SERVERS)
-def test_a_body_over_the_cap_is_answered_413(party, echo, http):
+def test_body_over_the_limit_is_answered_413(party, echo, http):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], max_body=10)
     with uvicorn_server(app, http=http) as port:
         refused(exchange(port, party.raw("POST", "/p", JSON, BODY)), "content_too_large", 413)
@@ -271,7 +271,7 @@ def test_a_body_over_the_cap_is_answered_413(party, echo, http):
 
 
 @pytest.mark.parametrize("http", SERVERS)
-def test_more_header_fields_than_are_read_are_answered_431(party, echo, http):
+def test_too_many_header_fields_are_answered_431(party, echo, http):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], mode="optional")
     with uvicorn_server(app, http=http) as port:
         for read, too_many in party.around_the_most_fields():
@@ -280,7 +280,7 @@ def test_more_header_fields_than_are_read_are_answered_431(party, echo, http):
     assert len(echo.calls) == 2
 
 
-def test_a_body_too_slow_is_answered_408(party, echo):
+def test_slow_body_is_answered_408(party, echo):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], body_timeout=0.05)
     with uvicorn_server(app) as port:
         raw = party.raw("POST", "/p", JSON, BODY)
@@ -288,7 +288,7 @@ def test_a_body_too_slow_is_answered_408(party, echo):
     assert echo.calls == []
 
 
-def test_a_body_that_ends_early_never_reaches_the_application(port, party, echo):
+def test_body_that_ends_early_never_reaches_the_application(port, party, echo):
     raw = party.raw("POST", "/p", JSON, BODY)
     assert b" 200 " not in exchange(port, raw[:-4], shut=True)
     assert echo.calls == []
@@ -300,7 +300,7 @@ def chunked_with_trailers(party):
     return raw_request("POST", "/p", fields) + content, b"0\r\nX-User: admin\r\nContent-Type: text/evil\r\n\r\n"
 
 
-def test_trailers_that_come_later_never_become_fields(port, party):
+def test_trailer_never_becomes_a_header_field(port, party):
     request, trailers = chunked_with_trailers(party)
     with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
         connection.sendall(request)
@@ -311,7 +311,7 @@ def test_trailers_that_come_later_never_become_fields(port, party):
     assert [value for name, value in answer["headers"] if name == "content-type"] == ["application/json"]
 
 
-def test_trailers_that_a_server_merges_before_entry_cannot_change_a_covered_field(party, echo):
+def test_trailer_that_a_server_merges_cannot_change_a_covered_field(party, echo):
     request, trailers = chunked_with_trailers(party)
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
     with uvicorn_server(app, http="httptools") as port:
@@ -319,14 +319,14 @@ def test_trailers_that_a_server_merges_before_entry_cannot_change_a_covered_fiel
     assert echo.calls == []
 
 
-def test_a_field_name_with_an_underscore_is_no_signature_field(port, party, echo):
+def test_field_name_with_an_underscore_is_not_a_signature_field(port, party, echo):
     signed = party.fields("GET", f"{ORIGIN}/p")
     aliased = [(name.replace("-", "_"), value) for name, value in signed]
     refused(exchange(port, raw_request("GET", "/p", [("Host", HOST), *aliased])), "request_signature_header_malformed")
     assert echo.calls == []
 
 
-def test_a_service_of_several_origins_takes_the_scheme_of_the_one_named(party, echo):
+def test_scheme_is_the_scheme_of_the_origin_that_host_names(party, echo):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN, "http://localhost:8000"])
     with uvicorn_server(app) as port:
         raw = party.raw("GET", "/p", host="localhost:8000", url="http://localhost:8000/p")
@@ -337,14 +337,14 @@ def test_a_service_of_several_origins_takes_the_scheme_of_the_one_named(party, e
         )
 
 
-def test_an_ipv6_authority_verifies(party, echo):
+def test_ipv6_authority_verifies(party, echo):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=["https://[2001:db8::1]:8443"])
     with uvicorn_server(app) as port:
         raw = party.raw("GET", "/p", host="[2001:DB8::1]:8443", url="https://[2001:db8::1]:8443/p")
         assert seen(exchange(port, raw))["target_uri"] == "https://[2001:db8::1]:8443/p"
 
 
-def test_a_prefix_the_proxy_strips_is_part_of_what_is_signed_and_not_of_what_is_routed(party, echo):
+def test_stripped_prefix_is_signed_and_not_routed(party, echo):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[f"{ORIGIN}/api"])
     with uvicorn_server(app) as port:
         answer = seen(exchange(port, party.raw("GET", "/x/./y", url=f"{ORIGIN}/api/x/./y")))
@@ -352,7 +352,7 @@ def test_a_prefix_the_proxy_strips_is_part_of_what_is_signed_and_not_of_what_is_
         refused(exchange(port, party.raw("GET", "/../x", url=f"{ORIGIN}/x")), "request_target_uri_malformed")
 
 
-def test_the_root_path_that_uvicorn_adds_is_cut_off_where_the_operator_says_so(party, echo):
+def test_root_path_that_uvicorn_adds_is_removed_when_the_option_is_set(party, echo):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], server_adds_root_path=True)
     with uvicorn_server(app, root_path="/api") as port:
         answer = seen(exchange(port, party.raw("GET", "/a%2Fb/./c")))
@@ -360,7 +360,7 @@ def test_the_root_path_that_uvicorn_adds_is_cut_off_where_the_operator_says_so(p
         assert answer["target_uri"] == f"{ORIGIN}/a%2Fb/c"
 
 
-def test_an_optional_signature_may_be_absent_but_not_wrong(party, echo):
+def test_optional_signature_may_be_absent_but_not_invalid(party, echo):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], mode="optional")
     with uvicorn_server(app) as port:
         assert seen(exchange(port, raw_request("GET", "/p|q", [("Host", "any")])))["keyid"] is None
@@ -368,7 +368,7 @@ def test_an_optional_signature_may_be_absent_but_not_wrong(party, echo):
         refused(exchange(port, party.raw("GET", "/q", url=f"{ORIGIN}/p")), "request_signature_invalid")
 
 
-def test_an_observing_mode_logs_what_required_would_refuse(party, echo, caplog):
+def test_observe_mode_logs_what_required_mode_would_reject(party, echo, caplog):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], mode=lambda _scope: "observe")
     with uvicorn_server(app) as port, caplog.at_level(logging.WARNING, "undersigned"):
         assert seen(exchange(port, raw_request("GET", "/p", [("Host", HOST)])))["keyid"] is None
@@ -376,7 +376,7 @@ def test_an_observing_mode_logs_what_required_would_refuse(party, echo, caplog):
     assert "unsigned request accepted" in caplog.text
 
 
-def test_the_log_tells_the_operator_the_step_and_the_caller_nothing(party, echo, caplog):
+def test_rejection_is_logged_with_its_step_and_answered_with_its_code_only(party, echo, caplog):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
     with uvicorn_server(app) as port, caplog.at_level(logging.INFO, "undersigned"):
         refused(exchange(port, party.raw("GET", "/q", url=f"{ORIGIN}/p")), "request_signature_invalid")
@@ -398,7 +398,7 @@ class Blocking:
         return self.inner.find(keyid)
 
 
-def test_blocking_sources_are_asked_off_the_event_loop(party, echo):
+def test_blocking_sources_run_in_a_thread(party, echo):
     keys = Blocking(KeySet.from_jwks(party.jwks))
     app = SignatureMiddleware(echo, verifier=party.verifier(keys=keys), origins=[ORIGIN])
     loop_thread = []
@@ -413,7 +413,7 @@ def test_blocking_sources_are_asked_off_the_event_loop(party, echo):
     assert not keys.threads & set(loop_thread)
 
 
-def test_an_async_verifier_is_awaited(party, echo):
+def test_async_verifier_is_awaited(party, echo):
     class Slow:
         async def find(self, keyid):
             await asyncio.sleep(0)
@@ -425,7 +425,7 @@ def test_an_async_verifier_is_awaited(party, echo):
         assert seen(exchange(port, party.raw("POST", "/p", JSON, BODY)))["keyid"] == "buyer-2026"
 
 
-def test_a_key_source_that_is_down_is_answered_503_and_logged_with_its_cause(party, echo, caplog):
+def test_key_source_that_is_down_is_answered_503_and_logged_with_its_cause(party, echo, caplog):
     class Down:
         blocking = False
 
@@ -470,7 +470,7 @@ def http_scope(party, *, method="GET", path="/p", raw_path=None, headers=None, b
     }
 
 
-def test_lifespan_passes(party):
+def test_lifespan_events_are_forwarded(party):
     seen_types = []
 
     async def app(scope, _receive, _send):
@@ -480,13 +480,13 @@ def test_lifespan_passes(party):
     assert seen_types == ["lifespan"]
 
 
-def test_a_scope_of_an_unknown_type_is_refused(party, echo):
+def test_scope_of_an_unknown_type_is_rejected(party, echo):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
     with pytest.raises(ConfigurationError, match="telegram"):
         run(app, {"type": "telegram"})
 
 
-def test_the_application_gets_a_scope_of_its_own(party, echo):
+def test_application_gets_its_own_scope(party, echo):
     held = {}
 
     async def app(scope, receive, send):
@@ -505,7 +505,7 @@ def test_the_application_gets_a_scope_of_its_own(party, echo):
     assert "signature" not in scope["state"]
 
 
-def test_content_that_follows_a_request_signed_without_any_never_reaches_the_application(party, echo):
+def test_content_never_reaches_the_application_when_it_was_signed_without_any(party, echo):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], http2_server="hypercorn")
     scope = http_scope(party, http_version="2")
     messages = [{"type": "http.request", "body": b"", "more_body": True}, {"type": "http.request", "body": b"evil"}]
@@ -513,7 +513,7 @@ def test_content_that_follows_a_request_signed_without_any_never_reaches_the_app
     assert echo.calls == [{"type": "disconnected"}]
 
 
-def test_chunks_are_replayed_as_they_came_and_then_the_server_speaks(party):
+def test_chunks_are_replayed_in_order_before_messages_of_the_server(party):
     received = []
 
     async def app(_scope, receive, _send):
@@ -534,7 +534,7 @@ def test_chunks_are_replayed_as_they_came_and_then_the_server_speaks(party):
     ]
 
 
-def test_an_empty_body_whose_digest_is_covered_is_replayed_as_empty(party, echo):
+def test_empty_body_with_a_covered_digest_is_replayed_as_empty(party, echo):
     profile = replace(profiles.ADCP_3_2, required=("@method", "@target-uri", "@authority", "content-digest"))
     signer = Signer(party.key, profile=profile)
     scope = http_scope(party)
@@ -545,7 +545,7 @@ def test_an_empty_body_whose_digest_is_covered_is_replayed_as_empty(party, echo)
     assert echo.calls[0]["body"] == ""
 
 
-def test_a_client_that_goes_away_is_not_answered(party, echo):
+def test_client_that_disconnects_is_not_answered(party, echo):
     scope = http_scope(party, method="POST", headers=JSON, body=BODY)
     scope["headers"].append((b"content-length", str(len(BODY)).encode()))
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
@@ -559,14 +559,14 @@ def handshake(party, **others):
     return scope
 
 
-def test_a_websocket_handshake_is_verified_like_a_request(party, echo):
+def test_websocket_handshake_is_verified_like_a_request(party, echo):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
     sent = run(app, handshake(party), [{"type": "websocket.connect"}])
     assert [message["type"] for message in sent] == ["websocket.accept", "websocket.send", "websocket.close"]
     assert echo.calls[0]["scheme"] == "wss"
 
 
-def test_a_handshake_whose_signature_covers_a_digest_has_no_content_to_be_read(party, echo):
+def test_handshake_with_a_covered_digest_is_rejected_as_it_has_no_content(party, echo):
     profile = replace(profiles.ADCP_3_2, required=("@method", "@target-uri", "@authority", "content-digest"))
     signed = Signer(party.key, profile=profile).sign(Request("GET", f"{ORIGIN}/p"))
     scope = handshake(party)
@@ -576,7 +576,7 @@ def test_a_handshake_whose_signature_covers_a_digest_has_no_content_to_be_read(p
     assert [message["type"] for message in sent] == ["websocket.accept", "websocket.send", "websocket.close"]
 
 
-def test_a_websocket_over_plain_http_keeps_its_plain_scheme(party, echo):
+def test_websocket_over_plain_http_has_the_scheme_ws(party, echo):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=["http://seller.example.com"])
     scope = handshake(party)
     signed = party.fields("GET", "http://seller.example.com/p")
@@ -585,7 +585,7 @@ def test_a_websocket_over_plain_http_keeps_its_plain_scheme(party, echo):
     assert echo.calls[0]["scheme"] == "ws"
 
 
-def test_a_refused_handshake_is_closed_or_answered_where_the_server_can(party, echo):
+def test_rejected_handshake_is_closed_or_answered_when_the_server_can(party, echo):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
     scope = handshake(party, path="/p")
     scope["path"], scope["raw_path"] = "/q", b"/q"
@@ -599,7 +599,7 @@ def test_a_refused_handshake_is_closed_or_answered_where_the_server_can(party, e
     assert echo.calls == []
 
 
-def test_an_unsigned_handshake_is_refused(party, echo):
+def test_unsigned_handshake_is_rejected(party, echo):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
     scope = handshake(party)
     scope["headers"] = [(b"host", HOST.encode())]
@@ -608,7 +608,7 @@ def test_an_unsigned_handshake_is_refused(party, echo):
 
 
 @pytest.mark.parametrize(("root_path", "status"), [("/a", 503), ("", 200)])
-def test_a_daphne_root_path_field_is_rejected_if_the_server_gives_a_root_path(party, echo, root_path, status):
+def test_daphne_root_path_field_is_rejected_if_the_server_gives_a_root_path(party, echo, root_path, status):
     # A layer between daphne and the middleware hides daphne, which takes the root path from the field.
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
     scope = http_scope(party, root_path=root_path)
@@ -617,19 +617,19 @@ def test_a_daphne_root_path_field_is_rejected_if_the_server_gives_a_root_path(pa
 
 
 @pytest.mark.parametrize("version", ["2", "3"])
-def test_http2_is_refused_unless_the_operator_names_a_server_that_compares_authorities(party, echo, version):
+def test_http2_is_rejected_unless_a_server_that_compares_authorities_is_named(party, echo, version):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
     assert run(app, http_scope(party, http_version=version))[0]["status"] == 503
     assert echo.calls == []
 
 
 @pytest.mark.parametrize("version", ["1", "1.0"])
-def test_a_request_over_http_1_0_is_accepted(party, echo, version):
+def test_request_over_http_1_0_is_accepted(party, echo, version):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
     assert run(app, http_scope(party, http_version=version), [{"type": "http.request"}])[0]["status"] == 200
 
 
-def test_a_server_that_hides_what_was_signed_is_logged_as_an_error_once(party, echo, caplog):
+def test_server_that_hides_the_signed_target_is_logged_once_as_an_error(party, echo, caplog):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
     with caplog.at_level(logging.INFO, "undersigned"):
         for version in ("2", "2", "3", "2", "2.0", "0.9"):
@@ -637,12 +637,12 @@ def test_a_server_that_hides_what_was_signed_is_logged_as_an_error_once(party, e
     assert [record.levelname for record in caplog.records] == ["ERROR", "INFO", "ERROR", "INFO", "INFO", "INFO"]
 
 
-def test_http3_is_refused_even_of_a_server_that_compares_over_http2(party, echo):
+def test_http3_is_rejected_even_when_an_http2_server_is_named(party, echo):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], http2_server="hypercorn")
     assert run(app, http_scope(party, http_version="3"))[0]["status"] == 503
 
 
-def test_http2_of_a_named_server_is_accepted_with_equal_authorities_only(party, echo):
+def test_http2_of_a_named_server_is_accepted_only_with_equal_authorities(party, echo):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], http2_server="daphne")
     both = http_scope(party, http_version="2")
     both["headers"].append((b"host", HOST.encode()))
@@ -673,19 +673,19 @@ def test_http2_of_a_named_server_is_accepted_with_equal_authorities_only(party, 
         ({"verifier": None}, "verifier"),
     ],
 )
-def test_a_wrong_option_is_refused_at_construction_by_name(party, echo, options, named):
+def test_wrong_option_is_rejected_by_name_at_construction(party, echo, options, named):
     given = {"verifier": party.verifier(), "origins": [ORIGIN], **options}
     with pytest.raises(ConfigurationError, match=named):
         SignatureMiddleware(echo, **given)
 
 
-def test_a_mode_function_that_returns_no_mode_is_a_configuration_error(party, echo):
+def test_mode_function_that_returns_no_mode_is_a_configuration_error(party, echo):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], mode=lambda _scope: "lax")
     with pytest.raises(ConfigurationError, match="mode"):
         run(app, {"type": "http", "headers": [], "path": "/"})
 
 
-def test_a_rejected_head_is_answered_without_content(party, echo):
+def test_rejected_head_is_answered_without_content(party, echo):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
     answers = {method: run(app, {"type": "http", "method": method, "headers": []}) for method in ("GET", "HEAD")}
     assert [json.loads(sent[1]["body"] or b"{}") for sent in answers.values()] == [
@@ -702,7 +702,7 @@ class BlockingStore(MemoryReplayStore):
 @pytest.mark.parametrize(
     ("method", "store"), [("POST", MemoryReplayStore()), ("GET", BlockingStore())], ids=["a body", "a thread"]
 )
-def test_without_an_event_loop_of_asyncio_nothing_is_begun_that_has_to_wait(party, echo, caplog, method, store):
+def test_request_that_must_wait_fails_without_an_asyncio_event_loop(party, echo, caplog, method, store):
     body, asked = (BODY, JSON) if method == "POST" else (b"", [])
     verifier = party.verifier(replay=store)
     app = SignatureMiddleware(echo, verifier=verifier, origins=[ORIGIN])

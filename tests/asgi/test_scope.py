@@ -32,7 +32,7 @@ def target(given, *, added: bool = False):
         (b"/%ff", "/%ff", ""),
     ],
 )
-def test_a_path_that_decodes_from_the_raw_one_is_the_same_target(raw_path, path, root_path):
+def test_decoded_path_is_accepted_when_it_matches_the_raw_path(raw_path, path, root_path):
     assert target(scope(raw_path, path, root_path=root_path)).path == raw_path.decode()
 
 
@@ -40,25 +40,25 @@ def test_a_path_that_decodes_from_the_raw_one_is_the_same_target(raw_path, path,
     ("raw_path", "path"),
     [(b"/a", "/b"), (b"/a%2Fb", "/c"), (b"/a", "/sub/a"), (b"/a", "/a\ud800"), (b"/a", "/é")],
 )
-def test_a_path_that_is_another_target_is_refused(raw_path, path):
+def test_decoded_path_is_rejected_when_it_differs_from_the_raw_path(raw_path, path):
     with pytest.raises(MalformedURL, match="rewrites one"):
         target(scope(raw_path, path))
 
 
 @pytest.mark.parametrize("raw_path", [None, b"", "/p"])
-def test_a_server_without_a_raw_path_is_named_as_unsupported(raw_path):
+def test_server_without_a_raw_path_is_reported_as_unsupported(raw_path):
     with pytest.raises(VerificationUnavailable) as caught:
         target({**scope(b"", "/p"), "raw_path": raw_path})
     assert "raw_path" in caught.value.detail
 
 
-def test_a_root_path_the_server_does_not_add_is_named_as_misconfigured():
+def test_root_path_that_the_server_does_not_add_is_reported_as_misconfigured():
     with pytest.raises(VerificationUnavailable) as caught:
         target(scope(b"/p", "/p", root_path="/api"), added=True)
     assert "server_adds_root_path" in caught.value.detail
 
 
-def test_a_root_path_the_server_adds_is_cut_off_once():
+def test_root_path_that_the_server_adds_is_removed_once():
     assert target(scope(b"/api/api/p", "/api/api/p", root_path="/api"), added=True).path == "/api/p"
 
 
@@ -67,35 +67,35 @@ def rewritten(given, canonical: str, origin: Origin = OWN):
     return verified_scope(given, [], target=target, origin=origin, server_adds_root_path=False)
 
 
-def test_an_undecoded_path_becomes_the_decoded_one():
+def test_undecoded_path_is_replaced_by_the_decoded_one():
     assert rewritten(scope(b"/a%2Fb", "/a%2Fb"), "/a%2Fb")["path"] == "/a/b"
 
 
-def test_a_mount_that_strips_its_prefix_from_the_path_keeps_doing_so():
+def test_mount_that_strips_its_prefix_gets_the_canonical_path_without_it():
     new = rewritten(scope(b"/sub/./a", "/./a", root_path="/sub"), "/sub/./a")
     assert (new["path"], new["raw_path"]) == ("/a", b"/sub/a")
 
 
-def test_a_mount_that_keeps_its_prefix_in_the_path_keeps_doing_so():
+def test_mount_that_keeps_its_prefix_gets_the_canonical_path_with_it():
     new = rewritten(scope(b"/sub/./a", "/sub/./a", root_path="/sub"), "/sub/./a")
     assert (new["path"], new["raw_path"]) == ("/sub/a", b"/sub/a")
 
 
-def test_a_root_path_that_is_not_in_the_path_changes_nothing():
+def test_root_path_that_is_not_in_the_path_changes_nothing():
     assert rewritten(scope(b"/./a", "/./a", root_path="/api"), "/./a")["path"] == "/a"
 
 
-def test_a_canonical_path_outside_the_mount_is_refused():
+def test_canonical_path_outside_the_mount_is_rejected():
     with pytest.raises(MalformedURL, match="outside the mount"):
         rewritten(scope(b"/sub/../admin", "/sub/../admin", root_path="/sub"), "/sub/../admin")
 
 
-def test_a_canonical_path_outside_the_prefix_is_refused():
+def test_canonical_path_outside_the_prefix_is_rejected():
     with pytest.raises(MalformedURL, match="outside the origin's prefix"):
         rewritten(scope(b"/../x", "/../x"), "/x", Origin("https", "seller.example.com", "/api"))
 
 
-def test_a_scope_without_a_scheme_gets_none():
+def test_scope_without_a_scheme_stays_without_one():
     assert "scheme" not in rewritten(scope(b"/a", "/a"), "/a")
 
 
@@ -107,10 +107,10 @@ class Cycle:
 Cycle.__module__ = "hypercorn.protocol.http_stream"
 
 
-def test_a_servers_own_callables_tell_its_name():
+def test_server_name_comes_from_its_own_callables():
     assert detected_server(Cycle().call, None) == "hypercorn"
     assert detected_server(None, functools.partial(Cycle().call)) == "hypercorn"
 
 
-def test_a_layer_between_hides_the_server():
+def test_server_name_is_unknown_when_a_layer_wraps_its_callables():
     assert detected_server(lambda: None, print) is None

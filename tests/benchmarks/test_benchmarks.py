@@ -12,7 +12,7 @@ from tests.benchmarks.row import Row, table
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-def test_a_benchmark_runs_and_its_rows_are_well_formed(name, capsys):
+def test_benchmark_runs_and_its_rows_are_well_formed(name, capsys):
     assert main([name, "--quick", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert rows
@@ -24,13 +24,13 @@ def test_a_benchmark_runs_and_its_rows_are_well_formed(name, capsys):
     assert len({(row["name"], row["floor"]) for row in rows}) == len(rows)
 
 
-def test_an_unknown_benchmark_is_refused(capsys):
+def test_unknown_benchmark_is_rejected(capsys):
     with pytest.raises(SystemExit):
         main(["nothing"])
     assert "no benchmark nothing" in capsys.readouterr().err
 
 
-def test_a_table_says_which_row_is_over():
+def test_table_says_which_row_is_over():
     held, over = Row("a", "b", 1.0, 1.0), Row("c", "d", 1.2, 1.0)
     lines = table([held, over, Row("e", "", 12.0, None, "us")]).splitlines()
     assert lines[1].endswith("ok")

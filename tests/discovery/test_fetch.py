@@ -313,7 +313,7 @@ class TestRedirects:
     @pytest.mark.parametrize(
         "location", ["http://keys.example.com/", "//evil.example.net/", "https://[x/", "https://u@a/"]
     )
-    def test_fetch_checks_where_a_redirect_goes(self, redirected, server, location):
+    def test_fetch_checks_when_a_redirect_goes(self, redirected, server, location):
         server.answers["/a"] = redirect(location)
         with pytest.raises(UntrustedURL):
             redirected()

@@ -63,7 +63,7 @@ def test_new_key_with_the_name_of_another_signers_key_is_found_at_a_second_look(
     assert owners(world.find_all(pair, lookup())) == ["a.example.com", "b.example.com"]
 
 
-def test_second_look_finds_nothing_where_nothing_is(world, pair):
+def test_second_look_finds_nothing_when_there_is_no_key(world, pair):
     assert world.find_all(pair, lookup(again=True)) != ()
     assert world.find_all(pair, lookup(again=True)) == ()
 

@@ -155,7 +155,7 @@ def test_source_does_not_send_back_what_no_validator_looks_like(find, server, cl
     assert b"If-None-Match" not in server.requests[1]
 
 
-def test_source_reads_a_larger_set_when_told_to(world, server):
+def test_source_reads_a_larger_set_when_the_option_allows_it(world, server):
     server.answers["/jwks.json"] = response({"keys": [PUBLIC], "more": "x" * 70_000})
     source = world.jwks(server.url(), network=server.network(), max_bytes=131_072)
     assert world.find(source, "buyer-ed25519") is not None
@@ -254,7 +254,7 @@ class TestThreads:
         source.find(lookup())
         assert server.asked() <= asked + 1
 
-    def test_source_that_was_refused_at_its_start_fetches_again_in_the_background(self, server):
+    def test_source_that_failed_at_its_start_fetches_again_in_the_background(self, server):
         freshness = Freshness(interval=1)
         with RemoteJWKS(server.url(), network=server.network(), freshness=freshness) as source:
             server.wait_for(1)
@@ -303,7 +303,7 @@ class TestTasks:
         assert all(asyncio.run(ask()))
         assert server.asked() == 1
 
-    def test_fetch_goes_on_when_one_of_the_tasks_that_wait_is_cancelled(self, server):
+    def test_fetch_continues_when_one_of_the_waiting_tasks_is_cancelled(self, server):
         server.answers["/jwks.json"] = ONE
         server.hold.clear()
 
@@ -355,7 +355,7 @@ class TestTasks:
 
         asyncio.run(run())
 
-    def test_stopping_ends_a_fetch_in_flight_and_tells_who_waits(self, server):
+    def test_stopping_ends_a_fetch_in_flight_and_wakes_its_waiters(self, server):
         server.hold.clear()
 
         async def run():

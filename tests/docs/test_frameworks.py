@@ -129,7 +129,7 @@ def test_every_snippet_is_run_and_has_at_most_eight_lines():
 
 
 @pytest.mark.parametrize("title", ROWS)
-def test_the_snippet_serves_signed_requests_and_rejects_unsigned_ones(title, agreement):
+def test_snippet_serves_signed_requests_and_rejects_unsigned_ones(title, agreement):
     example, serve, before = ROWS[title]
     with serve(run(title, example, agreement, before=before)) as port:
         answer = ask(port, agreement.raw("POST", "/plans/gold", BODY))
@@ -137,15 +137,15 @@ def test_the_snippet_serves_signed_requests_and_rejects_unsigned_ones(title, agr
         assert_refused(ask(port, raw_request("POST", "/plans/gold", JSON, BODY)), "request_signature_required")
 
 
-def test_the_snippet_for_tests_passes_with_the_plugin(agreement):
+def test_snippet_for_tests_passes_with_the_plugin(agreement):
     pair = KeyPair.generate("ed25519", keyid="test-key")
     clients = SignedClients(pair, origin=ORIGINS[0])
     names = run("FastAPI", "fastapi", Agreement(agreement.signer, agreement.stranger, dict(pair.public)))
     exec(SNIPPETS["Tests of your own"], names)  # noqa: S102 - the page's own words
-    names["test_a_signed_order_is_accepted"](clients)
+    names["test_signed_order_is_accepted"](clients)
 
 
-def test_the_rest_framework_snippet_knows_its_caller(agreement):
+def test_rest_framework_snippet_identifies_its_caller(agreement):
     names: dict = {"verifier": agreement.verifier()}
     exec(REST_IMPORTS + SNIPPETS["Django REST framework"], names)  # noqa: S102 - the page's own words
     with django_app(names) as port:

@@ -28,7 +28,7 @@ def test_every_link_leads_to_a_file(page):
     assert [link for link in linked if not (page.parent / link).exists() and not link.startswith("src/")] == []
 
 
-def test_the_architecture_names_every_package():
+def test_architecture_names_every_package():
     page = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
     held = {path.name.removesuffix(".py") for path in PACKAGE.iterdir() if not path.name.startswith(("_", "py."))}
     named = set(re.findall(r"`([a-z]+)`", re.search(r"## The house\n(.*?)\n## ", page, re.DOTALL)[1]))
@@ -43,7 +43,7 @@ def named_now() -> list[str]:
 
 
 @pytest.mark.parametrize("name", named_now())
-def test_a_name_that_the_changelog_gives_is_there(name):
+def test_every_name_in_the_changelog_exists(name):
     assert pkgutil.resolve_name(name) is not None
 
 
@@ -57,13 +57,13 @@ def bounds() -> dict[str, tuple[str, str]]:
     }
 
 
-def test_the_security_page_has_every_bound_with_its_value_and_reason():
+def test_security_page_has_every_bound_with_its_value_and_reason():
     told = {name: (value, reason) for name, value, reason in BOUND.findall((ROOT / "SECURITY.md").read_text("utf-8"))}
     assert told.pop("Caps.per_key")[0] == f"{profiles.ADCP_3_2.caps.per_key:,}"
     assert told == bounds()
 
 
-def test_no_module_keeps_a_bound_of_its_own():
+def test_every_bound_is_defined_in_limits():
     # What an operator or a caller chooses, and what is a matter of speed, is bounded in its own module.
     others = {"cli", "doctor", "explain", "normalization", "url"}
     kept = {

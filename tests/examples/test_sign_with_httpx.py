@@ -24,7 +24,7 @@ def run(seller, key):
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603 - ours
 
 
-def test_the_example_sends_orders_that_are_accepted(key):
+def test_example_sends_orders_that_are_accepted(key):
     key.write_text(json.dumps(PRIVATE))
     with selling() as seller:
         done = run(seller, key)
@@ -33,7 +33,7 @@ def test_the_example_sends_orders_that_are_accepted(key):
     assert [arrival.keyid for arrival in seller.arrivals] == [KEYID, KEYID]
 
 
-def test_the_example_says_that_an_order_is_refused(key):
+def test_example_reports_a_rejected_order(key):
     key.write_text(json.dumps(OTHER_PRIVATE))
     with selling() as seller:
         done = run(seller, key)

@@ -71,19 +71,19 @@ def signed(agreement: Agreement, port: int, *, sent_body: bytes = BODY) -> bytes
     return raw_request("POST", "/plans/gold", fields, sent_body, host=f"127.0.0.1:{port}")
 
 
-def test_the_example_answers_a_signed_request_with_the_caller_once(port, agreement):
+def test_example_answers_a_signed_request_with_the_caller_once(port, agreement):
     raw = signed(agreement, port)
     expected = {"plan": "gold", "caller": KEYID, "signed": f"http://127.0.0.1:{port}/plans/gold"}
     assert ask(port, raw).json == expected
     assert_refused(ask(port, raw), "request_signature_replayed")
 
 
-def test_the_example_refuses_an_unsigned_and_a_changed_request(port, agreement):
+def test_example_rejects_an_unsigned_and_a_changed_request(port, agreement):
     unsigned = raw_request("POST", "/plans/gold", JSON, BODY, host=f"127.0.0.1:{port}")
     assert_refused(ask(port, unsigned), "request_signature_required")
     changed = signed(agreement, port, sent_body=BODY.replace(b"1", b"2"))
     assert_refused(ask(port, changed), "request_signature_digest_mismatch")
 
 
-def test_the_example_has_a_page_for_everybody(port):
+def test_example_has_a_page_without_a_signature(port):
     assert ask(port, raw_request("GET", "/", host=f"127.0.0.1:{port}")).json == {"service": "plans"}

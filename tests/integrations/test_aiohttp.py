@@ -116,7 +116,7 @@ def port(agreement):
 
 
 @pytest.mark.parametrize("path", ["/view", "/stream", "/class"])
-def test_a_signed_request_reaches_the_handler_once_and_an_unsigned_one_does_not(port, path, agreement):
+def test_signed_request_reaches_the_handler_once_and_an_unsigned_one_does_not(port, path, agreement):
     raw = agreement.raw("POST", f"{path}/a%2Fb?plan=1", BODY)
     seen = {"target_uri": f"{ORIGIN}{path}/a%2Fb?plan=1", "path": f"{path}/a/b", "raw": f"{path}/a%2Fb?plan=1"}
     response = ask(port, raw)
@@ -126,26 +126,26 @@ def test_a_signed_request_reaches_the_handler_once_and_an_unsigned_one_does_not(
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
-def test_a_request_changed_after_signing_is_rejected_with_its_code(port, change, agreement):
+def test_request_changed_after_signing_is_rejected_with_its_code(port, change, agreement):
     assert_refused(ask(port, change.raw(agreement, "/view")), change.code)
 
 
-def test_a_handler_without_requirement_is_open_and_knows_whether_the_request_is_signed(port, agreement):
+def test_handler_without_requirement_is_open_and_knows_whether_the_request_is_signed(port, agreement):
     assert ask(port, raw_request("POST", "/public", body=b"x" * 100_000)).json == {"signed": False, "body": 100_000}
     assert ask(port, agreement.raw("POST", "/public", BODY)).json == {"signed": True, "body": len(BODY)}
     assert ask(port, agreement.raw("GET", "/public")).json == {"signed": True, "body": 0}
 
 
-def test_a_path_that_was_routed_by_another_spelling_than_the_canonical_one_is_rejected(port, agreement):
+def test_path_is_rejected_when_it_was_routed_in_another_spelling(port, agreement):
     assert ask(port, agreement.raw("GET", "/a/%7Eb")).status == 200
     assert_refused(ask(port, agreement.raw("GET", "/a/../public")), "request_target_uri_malformed")
 
 
-def test_an_unsigned_request_may_have_a_path_that_is_not_utf_8(port):
+def test_unsigned_request_may_have_a_path_that_is_not_utf_8(port):
     assert ask(port, raw_request("GET", "/a/%FF")).json["signed"] is False
 
 
-def test_a_signed_handshake_is_accepted_and_an_unsigned_one_gets_401(port, agreement):
+def test_signed_handshake_is_accepted_and_an_unsigned_one_gets_401(port, agreement):
     async def handshake(fields) -> tuple[int, str]:
         async with ClientSession() as session:
             headers = dict([("Host", HOST), *fields])
@@ -161,7 +161,7 @@ def test_a_signed_handshake_is_accepted_and_an_unsigned_one_gets_401(port, agree
     assert_refused(ask(port, raw_request("GET", "/talk", upgrade)), UNSIGNED)
 
 
-def test_a_body_that_ends_early_reaches_no_handler(port, agreement):
+def test_body_that_ends_early_reaches_no_handler(port, agreement):
     fields = [("Transfer-Encoding", "chunked"), ("Expect", "100-continue"), *agreement.fields("POST", "/view/x", BODY)]
     with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
         connection.sendall(raw_request("POST", "/view/x", fields))
@@ -172,12 +172,12 @@ def test_a_body_that_ends_early_reaches_no_handler(port, agreement):
         assert connection.recv(100) == b""
 
 
-def test_a_body_over_the_limit_is_answered_413(agreement):
+def test_body_over_the_limit_is_answered_413(agreement):
     with served(make(agreement.verifier(), max_body=len(BODY) - 1)) as port:
         assert ask(port, agreement.raw("POST", "/view/x", BODY)).status == 413
 
 
-def test_the_mode_may_be_asked_for_every_request_and_the_code_has_the_prefix_of_the_profile(agreement):
+def test_mode_function_is_called_for_each_request_and_the_code_has_the_profile_prefix(agreement):
     def mode(request: web.Request) -> str:
         return "optional" if request.path == "/public" else "required"
 
@@ -186,7 +186,7 @@ def test_the_mode_may_be_asked_for_every_request_and_the_code_has_the_prefix_of_
         assert_refused(ask(port, raw_request("GET", "/nothing")), "webhook_signature_required")
 
 
-def test_a_policy_and_its_fallback_decide_and_the_handler_gets_the_body_that_was_read(agreement):
+def test_policy_and_fallback_decide_and_the_handler_gets_the_body(agreement):
     async def is_known(request: web.Request) -> bool:
         return request.headers.get("X-Key") == "known"
 
@@ -203,7 +203,7 @@ def test_a_policy_and_its_fallback_decide_and_the_handler_gets_the_body_that_was
 # Misuse never opens a handler
 
 
-def test_without_the_middleware_no_guarded_handler_runs_and_the_operator_is_told_to_add_it(caplog):
+def test_guarded_handler_fails_without_the_middleware_and_the_error_says_to_add_it(caplog):
     app = web.Application()
     app.add_routes([web.post("/view/{rest:.*}", buy)])
     with served(app) as port:
@@ -211,7 +211,7 @@ def test_without_the_middleware_no_guarded_handler_runs_and_the_operator_is_told
     assert "middlewares=[signature_middleware(...)]" in caplog.text
 
 
-def test_the_signature_of_an_unsigned_request_cannot_be_required(agreement):
+def test_requiring_a_missing_signature_raises_the_rejection(agreement):
     errors = []
 
     async def unguarded(request: web.Request) -> web.Response:
@@ -228,6 +228,6 @@ def test_the_signature_of_an_unsigned_request_cannot_be_required(agreement):
 
 
 @pytest.mark.parametrize("thing", [None, lambda request: request, Endpoint])
-def test_only_an_async_function_can_be_decorated(thing):
+def test_decorator_rejects_anything_but_an_async_function(thing):
     with pytest.raises(ConfigurationError, match="signature_required: decorate an async function"):
         signature_required(thing)

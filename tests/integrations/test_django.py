@@ -62,7 +62,7 @@ interfaces = pytest.mark.parametrize("interface", SERVERS)
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_a_signed_request_reaches_the_view_once_and_an_unsigned_one_does_not(port, path, agreement):
+def test_signed_request_reaches_the_view_once_and_an_unsigned_one_does_not(port, path, agreement):
     raw = agreement.raw("POST", f"{path}/a%2Fb?plan=1", BODY)
     answer = ask(port, raw)
     assert (answer.status, answer.json) == (
@@ -74,28 +74,28 @@ def test_a_signed_request_reaches_the_view_once_and_an_unsigned_one_does_not(por
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
-def test_a_request_changed_after_signing_is_rejected_with_its_code(port, change, agreement):
+def test_request_changed_after_signing_is_rejected_with_its_code(port, change, agreement):
     assert_refused(ask(port, change.raw(agreement, "/view")), change.code)
 
 
-def test_a_view_without_requirement_is_open_and_knows_whether_the_request_is_signed(port, agreement):
+def test_view_without_requirement_is_open_and_knows_whether_the_request_is_signed(port, agreement):
     assert ask(port, raw_request("GET", "/public")).json["signed"] is False
     assert ask(port, agreement.raw("GET", "/public")).json["signed"] is True
 
 
-def test_the_view_gets_the_canonical_path_that_was_verified(port, agreement):
+def test_view_gets_the_canonical_path_that_was_verified(port, agreement):
     raw = agreement.raw("GET", "/%7Epublic")
     assert ask(port, raw).json["path"] == "/~public"
 
 
-def test_an_unsigned_body_reaches_an_open_view_whole(port):
+def test_unsigned_body_reaches_an_open_view_whole(port):
     csrf_free = raw_request("POST", "/view/x", body=b"x" * 100_000)
     assert_refused(ask(port, csrf_free), UNSIGNED)
     fields = [("Cookie", "csrftoken=" + "a" * 32), ("X-CSRFToken", "a" * 32)]
     assert ask(port, raw_request("POST", "/public", fields, b"x" * 100_000)).json["body"] == 100_000
 
 
-def test_a_rest_framework_view_knows_its_caller_and_answers_an_unsigned_request_401(port, agreement):
+def test_rest_framework_view_knows_its_caller_and_answers_an_unsigned_request_401(port, agreement):
     answer = ask(port, agreement.raw("POST", "/drf", BODY))
     assert answer.json == {"caller": KEYID, "keyid": KEYID, "sent": {"plan_id": "plan_001"}}
     unsigned = ask(port, raw_request("POST", "/drf", JSON, BODY))
@@ -103,7 +103,7 @@ def test_a_rest_framework_view_knows_its_caller_and_answers_an_unsigned_request_
 
 
 @interfaces
-def test_a_site_names_the_user_of_a_signature_or_rejects_its_caller(interface, agreement):
+def test_site_names_the_user_of_a_signature_or_rejects_its_caller(interface, agreement):
     users = {200: lambda signature: SignedCaller(f"user of {signature.keyid}"), 401: lambda _signature: None}
     for status, user in users.items():
         with served(interface, agreement.verifier(), USER=user) as port:
@@ -111,20 +111,20 @@ def test_a_site_names_the_user_of_a_signature_or_rejects_its_caller(interface, a
             assert (answer.status, answer.json.get("caller")) == (status, f"user of {KEYID}" if status == 200 else None)
 
 
-def test_a_signed_caller_is_authenticated_and_not_anonymous():
+def test_signed_caller_is_authenticated_and_not_anonymous():
     caller = SignedCaller(KEYID)
     assert (caller.is_authenticated, caller.is_anonymous, caller.is_active) == (True, False, True)
 
 
 @interfaces
-def test_in_mode_required_an_unsigned_request_reaches_nothing_inside(interface, agreement):
+def test_unsigned_request_reaches_no_view_in_mode_required(interface, agreement):
     with served(interface, agreement.verifier(), MODE="required") as port:
         assert_refused(ask(port, raw_request("GET", "/public")), UNSIGNED)
         assert ask(port, agreement.raw("GET", "/public")).status == 200
 
 
 @interfaces
-def test_the_mode_may_be_asked_for_every_request(interface, agreement):
+def test_mode_function_is_called_for_each_request(interface, agreement):
     with served(interface, agreement.verifier(), MODE=lambda request: mode(request.path)) as port:
         assert ask(port, raw_request("GET", "/public")).status == 200
         assert_refused(ask(port, raw_request("GET", "/elsewhere")), UNSIGNED)
@@ -135,7 +135,7 @@ def mode(path: str) -> str:
 
 
 @interfaces
-def test_a_policy_and_its_fallback_decide_and_the_view_gets_the_body_that_was_read(interface, agreement, caplog):
+def test_policy_and_fallback_decide_and_the_view_gets_the_body(interface, agreement, caplog):
     decisions = []
     options = {"POLICY": Policy(required_for=["public"]), "FALLBACK": f"{__name__}.is_known", "MODE": None}
     with served(interface, agreement.verifier(), middleware=[FIRST], ON_DECISION=decisions.append, **options) as port:
@@ -152,7 +152,7 @@ def is_known(request) -> bool:
 
 
 @interfaces
-def test_a_body_over_the_limit_is_answered_413(interface, agreement):
+def test_body_over_the_limit_is_answered_413(interface, agreement):
     with served(interface, agreement.verifier(), MAX_BODY=len(BODY) - 1) as port:
         assert ask(port, agreement.raw("POST", "/view/x", BODY)).status == 413
 
@@ -175,7 +175,7 @@ def async_only(get_response):
 
 @interfaces
 @pytest.mark.parametrize("inside", [sync_only, async_only])
-def test_the_middleware_works_around_middlewares_of_one_kind_only(interface, inside, agreement):
+def test_middleware_works_around_sync_only_and_async_only_middlewares(interface, inside, agreement):
     stack = [FIRST, f"{__name__}.{inside.__name__}"]
     with served(interface, agreement.verifier(), middleware=stack) as port:
         assert ask(port, agreement.raw("POST", "/view/x", BODY)).json["keyid"] == KEYID
@@ -191,7 +191,7 @@ def reads_headers(get_response):
     return respond
 
 
-def test_nothing_that_was_read_before_the_verification_is_kept(agreement):
+def test_values_cached_before_verification_are_discarded(agreement):
     environ = {
         "REQUEST_METHOD": "POST",
         "PATH_INFO": "/public",
@@ -215,7 +215,7 @@ def test_nothing_that_was_read_before_the_verification_is_kept(agreement):
     assert b"Transfer-Encoding" not in response.content
 
 
-def test_the_code_has_the_prefix_of_the_profile(agreement):
+def test_code_has_the_prefix_of_the_profile(agreement):
     with served("wsgi", agreement.verifier(profiles.ADCP_WEBHOOK)) as port:
         assert_refused(ask(port, raw_request("POST", "/view/x", body=BODY)), "webhook_signature_required")
 
@@ -236,7 +236,7 @@ def wrong(agreement: Agreement) -> dict[str, tuple[object, str]]:
 
 
 @pytest.mark.parametrize("name", wrong(Agreement.make()))
-def test_a_wrong_setting_is_found_by_the_system_checks_and_when_the_middleware_is_made(name, agreement):
+def test_wrong_setting_is_reported_by_system_checks_and_at_construction(name, agreement):
     setting, message = wrong(agreement)[name]
     with override_settings(UNDERSIGNED=setting):
         (found,) = run_checks()
@@ -246,12 +246,12 @@ def test_a_wrong_setting_is_found_by_the_system_checks_and_when_the_middleware_i
     assert str(caught.value) == found.msg
 
 
-def test_a_jwk_set_and_the_name_of_a_profile_make_a_verifier(agreement):
+def test_jwk_set_and_the_name_of_a_profile_make_a_verifier(agreement):
     with served("wsgi", None, JWKS=agreement.jwks, PROFILE="adcp-3.2") as port:
         assert ask(port, agreement.raw("POST", "/view/x", BODY)).json["keyid"] == KEYID
 
 
-def test_the_system_checks_find_a_middleware_that_is_missing_or_not_the_first(agreement):
+def test_system_checks_report_a_middleware_that_is_missing_or_not_first(agreement):
     expected = {(FIRST, CSRF): [], (CSRF,): ["undersigned_django.E002"], (CSRF, FIRST): ["undersigned_django.W001"]}
     for middleware, ids in expected.items():
         with site(agreement.verifier(), middleware=middleware):
@@ -261,7 +261,7 @@ def test_the_system_checks_find_a_middleware_that_is_missing_or_not_the_first(ag
 # Misuse never opens a view
 
 
-def test_a_request_of_a_factory_is_not_taken_for_a_verified_one():
+def test_request_made_by_a_factory_is_not_verified():
     with pytest.raises(ConfigurationError, match="as the first of MIDDLEWARE"):
         view(RequestFactory().get("/view/x"), "x")
     request = RequestFactory().get("/public")
@@ -269,12 +269,12 @@ def test_a_request_of_a_factory_is_not_taken_for_a_verified_one():
         verified_signature(request)
 
 
-def test_a_request_that_no_server_made_is_not_verified(agreement):
+def test_request_without_a_server_scope_is_not_verified(agreement):
     with site(agreement.verifier()), pytest.raises(ImproperlyConfigured, match="verifies the requests of a server"):
         SignatureMiddleware(public)(HttpRequest())
 
 
-def test_the_signature_of_an_unsigned_request_cannot_be_required(agreement):
+def test_requiring_a_missing_signature_raises_the_rejection(agreement):
     errors = []
 
     def unguarded(request):
@@ -289,6 +289,6 @@ def test_the_signature_of_an_unsigned_request_cannot_be_required(agreement):
 
 
 @pytest.mark.parametrize("thing", [None, "view", object])
-def test_only_a_function_can_be_decorated(thing):
+def test_decorator_rejects_anything_but_a_function(thing):
     with pytest.raises(ConfigurationError, match="signature_required: decorate a view function"):
         signature_required(thing)

@@ -117,7 +117,7 @@ paths = pytest.mark.parametrize("path", PATHS)
 
 @paths
 @pytest.mark.parametrize("method", ["POST", "PUT"])
-def test_a_signed_request_reaches_the_view_which_sees_who_signed_what(service, path, method, agreement):
+def test_signed_request_reaches_the_view_with_its_signature(service, path, method, agreement):
     answer = ask(service.port, agreement.raw(method, f"{path}/a%2Fb?plan=1", BODY))
     assert answer.status == 200
     assert (
@@ -133,7 +133,7 @@ def test_a_signed_request_reaches_the_view_which_sees_who_signed_what(service, p
 
 @paths
 @pytest.mark.parametrize("method", ["POST", "PUT"])
-def test_an_unsigned_request_is_answered_401_with_the_code_alone_and_never_reaches_the_view(service, path, method):
+def test_unsigned_request_is_answered_401_with_the_code_only(service, path, method):
     assert_refused(ask(service.port, raw_request(method, f"{path}/x", body=BODY)), UNSIGNED)
     assert service.calls == []
 
@@ -141,22 +141,20 @@ def test_an_unsigned_request_is_answered_401_with_the_code_alone_and_never_reach
 @paths
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 @pytest.mark.parametrize("fields", [[], BROWSER], ids=["program", "browser"])
-def test_a_request_changed_after_signing_is_refused_with_its_code_and_never_reaches_the_view(
-    service, path, change, fields, agreement
-):
+def test_request_changed_after_signing_is_rejected_with_its_code(service, path, change, fields, agreement):
     assert_refused(ask(service.port, change.raw(agreement, path, fields)), change.code)
     assert service.calls == []
 
 
 @paths
-def test_a_replayed_request_is_refused(service, path, agreement):
+def test_replayed_request_is_rejected(service, path, agreement):
     raw = agreement.raw("POST", f"{path}/once", BODY)
     assert ask(service.port, raw).status == 200
     assert_refused(ask(service.port, raw), "request_signature_replayed")
     assert len(service.calls) == 1
 
 
-def test_a_view_without_requirement_is_open_to_unsigned_requests(service, agreement):
+def test_view_without_requirement_is_open_to_unsigned_requests(service, agreement):
     assert ask(service.port, raw_request("GET", "/public")).json == {"signed": False}
     assert ask(service.port, agreement.raw("GET", "/public")).json == {"signed": True}
 
@@ -172,7 +170,7 @@ def assert_html(answer) -> None:
 
 
 @paths
-def test_a_browser_gets_the_code_in_html(service, path):
+def test_browser_gets_the_code_in_html(service, path):
     assert_html(ask(service.port, raw_request("POST", f"{path}/x", BROWSER, BODY)))
     assert service.calls == []
 
@@ -180,7 +178,7 @@ def test_a_browser_gets_the_code_in_html(service, path):
 @pytest.mark.parametrize(
     "accept", ["*/*", "application/json", "text/html;q=0.5, application/json", "text/plain", ";q=?"]
 )
-def test_without_a_preference_for_html_the_answer_is_json(service, accept):
+def test_answer_is_json_without_a_preference_for_html(service, accept):
     assert_refused(ask(service.port, raw_request("POST", "/view/x", [("Accept", accept)], BODY)), UNSIGNED)
 
 
@@ -202,21 +200,21 @@ def strict(agreement):
 
 
 @pytest.mark.parametrize("path", ["/public", "/neighbour/x", "/view/x", "/nothing", "/static/x"])
-def test_in_mode_required_an_unsigned_request_reaches_nothing_inside(strict, path):
+def test_unsigned_request_reaches_no_view_in_mode_required(strict, path):
     strict.calls.clear()
     assert_refused(ask(strict.port, raw_request("GET", path)), UNSIGNED)
     assert_html(ask(strict.port, raw_request("GET", path, BROWSER)))
     assert strict.calls == []
 
 
-def test_in_mode_required_a_signed_request_reaches_what_is_inside(strict, agreement):
+def test_signed_request_reaches_the_view_in_mode_required(strict, agreement):
     for fields in ([], BROWSER):
         assert ask(strict.port, agreement.raw("GET", "/public", extra=fields)).json == {"signed": True}
         assert ask(strict.port, agreement.raw("GET", "/neighbour/x", extra=fields)).content == b"neighbour"
 
 
 @pytest.mark.parametrize("fields", [[], BROWSER], ids=["program", "browser"])
-def test_the_mode_may_be_asked_for_every_request(fields, agreement):
+def test_mode_function_is_called_for_each_request(fields, agreement):
     app = flask_app([])
     mode = {"/public": "optional"}
     Undersigned(
@@ -230,7 +228,7 @@ def test_the_mode_may_be_asked_for_every_request(fields, agreement):
         assert ask(port, raw_request("GET", "/other", fields)).status == 401
 
 
-def test_a_refusal_is_logged_for_the_operator_whoever_answers_it(service, strict, caplog):
+def test_rejection_is_logged_whichever_part_answers_it(service, strict, caplog):
     with caplog.at_level(logging.INFO, "undersigned"):
         for port in (service.port, strict.port):
             for fields in ([], BROWSER):
@@ -239,7 +237,7 @@ def test_a_refusal_is_logged_for_the_operator_whoever_answers_it(service, strict
                 assert [record.message.count(UNSIGNED) for record in caplog.records] == [1]
 
 
-def test_a_body_over_the_limit_is_answered_413(agreement):
+def test_body_over_the_limit_is_answered_413(agreement):
     calls: list[str] = []
     app = flask_app(calls)
     app.config["UNDERSIGNED_MAX_BODY"] = len(BODY) - 1

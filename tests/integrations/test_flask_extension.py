@@ -68,7 +68,7 @@ def code(response) -> str:
 
 
 @pytest.mark.parametrize("profile", ["adcp-3.2", profiles.ADCP_3_2])
-def test_a_jwk_set_and_a_profile_in_the_configuration_make_a_verifier(profile, agreement):
+def test_jwk_set_and_a_profile_in_the_configuration_make_a_verifier(profile, agreement):
     app = make(jwks=agreement.jwks, profile=profile, origins=ORIGINS)
     Undersigned(app)
     fields = [("Host", HOST), *agreement.fields("GET", "/")]
@@ -83,7 +83,7 @@ def test_all_settings_may_come_from_the_configuration(agreement):
     assert get(app, "/open").text == "unsigned"
 
 
-def test_the_configuration_goes_before_the_arguments(agreement):
+def test_configuration_overrides_the_arguments(agreement):
     stranger = Agreement.make(seed=2)
     extension = Undersigned(
         verifier=stranger.verifier(), origins=["https://other.example"], mode="required", max_body=1
@@ -107,13 +107,13 @@ def test_one_extension_serves_several_applications_each_with_its_configuration(a
     assert code(get(elsewhere, "/", agreement)) == "request_target_uri_malformed"
 
 
-def test_the_code_has_the_prefix_of_the_profile(agreement):
+def test_code_has_the_prefix_of_the_profile(agreement):
     app = make(verifier=agreement.verifier(profiles.ADCP_WEBHOOK), origins=ORIGINS, mode="optional")
     Undersigned(app)
     assert code(get(app, "/")) == "webhook_signature_required"
 
 
-def test_a_guarded_view_answers_in_the_codes_of_the_plain_wsgi_middleware(agreement):
+def test_guarded_view_answers_in_the_codes_of_the_plain_wsgi_middleware(agreement):
     app = make()
     app.wsgi_app = wsgi.SignatureMiddleware(
         app.wsgi_app, verifier=agreement.verifier(profiles.ADCP_WEBHOOK), origins=ORIGINS, mode="optional"
@@ -124,7 +124,7 @@ def test_a_guarded_view_answers_in_the_codes_of_the_plain_wsgi_middleware(agreem
 POLICY = Policy(required_for=["open"])
 
 
-def test_a_policy_and_its_fallback_may_come_from_the_configuration_or_the_arguments(agreement):
+def test_policy_and_its_fallback_may_come_from_the_configuration_or_the_arguments(agreement):
     decisions = []
     known = {"fallback": lambda environ: environ.get("HTTP_X_KEY") == "known", "on_decision": decisions.append}
     configured, given = make(verifier=agreement.verifier(), origins=ORIGINS, policy=POLICY, **known), make()
@@ -137,7 +137,7 @@ def test_a_policy_and_its_fallback_may_come_from_the_configuration_or_the_argume
     assert [decision.outcome for decision in decisions] == ["rejected", "unsigned", "verified"] * 2
 
 
-def test_the_target_is_reconstructed_only_if_that_is_asked_for(agreement):
+def test_target_is_reconstructed_only_when_the_option_is_set(agreement):
     plain, rebuilding = make(reconstruct=False), make(reconstruct=True)
     for app in (plain, rebuilding):
         Undersigned(app, verifier=agreement.verifier(), origins=ORIGINS)
@@ -147,7 +147,7 @@ def test_the_target_is_reconstructed_only_if_that_is_asked_for(agreement):
         assert app.test_client().get("/", headers=fields, environ_overrides=hidden).status_code == status
 
 
-def test_http2_is_accepted_of_a_server_that_is_named(agreement):
+def test_http2_is_accepted_from_a_named_server(agreement):
     for config, status in (({}, 503), ({"http2_server": "gunicorn"}, 200)):
         app = make(**config)
         Undersigned(app, verifier=agreement.verifier(), origins=ORIGINS)
@@ -195,7 +195,7 @@ WRONG = list(wrong_settings(Agreement.make()))
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_a_wrong_setting_is_refused_with_its_name_and_the_fix_and_the_application_is_left_alone(name, agreement):
+def test_wrong_setting_is_rejected_by_name_and_the_application_stays_unchanged(name, agreement):
     config, message = wrong_settings(agreement)[name]
     app = make(**config)
     before = app.wsgi_app
@@ -205,20 +205,20 @@ def test_a_wrong_setting_is_refused_with_its_name_and_the_fix_and_the_applicatio
 
 
 @pytest.mark.parametrize("option", ["origins", "mode", "max_body"])
-def test_a_wrong_argument_is_refused_like_a_wrong_setting(option, agreement):
+def test_wrong_argument_is_rejected_like_a_wrong_setting(option, agreement):
     arguments = {"verifier": agreement.verifier(), "origins": ORIGINS, option: "nonsense"}
     with pytest.raises(ConfigurationError, match=f"UNDERSIGNED_{option.upper()} .or {option}= of Undersigned"):
         Undersigned(make(), **arguments)
 
 
-def test_no_key_material_is_in_a_refusal():
+def test_configuration_error_shows_no_key_material():
     private = {"keys": [{"kid": "a", "d": "c2VjcmV0"}, {"kid": "a", "d": "c2VjcmV0"}]}
     with pytest.raises(ConfigurationError, match="share the kid") as caught:
         Undersigned(make(jwks=private, profile="adcp-3.2", origins=ORIGINS))
     assert "c2VjcmV0" not in str(caught.value)
 
 
-def test_setting_one_application_up_twice_is_refused(agreement):
+def test_second_init_app_of_one_application_is_rejected(agreement):
     app = make(verifier=agreement.verifier(), origins=ORIGINS)
     extension = Undersigned(app)
     for another in (extension, Undersigned()):
@@ -238,7 +238,7 @@ def optional(agreement) -> Flask:
     return app
 
 
-def test_the_signature_stands_for_a_verified_signature_where_the_request_is_signed(optional, agreement):
+def test_signature_proxy_is_the_verified_signature_when_the_request_is_signed(optional, agreement):
     @optional.get("/inside")
     def inside() -> str:
         assert isinstance(current_signature, VerifiedSignature)
@@ -248,38 +248,38 @@ def test_the_signature_stands_for_a_verified_signature_where_the_request_is_sign
     assert f"keyid='{KEYID}'" in get(optional, "/inside", agreement).text
 
 
-def test_the_signature_is_false_where_the_request_is_unsigned_and_any_other_use_says_what_to_do(optional):
+def test_signature_proxy_is_false_when_the_request_is_unsigned_and_explains_its_use(optional):
     assert get(optional, "/open").text == "unsigned"
     with pytest.raises(RuntimeError, match="put @signature_required on the view"):
         get(optional, "/careless")
 
 
-def test_outside_of_a_request_the_signature_says_so():
+def test_signature_proxy_raises_outside_of_a_request():
     with pytest.raises(RuntimeError, match="outside of request context"):
         _ = current_signature.keyid
 
 
 @pytest.mark.parametrize("path", ["/", "/open", "/careless"])
-def test_without_the_extension_no_guarded_view_runs_and_the_operator_is_told_to_call_init_app(path):
+def test_guarded_view_fails_without_the_extension_and_the_error_names_init_app(path):
     app = make()
     app.testing = True
     with pytest.raises(ConfigurationError, match="call Undersigned"):
         get(app, path)
 
 
-def test_a_stand_in_for_a_signature_opens_no_view():
+def test_fake_signature_opens_no_guarded_view():
     app = make()
     app.testing = True
     with pytest.raises(ConfigurationError, match="no middleware has verified"):
         app.test_client().get("/", environ_overrides={"undersigned.signature": "mallory"})
 
 
-def test_a_field_named_like_the_environ_key_is_no_signature(optional):
+def test_header_field_named_like_the_environ_key_is_not_a_signature(optional):
     fields = [("Host", HOST), ("undersigned.signature", "mallory"), ("undersigned-signature", "mallory")]
     assert code(optional.test_client().get("/", headers=fields)) == UNSIGNED
 
 
-def test_a_request_context_of_the_applications_own_tests_has_not_been_judged(optional):
+def test_test_request_context_is_not_verified(optional):
     with optional.test_request_context("/"), pytest.raises(ConfigurationError, match="test_client"):
         optional.view_functions["view"]()
 
@@ -287,7 +287,7 @@ def test_a_request_context_of_the_applications_own_tests_has_not_been_judged(opt
 @given(accept=st.text(st.characters(max_codepoint=255, exclude_characters="\r\n\0"), max_size=60))
 @example(accept="text/html;q=x")
 @example(accept="text/html, text/html;q=-1, */*;q=nan")
-def test_whatever_accept_says_the_answer_is_the_code_and_the_view_does_not_run(accept):
+def test_answer_has_the_code_whatever_the_accept_field_contains(accept):
     app = make(verifier=Agreement.make().verifier(), origins=ORIGINS, mode="optional")
     Undersigned(app)
     answer = app.test_client().get("/", headers=[("Host", HOST), ("Accept", accept)])
@@ -306,12 +306,12 @@ class Page(View):
 
 
 @pytest.mark.parametrize("thing", [Page, None, "view", Flask(__name__)])
-def test_what_is_neither_a_view_nor_a_blueprint_cannot_be_guarded(thing):
+def test_value_is_rejected_when_it_is_neither_a_view_nor_a_blueprint(thing):
     with pytest.raises(ConfigurationError, match=r"decorators = \[signature_required\].*UNDERSIGNED_MODE"):
         signature_required(thing)
 
 
-def test_a_guarded_view_keeps_its_name():
+def test_guarded_view_keeps_its_name():
     def buy() -> str:
         """Buys."""
         raise AssertionError
@@ -320,14 +320,14 @@ def test_a_guarded_view_keeps_its_name():
     assert (guarded.__name__, guarded.__doc__) == ("buy", "Buys.")
 
 
-def test_a_blueprint_that_is_registered_already_is_refused_and_not_left_open():
+def test_registered_blueprint_cannot_be_guarded_later():
     blueprint = Blueprint("blueprint", __name__)
     Flask(__name__).register_blueprint(blueprint)
     with pytest.raises(AssertionError, match="can no longer be called"):
         signature_required(blueprint)
 
 
-def test_an_error_handler_of_the_application_adds_nothing_to_the_refusal(optional):
+def test_error_handler_of_the_application_adds_nothing_to_the_rejection(optional):
     @optional.errorhandler(401)
     @optional.errorhandler(Exception)
     def chatty(error: Exception) -> tuple[str, int]:
@@ -336,13 +336,13 @@ def test_an_error_handler_of_the_application_adds_nothing_to_the_refusal(optiona
     assert code(get(optional, "/")) == UNSIGNED
 
 
-def test_a_middleware_that_rewrites_the_request_outside_of_the_extension_is_refused(optional, agreement):
+def test_middleware_outside_the_extension_is_rejected_when_it_rewrites_requests(optional, agreement):
     optional.wsgi_app = ProxyFix(optional.wsgi_app)
     assert get(optional, "/", agreement).status_code == 503
     assert code(get(optional, "/")) == UNSIGNED
 
 
-def test_the_verifier_is_the_one_that_was_given(agreement):
+def test_verifier_attribute_is_the_given_verifier(agreement):
     asked = []
 
     class Listening(Verifier):
@@ -358,7 +358,7 @@ def test_the_verifier_is_the_one_that_was_given(agreement):
     assert asked == ["GET"]
 
 
-def test_an_accept_field_longer_than_any_browsers_is_not_read():
+def test_accept_field_over_the_length_limit_is_not_read():
     app = make(verifier=Agreement.make().verifier(), origins=ORIGINS)
     Undersigned(app)
     for length, kind in ((512, "text/html; charset=utf-8"), (513, "application/json")):

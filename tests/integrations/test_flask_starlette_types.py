@@ -69,7 +69,7 @@ Undersigned(mode="strict")  # type: ignore[arg-type]
 
 
 @pytest.mark.slow
-def test_an_application_is_typed_and_a_wrong_argument_is_seen(tmp_path):
+def test_type_checker_accepts_the_application_and_reports_a_wrong_argument(tmp_path):
     from mypy import api  # noqa: PLC0415 - it comes with the lint extra
 
     program = tmp_path / "application.py"

@@ -73,32 +73,32 @@ def answered(response: bytes) -> dict:
 
 
 @pytest.mark.parametrize("target", ["/a%2Fb//c?b=2&a=1", "//evil.example/p", "/p?", "/p", "/caf%C3%A9"])
-def test_the_target_is_the_one_on_the_wire(port, party, target):
+def test_target_in_the_environ_is_the_one_on_the_wire(port, party, target):
     assert answered(exchange(port, party.raw("GET", target)))["raw"] == target
 
 
-def test_the_application_sees_the_canonical_path(port, party):
+def test_application_sees_the_canonical_path(port, party):
     assert answered(exchange(port, party.raw("GET", "/adcp/./create")))["path"] == "/adcp/create"
 
 
-def test_content_verifies(port, party):
+def test_request_with_content_verifies(port, party):
     assert answered(exchange(port, party.raw("POST", "/p", JSON, BODY)))["body"] == BODY.decode()
 
 
 @pytest.mark.parametrize("target", ["http://evil.example/p", "/p#f", " /p", "/p q", "*", "p"])
-def test_a_target_nobody_signed_is_refused(port, party, target):
+def test_target_nobody_signed_is_rejected(port, party, target):
     response = exchange(port, party.raw("GET", target, url=f"{ORIGIN}/p"))
     assert response.split(b" ")[1] in {b"400", b"401"}
 
 
 @pytest.mark.parametrize("extra", [("", "evil"), ("X User", "admin"), ("X-User", "a\rb"), ("Content-Length", "0")])
-def test_a_line_gevent_would_hide_is_refused(port, party, extra):
+def test_header_line_that_gevent_hides_is_rejected(port, party, extra):
     fields = [("Host", HOST), ("Content-Length", str(len(BODY))), *party.fields("POST", f"{ORIGIN}/p", JSON, BODY)]
     response = exchange(port, raw_request("POST", "/p", [*fields, extra], BODY))
     assert response.split(b" ")[1] == b"401", response
 
 
-def test_without_the_handler_the_server_is_refused_with_the_fix(party, caplog):
+def test_server_without_the_handler_is_rejected_with_the_fix(party, caplog):
     app = wsgi.SignatureMiddleware(told, verifier=party.verifier(), origins=[ORIGIN])
     with gevent_server(app, WSGIHandler) as port:
         response = exchange(port, party.raw("GET", "/p"))

@@ -80,7 +80,7 @@ def test_stream_is_read_and_signed_as_a_whole(seller, means, chunks):
 
 
 @every_means
-def test_wsgi_seller_accepts_it_as_well(means):
+def test_wsgi_seller_accepts_the_request(means):
     late = {}
 
     def front(environ, start_response):
@@ -110,7 +110,7 @@ def test_request_is_accepted_each_time_it_is_sent(seller, means):
 
 
 @every_means
-def test_signature_of_somebody_else_is_replaced(seller, means):
+def test_existing_signature_is_replaced(seller, means):
     old = {"Signature": "x=:AAAA:", "Signature-Input": "x=()", "Content-Digest": "sha-256=:AAAA:"}
     answer = means.send("GET", f"{seller.origin}/", signer=make_signer(), origins=[seller.origin], headers=old)
     assert answer.status_code == 200
@@ -140,7 +140,7 @@ def test_one_transport_signs_for_many_tasks(seller, library):
 
 
 @both_libraries
-def test_mounted_transport_signs_for_its_origin_alone(seller, library):
+def test_mounted_transport_signs_only_for_its_origin(seller, library):
     plain, signed = LIBRARIES[library]
     transport = signed.SignatureTransport(plain.HTTPTransport(), make_signer(), origins=[seller.origin])
     with capturing() as capture, plain.Client(mounts={seller.origin: transport}) as client:
@@ -167,7 +167,7 @@ def test_origin_that_is_not_listed_is_rejected_with_the_fix(means, url):
 
 
 @every_means
-def test_nothing_is_sent_to_an_origin_that_is_not_listed(means):
+def test_request_to_an_unlisted_origin_is_not_sent(means):
     with capturing() as capture, pytest.raises(SigningError):
         sign(means, f"http://127.0.0.1:{capture.port}/")
     assert capture.sent == []
@@ -190,20 +190,20 @@ def test_content_without_a_content_type_is_rejected_with_the_fix(means):
 
 
 @every_means
-def test_host_that_is_not_the_urls_is_rejected(means):
+def test_host_is_rejected_when_it_differs_from_the_url(means):
     with pytest.raises(SigningError, match="Host is not the URL's authority"):
         sign(means, f"{ORIGIN}/", headers={"Host": "other.example.com"})
 
 
 @every_means
-def test_target_other_than_the_urls_is_rejected(means):
+def test_target_is_rejected_when_it_differs_from_the_url(means):
     with pytest.raises(SigningError, match="extensions: target"):
         sign(means, f"{ORIGIN}/", extensions={"target": b"/other"})
 
 
 @pytest.mark.parametrize("url", [f"{ORIGIN}/%2e%2e/x", "https://seller..example.com/", "ftp://seller.example.com/"])
 @every_means
-def test_url_without_canonical_form_is_the_canonicalizers_error(means, url):
+def test_url_without_canonical_form_raises_malformed_url(means, url):
     with pytest.raises(MalformedURL) as refused:
         sign(means, url)
     assert refused.value.code == "target_uri_malformed"
@@ -231,7 +231,7 @@ def test_wrong_option_is_rejected_at_construction(library, signer, origins, name
 
 
 @both_libraries
-def test_transport_opens_and_closes_the_one_that_sends(library):
+def test_transport_opens_and_closes_the_inner_transport(library):
     plain, signed = LIBRARIES[library]
     events = []
 
@@ -293,7 +293,7 @@ def test_signed_header_fields_can_be_replaced_and_removed(library):
     assert "content-digest" not in request.headers
 
 
-def test_package_signs_for_httpx():
+def test_package_signs_for_httpx_and_httpx2():
     assert undersigned_httpx.SignatureAuth is undersigned_httpx.httpx.SignatureAuth
     assert issubclass(undersigned_httpx.SignatureTransport, httpx.BaseTransport)
     assert issubclass(undersigned_httpx.AsyncSignatureTransport, httpx.AsyncBaseTransport)
@@ -312,7 +312,7 @@ def test_package_needs_only_one_of_the_libraries(monkeypatch):
         from undersigned_httpx import SignatureAuth  # noqa: PLC0415 - the same
 
 
-def test_digest_is_that_of_the_bytes_on_the_wire():
+def test_digest_matches_the_bytes_on_the_wire():
     with capturing() as capture:
         origin = f"http://127.0.0.1:{capture.port}"
         for means in MEANS:

@@ -153,7 +153,7 @@ def test_request_hook_that_changes_what_is_covered_is_rejected_before_sending(me
 
 
 @every_means
-def test_request_hook_that_adds_a_field_is_no_change_of_what_was_signed(means):
+def test_request_hook_may_add_a_field_that_is_not_covered(means):
     def add(request):
         request.headers["X-Added"] = "1"
         request.headers.update({"X-Also": "2"})
@@ -233,7 +233,7 @@ def test_transport_that_retries_around_the_signing_one_signs_each_attempt(librar
 
 
 @pytest.mark.parametrize("means", [means for means in MEANS if not means.asynchronous], ids=str)
-def test_request_through_a_tunnel_is_checked_at_its_end(tmp_path, means):
+def test_request_through_a_tunnel_is_checked_as_it_is_sent(tmp_path, means):
     tls, trusted = certified(tmp_path, "seller.example.com")
     with capturing(tls=tls) as capture, tunnelling(capture.port) as proxy:
         verify = ssl.create_default_context(cafile=trusted)

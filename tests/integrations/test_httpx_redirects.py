@@ -88,7 +88,7 @@ def test_redirect_to_another_origin_is_not_followed_unless_unsigned(seller, othe
 
 
 @every_means
-def test_origin_that_was_not_signed_for_chooses_nothing_that_is_signed(seller, other, means):
+def test_redirect_from_an_unsigned_origin_is_not_signed(seller, other, means):
     url = seller.go(307, f"{other.origin}/go/307?to={seller.origin}/order")
     follow(means, "POST", url, seller, json={"a": 1}, unsigned=True)
     assert other.arrivals[0].bare
@@ -97,7 +97,7 @@ def test_origin_that_was_not_signed_for_chooses_nothing_that_is_signed(seller, o
 
 
 @every_means
-def test_origin_gets_no_signature_for_another_by_redirects_of_its_own(seller, other, means):
+def test_redirect_gives_an_origin_no_signature_for_another(seller, other, means):
     url = seller.go(307, other.go(307, "/order"))
     follow(means, "POST", url, seller, origins=[seller.origin, other.origin], json={"a": 1}, unsigned=True)
     assert [arrival.target for arrival in other.arrivals] == ["/go/307?to=/order", "/order"]
@@ -105,7 +105,7 @@ def test_origin_gets_no_signature_for_another_by_redirects_of_its_own(seller, ot
 
 
 @by_transport
-def test_unsigned_redirect_carries_no_field_that_a_signer_writes(seller, other, means):
+def test_unsigned_redirect_carries_no_signature_field(seller, other, means):
     given = {"Content-Digest": "sha-256=:AAAA:", "Signature": "a=:AAAA:", "X-Kept": "1"}
     follow(means, "GET", seller.go(302, f"{other.origin}/next"), seller, headers=given, unsigned=True)
     (arrival,) = other.arrivals
@@ -155,7 +155,7 @@ def test_redirect_out_of_the_listed_path_is_not_followed_unless_unsigned(seller,
 
 
 @by_transport
-def test_redirect_that_cannot_be_signed_is_the_signers_error(means):
+def test_redirect_that_cannot_be_signed_raises_the_error_of_the_signer(means):
     with capturing(
         answer=b"HTTP/1.1 302 Found\r\nLocation: /n\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
     ) as to:

@@ -47,7 +47,7 @@ def accepted(sent, scheme="http"):
     ],
 )
 @every_means
-def test_target_on_the_wire_is_the_one_that_was_signed(means, typed, target):
+def test_target_on_the_wire_equals_the_signed_target(means, typed, target):
     with capturing() as capture:
         origin = f"http://127.0.0.1:{capture.port}"
         means.send("GET", f"{origin}{typed}", signer=make_signer(), origins=[origin])
@@ -126,7 +126,7 @@ def test_https_leaves_out_its_port(monkeypatch, tmp_path, means, port):
 
 
 @every_means
-def test_host_given_in_another_spelling_is_sent_in_the_canonical_one(means):
+def test_host_in_another_spelling_is_sent_in_canonical_form(means):
     with capturing() as capture:
         origin = f"http://127.0.0.1:{capture.port}"
         headers = {"Host": f"127.0.0.1:0{capture.port}"}
@@ -144,7 +144,7 @@ def test_ipv6_address_keeps_its_brackets(means):
 
 
 @every_means
-def test_proxy_is_told_the_canonical_url(means):
+def test_proxy_gets_the_canonical_url(means):
     with capturing() as capture:
         options = {"proxy": f"http://127.0.0.1:{capture.port}"}
         url = "http://Seller.example.com:80/%7ea/./b?q=+"
@@ -154,7 +154,7 @@ def test_proxy_is_told_the_canonical_url(means):
 
 
 @every_means
-def test_http_2_sends_the_authority_and_no_host_beside_it(means):
+def test_http_2_sends_the_authority_without_a_host_field(means):
     with _http2_server() as (port, requests):
         origin = f"http://127.0.0.1:{port}"
         options = {"http1": False, "http2": True}

@@ -135,11 +135,11 @@ def run(tmp_path, text: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_the_fixtures_make_signed_clients_for_every_framework(tmp_path):
+def test_fixtures_make_signed_clients_for_every_framework(tmp_path):
     ran = run(tmp_path, PROJECT)
     assert "4 passed" in ran.stdout, ran.stdout + ran.stderr
 
 
-def test_the_plugin_imports_the_library_only_for_a_fixture_that_is_asked_for(tmp_path):
+def test_plugin_imports_the_library_only_for_a_fixture_that_is_asked_for(tmp_path):
     ran = run(tmp_path, IMPORTS)
     assert "1 passed" in ran.stdout, ran.stdout + ran.stderr

@@ -65,7 +65,7 @@ def test_seller_accepts_multipart_content(seller, auth):
     assert b"a plan" in seller.arrivals[-1].body
 
 
-def test_wsgi_seller_accepts_it_as_well():
+def test_wsgi_seller_accepts_the_request():
     late = {}
 
     def hello(environ, start_response):
@@ -132,7 +132,7 @@ def test_request_signed_again_has_one_signature_and_one_hook(seller, auth):
         assert session.send(request, timeout=10).status_code == 200
 
 
-def test_signature_of_somebody_else_is_replaced(seller, auth):
+def test_existing_signature_is_replaced(seller, auth):
     old = {"Signature": "x=:AAAA:", "Signature-Input": "x=()", "Content-Digest": "sha-256=:AAAA:"}
     assert requests.get(f"{seller.origin}/adcp", headers=old, auth=auth, timeout=10).status_code == 200
     assert "content-digest" not in seller.arrivals[-1].fields
@@ -164,7 +164,7 @@ def test_repr_of_signed_header_fields_shows_the_signature(auth, seller):
     ("attribute", "value"),
     [("body", b"other"), ("body", "text"), ("body", io.BytesIO(b"x")), ("method", "PATCH"), ("url", "{origin}/%61dcp")],
 )
-def test_request_that_was_changed_after_signing_is_never_sent_with_another_signature(auth, seller, attribute, value):
+def test_request_changed_after_signing_is_never_sent_with_a_new_signature(auth, seller, attribute, value):
     before = len(seller.arrivals)
     request = requests.Request("PUT", f"{seller.origin}/adcp", data=b"first", headers=TEXT, auth=auth).prepare()
     setattr(request, attribute, value.format(origin=seller.origin) if isinstance(value, str) else value)
@@ -215,7 +215,7 @@ def test_path_in_an_origin_limits_what_is_signed():
             prepared(url=f"{ORIGIN}{path}", origins=origins)
 
 
-def test_nothing_is_sent_to_an_origin_that_is_not_listed():
+def test_request_to_an_unlisted_origin_is_not_sent():
     with capturing() as capture:
         auth = SignatureAuth(make_signer(), origins=[ORIGIN])
         with pytest.raises(SigningError):
@@ -234,13 +234,13 @@ def test_content_without_a_content_type_is_rejected_with_the_fix():
         prepared("POST", data=b"bytes")
 
 
-def test_host_that_is_not_the_urls_is_rejected():
+def test_host_is_rejected_when_it_differs_from_the_url():
     with pytest.raises(SigningError, match="Host is not the URL's authority"):
         prepared(headers={"Host": "other.example.com"})
 
 
 @pytest.mark.parametrize("url", ["https://seller..example.com/", "ftp://seller.example.com/"])
-def test_url_without_canonical_form_is_the_canonicalizers_error(url):
+def test_url_without_canonical_form_raises_malformed_url(url):
     with pytest.raises(MalformedURL) as refused:
         prepared(url=url)
     assert refused.value.code == "target_uri_malformed"

@@ -38,7 +38,7 @@ def auth(seller):
 
 @pytest.mark.parametrize("method", ["GET", "POST", "PUT", "HEAD"])
 @pytest.mark.parametrize("status", STATUSES)
-def test_redirect_within_the_origin_is_signed_afresh(seller, auth, status, method):
+def test_redirect_within_the_origin_gets_a_new_signature(seller, auth, status, method):
     parts = {"json": {"a": 1}} if method in {"POST", "PUT"} else {}
     url = seller.go(status, "/next")
     answer = requests.request(method, url, auth=auth, timeout=10, allow_redirects=True, **parts)
@@ -51,7 +51,7 @@ def test_redirect_within_the_origin_is_signed_afresh(seller, auth, status, metho
 
 
 @pytest.mark.parametrize("status", [307, 308])
-def test_content_that_goes_along_is_signed_again(seller, auth, status):
+def test_content_of_a_redirected_request_is_signed_again(seller, auth, status):
     requests.post(seller.go(status, "/next"), json={"a": 1}, auth=auth, timeout=10)
     first, second = seller.arrivals
     assert (second.method, second.body) == ("POST", first.body)
@@ -79,7 +79,7 @@ def test_redirect_to_another_origin_is_not_followed_unless_unsigned(seller, othe
     assert answer.json() == {"keyid": None}
 
 
-def test_origin_that_was_not_signed_for_chooses_nothing_that_is_signed(seller, other):
+def test_redirect_from_an_unsigned_origin_is_not_signed(seller, other):
     back = f"{other.origin}/go/307?to={seller.origin}/order"
     requests.post(seller.go(307, back), json={"a": 1}, auth=unsigned(seller.origin), timeout=10)
     assert other.arrivals[0].bare
@@ -87,7 +87,7 @@ def test_origin_that_was_not_signed_for_chooses_nothing_that_is_signed(seller, o
     assert seller.arrivals[1].bare
 
 
-def test_origin_gets_no_signature_for_another_by_redirects_of_its_own(seller, other):
+def test_redirect_gives_an_origin_no_signature_for_another(seller, other):
     auth = unsigned(seller.origin, other.origin)
     requests.post(seller.go(307, other.go(307, "/order")), json={"a": 1}, auth=auth, timeout=10)
     assert [arrival.target for arrival in other.arrivals] == ["/go/307?to=/order", "/order"]
@@ -156,7 +156,7 @@ def test_request_sent_again_after_a_redirect_is_signed_for_its_own_url(seller, a
     assert [arrival.keyid for arrival in seller.arrivals] == [KEYID] * 4
 
 
-def test_request_in_a_response_leads_nowhere_with_its_signature(seller, other, auth):
+def test_request_of_a_response_carries_no_signature_elsewhere(seller, other, auth):
     with requests.Session() as session:
         answer = session.get(seller.go(302, f"{other.origin}/next"), auth=auth, allow_redirects=False, timeout=10)
         again = session.send(answer.request, timeout=10)
@@ -164,7 +164,7 @@ def test_request_in_a_response_leads_nowhere_with_its_signature(seller, other, a
     assert other.arrivals == []
 
 
-def test_redirect_that_cannot_be_signed_is_the_signers_error():
+def test_redirect_that_cannot_be_signed_raises_the_error_of_the_signer():
     with capturing(
         answer=b"HTTP/1.1 302 Found\r\nLocation: /n\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
     ) as to:

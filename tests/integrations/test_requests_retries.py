@@ -60,7 +60,7 @@ def test_each_retry_through_a_tunnel_has_its_own_signature(tmp_path):
     assert_each_is_fresh(capture.sent, 2, "https")
 
 
-def test_request_that_is_sent_again_after_no_answer_has_its_own_signature():
+def test_request_sent_again_without_an_answer_has_its_own_signature():
     with capturing(first=[DROPPED]) as capture, requests.Session() as session:
         origin = f"http://127.0.0.1:{capture.port}"
         auth = SignatureAuth(make_signer(), origins=[origin])

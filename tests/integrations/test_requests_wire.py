@@ -44,7 +44,7 @@ def accepted(sent, scheme="http"):
         ("/a:b@c!$&'()*+,;=", "/a:b@c!$&'()*+,;="),
     ],
 )
-def test_target_on_the_wire_is_the_one_that_was_signed(typed, target):
+def test_target_on_the_wire_equals_the_signed_target(typed, target):
     with capturing() as capture:
         origin = f"http://127.0.0.1:{capture.port}"
         requests.get(f"{origin}{typed}", auth=SignatureAuth(make_signer(), origins=[origin]), timeout=10)
@@ -89,7 +89,7 @@ def test_host_on_the_wire_is_the_canonical_authority(monkeypatch, typed, canonic
     assert accepted(capture.only)
 
 
-def test_host_given_in_another_spelling_is_sent_in_the_canonical_one(monkeypatch):
+def test_host_in_another_spelling_is_sent_in_canonical_form(monkeypatch):
     with capturing() as capture:
         lead(monkeypatch, "seller.example.com", 80, capture.port)
         auth = SignatureAuth(make_signer(), origins=["http://seller.example.com"])
@@ -118,7 +118,7 @@ def test_ipv6_address_keeps_its_brackets():
     assert accepted(capture.only)
 
 
-def test_proxy_is_told_the_canonical_url():
+def test_proxy_gets_the_canonical_url():
     with capturing() as capture:
         auth = SignatureAuth(make_signer(), origins=["http://seller.example.com"])
         proxies = {"http": f"http://127.0.0.1:{capture.port}"}
@@ -127,7 +127,7 @@ def test_proxy_is_told_the_canonical_url():
     assert capture.only.lines("host") == ["seller.example.com"]
 
 
-def test_digest_is_that_of_the_bytes_on_the_wire():
+def test_digest_matches_the_bytes_on_the_wire():
     with capturing() as capture:
         origin = f"http://127.0.0.1:{capture.port}"
         auth = SignatureAuth(make_signer(), origins=[origin])
@@ -139,7 +139,7 @@ def test_digest_is_that_of_the_bytes_on_the_wire():
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
 @pytest.mark.parametrize("body", ["", b""])
-def test_empty_body_set_by_hand_is_sent_as_none(method, body):
+def test_empty_body_set_by_hand_is_sent_without_content(method, body):
     with capturing() as capture, requests.Session() as session:
         origin = f"http://127.0.0.1:{capture.port}"
         request = requests.Request(method, origin).prepare()

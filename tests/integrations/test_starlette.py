@@ -159,7 +159,7 @@ endpoints = pytest.mark.parametrize(("service", "path"), ENDPOINTS, indirect=["s
 
 @endpoints
 @pytest.mark.parametrize("method", ["POST", "PUT"])
-def test_a_signed_request_reaches_the_endpoint_which_sees_who_signed_what(service, path, method, agreement):
+def test_signed_request_reaches_the_endpoint_with_its_signature(service, path, method, agreement):
     answer = ask(service.port, agreement.raw(method, f"{path}/a%2Fb?plan=1", BODY))
     assert (answer.status, answer.json) == (
         200,
@@ -170,22 +170,20 @@ def test_a_signed_request_reaches_the_endpoint_which_sees_who_signed_what(servic
 
 @endpoints
 @pytest.mark.parametrize("method", ["POST", "PUT"])
-def test_an_unsigned_request_is_answered_401_with_the_code_alone_and_never_reaches_the_endpoint(service, path, method):
+def test_unsigned_request_is_answered_401_with_the_code_only(service, path, method):
     assert_refused(ask(service.port, raw_request(method, f"{path}/x?plan=1", body=BODY)), UNSIGNED)
     assert service.calls == []
 
 
 @endpoints
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
-def test_a_request_changed_after_signing_is_refused_with_its_code_and_never_reaches_the_endpoint(
-    service, path, change, agreement
-):
+def test_request_changed_after_signing_is_rejected_with_its_code(service, path, change, agreement):
     assert_refused(ask(service.port, change.raw(agreement, path)), change.code)
     assert service.calls == []
 
 
 @endpoints
-def test_a_replayed_request_is_refused(service, path, agreement):
+def test_replayed_request_is_rejected(service, path, agreement):
     raw = agreement.raw("POST", f"{path}/once?plan=1", BODY)
     assert ask(service.port, raw).status == 200
     assert_refused(ask(service.port, raw), "request_signature_replayed")
@@ -193,13 +191,13 @@ def test_a_replayed_request_is_refused(service, path, agreement):
 
 
 @pytest.mark.parametrize("service", SERVICES, indirect=True)
-def test_an_endpoint_without_requirement_is_open_to_unsigned_requests(service, agreement):
+def test_endpoint_without_requirement_is_open_to_unsigned_requests(service, agreement):
     assert ask(service.port, raw_request("GET", "/public")).json == {"signed": False}
     assert ask(service.port, agreement.raw("GET", "/public")).json == {"signed": True}
 
 
 @pytest.mark.parametrize("make", [starlette_app, fastapi_app])
-def test_in_mode_required_an_unsigned_request_reaches_no_endpoint_at_all(make, agreement):
+def test_unsigned_request_reaches_no_endpoint_in_mode_required(make, agreement):
     app = make([])
     app.add_middleware(SignatureMiddleware, verifier=agreement.verifier(), origins=ORIGINS)
     with uvicorn_server(app) as port:

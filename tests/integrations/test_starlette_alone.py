@@ -50,5 +50,5 @@ def run(program: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)  # noqa: S603 - our own text
 
 
-def test_without_fastapi_the_decorator_and_the_middleware_work():
+def test_decorator_and_middleware_work_without_fastapi():
     assert run(ALONE).stdout == '401 {"error": "request_signature_required"}\n', run(ALONE).stderr

@@ -101,21 +101,21 @@ both = pytest.mark.parametrize("make", [guarded, guarded_starlette])
 
 
 @both
-def test_the_code_has_the_prefix_of_the_profile_the_middleware_judges_by(make, agreement):
+def test_code_has_the_prefix_of_the_middleware_profile(make, agreement):
     start, body = run(make(agreement.verifier(profiles.ADCP_WEBHOOK)), http_scope())
     assert challenge([start]) == 'Signature error="webhook_signature_required"'
     assert body["body"] == b'{"error": "webhook_signature_required"}'
 
 
 @both
-def test_an_async_verifier_serves_as_well(make, agreement):
+def test_async_verifier_is_accepted(make, agreement):
     verifier = AsyncVerifier(profiles.ADCP_3_2, keys=KeySet.from_jwks(agreement.jwks), replay=MemoryReplayStore())
     start, body = run(make(verifier), http_scope(fields=agreement.fields("GET", "/")))
     assert start["status"] == 200
     assert KEYID.encode() in body["body"]
 
 
-def test_the_refusal_is_logged_for_the_operator(agreement, caplog):
+def test_rejection_is_logged(agreement, caplog):
     with caplog.at_level(logging.INFO, "undersigned"):
         answer = run(guarded(agreement.verifier()), http_scope())
     assert answer[0]["status"] == 401
@@ -126,14 +126,14 @@ def test_the_refusal_is_logged_for_the_operator(agreement, caplog):
 
 
 @both
-def test_a_signed_handshake_is_accepted(make, agreement):
+def test_signed_handshake_is_accepted(make, agreement):
     sent = run(make(agreement.verifier()), websocket_scope(agreement.fields("GET", "/")))
     assert [message["type"] for message in sent] == ["websocket.accept", "websocket.send", "websocket.close"]
     assert sent[1]["text"] == KEYID
 
 
 @both
-def test_an_unsigned_handshake_is_answered_like_a_request_where_the_server_can(make, agreement):
+def test_unsigned_handshake_is_answered_like_a_request_when_the_server_can(make, agreement):
     scope = websocket_scope(extensions={"websocket.http.response": {}})
     start, body = run(make(agreement.verifier()), scope)
     assert (start["type"], start["status"]) == ("websocket.http.response.start", 401)
@@ -143,12 +143,12 @@ def test_an_unsigned_handshake_is_answered_like_a_request_where_the_server_can(m
 
 @both
 @pytest.mark.parametrize("extensions", [{}, {"extensions": None}, {"extensions": {}}])
-def test_an_unsigned_handshake_is_closed_where_the_server_cannot_answer_it(make, extensions, agreement):
+def test_unsigned_handshake_is_closed_when_the_server_cannot_answer_it(make, extensions, agreement):
     sent = run(make(agreement.verifier()), websocket_scope(**extensions))
     assert sent == [{"type": "websocket.close", "code": 1008, "reason": ""}]
 
 
-def test_the_lifespan_passes_and_its_state_stands_beside_the_signature(agreement):
+def test_lifespan_state_is_kept_next_to_the_signature(agreement):
     @contextlib.asynccontextmanager
     async def lifespan(_app):
         yield {"database": "open", "signature": "mallory"}
@@ -193,24 +193,24 @@ async def caller_name(signature: Annotated[VerifiedSignature, Depends(require_si
     raise AssertionError(signature)
 
 
-def test_the_openapi_document_has_the_security_scheme():
+def test_openapi_document_has_the_security_scheme():
     schemes = documented()["components"]["securitySchemes"]
     assert list(schemes) == ["Signature"]
     assert (schemes["Signature"]["type"], schemes["Signature"]["scheme"]) == ("http", "Signature")
 
 
-def test_the_openapi_document_says_which_operations_require_it_be_it_through_another_dependency():
+def test_openapi_document_marks_each_operation_that_requires_a_signature():
     paths = documented()["paths"]
     assert paths["/required"]["post"]["security"] == [{"Signature": []}]
     assert paths["/nested"]["post"]["security"] == [{"Signature": []}]
     assert "security" not in paths["/public"]["get"]
 
 
-def test_the_dependency_adds_no_parameter_to_an_operation():
+def test_dependency_adds_no_parameter_to_an_operation():
     assert [parameter["name"] for parameter in documented()["paths"]["/required"]["post"]["parameters"]] == ["plan"]
 
 
-def test_the_dependency_is_asked_on_the_event_loop_and_takes_no_thread(agreement, monkeypatch):
+def test_dependency_runs_on_the_event_loop_without_a_thread(agreement, monkeypatch):
     def no_thread(*_args, **_kwargs):
         raise AssertionError("a thread was taken")
 
@@ -219,7 +219,7 @@ def test_the_dependency_is_asked_on_the_event_loop_and_takes_no_thread(agreement
     assert start["status"] == 200
 
 
-def test_an_applications_own_handler_for_the_requirement_is_kept(agreement):
+def test_exception_handler_of_the_application_is_kept(agreement):
     app = FastAPI()
     app.add_middleware(SignatureMiddleware, verifier=agreement.verifier(), origins=ORIGINS, mode="optional")
 
@@ -236,7 +236,7 @@ def test_an_applications_own_handler_for_the_requirement_is_kept(agreement):
     assert body["body"] == f"own answer to {UNSIGNED}".encode()
 
 
-def test_a_handler_for_all_http_exceptions_adds_nothing_to_the_refusal(agreement):
+def test_handler_for_all_http_exceptions_adds_nothing_to_the_rejection(agreement):
     app = FastAPI()
     app.add_middleware(SignatureMiddleware, verifier=agreement.verifier(), origins=ORIGINS, mode="optional")
 
@@ -251,7 +251,7 @@ def test_a_handler_for_all_http_exceptions_adds_nothing_to_the_refusal(agreement
     assert run(app, http_scope())[1]["body"] == b'{"error": "%s"}' % UNSIGNED.encode()
 
 
-def test_a_dependency_override_replaces_the_requirement_in_an_applications_own_tests():
+def test_dependency_override_replaces_the_requirement():
     app = FastAPI()
 
     @app.get("/")
@@ -265,7 +265,7 @@ def test_a_dependency_override_replaces_the_requirement_in_an_applications_own_t
 # Asked by hand
 
 
-def test_an_endpoint_may_ask_for_the_signature_and_starlette_answers_what_that_raises(agreement):
+def test_endpoint_may_require_the_signature_itself_and_starlette_answers_the_rejection(agreement):
     found = []
 
     async def endpoint(request: Request) -> PlainTextResponse:
@@ -280,7 +280,7 @@ def test_an_endpoint_may_ask_for_the_signature_and_starlette_answers_what_that_r
     assert [signature.keyid for signature in found] == [KEYID]
 
 
-def test_outside_of_an_application_the_exception_carries_the_whole_refusal():
+def test_exception_carries_the_whole_rejection_outside_of_an_application():
     with pytest.raises(SignatureRequired) as caught:
         verified_signature(Request(http_scope(state={"signature": None}, **{PROFILE: profiles.ADCP_3_2})))
     assert (caught.value.status_code, caught.value.detail) == (401, UNSIGNED)
@@ -299,7 +299,7 @@ def test_outside_of_an_application_the_exception_carries_the_whole_refusal():
         {"state": {"signature": "mallory"}, PROFILE: profiles.ADCP_3_2},
     ],
 )
-def test_without_the_middleware_the_endpoint_does_not_run_and_the_operator_is_told_to_add_it(published):
+def test_endpoint_fails_without_the_middleware_and_the_error_says_to_add_it(published):
     async def endpoint(request: Request) -> PlainTextResponse:
         raise AssertionError(request)
 
@@ -321,7 +321,7 @@ def test_without_the_middleware_the_endpoint_does_not_run_and_the_operator_is_to
             run(app, http_scope(**published))
 
 
-def test_an_endpoint_that_is_called_without_its_request_does_not_run(agreement):
+def test_endpoint_that_is_called_without_its_request_does_not_run(agreement):
     app = FastAPI()
     app.add_middleware(SignatureMiddleware, verifier=agreement.verifier(), origins=ORIGINS)
 
@@ -335,12 +335,12 @@ def test_an_endpoint_that_is_called_without_its_request_does_not_run(agreement):
 
 
 @pytest.mark.parametrize("thing", [HTTPEndpoint, None, "view", 7])
-def test_what_is_no_function_cannot_be_decorated(thing):
+def test_decorator_rejects_a_value_that_is_not_a_function(thing):
     with pytest.raises(ConfigurationError, match="decorate a function"):
         signature_required(thing)
 
 
-def test_a_decorated_function_keeps_its_name_and_signature():
+def test_decorated_function_keeps_its_name_and_signature():
     async def buy(request: Request) -> None:
         """Buys."""
 

@@ -6,7 +6,7 @@ from undersigned.message.content import Content
 from undersigned.message.strict_json import AmbiguousJSON
 
 
-def test_content_is_its_bytes_in_whatever_chunks():
+def test_content_is_the_same_bytes_however_it_is_chunked():
     content = Content((b"a", b"", b"bc"))
     assert bytes(content) == b"abc"
     assert len(content) == 3
@@ -17,7 +17,7 @@ def test_content_is_its_bytes_in_whatever_chunks():
     assert Content() == Content((b"",))
 
 
-def test_content_shows_its_size_and_nothing_of_it():
+def test_content_repr_shows_its_size_only():
     assert repr(Content((b"secret",))) == str(Content((b"secret",))) == "<Content: 6 bytes>"
 
 

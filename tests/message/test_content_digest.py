@@ -29,7 +29,7 @@ def matches(value: str, *chunks: bytes) -> bool:
         f"sha-256=:{SHA256}:;p=1",
     ],
 )
-def test_the_right_content_matches_however_it_is_chunked(value):
+def test_right_content_matches_however_it_is_chunked(value):
     assert matches(value, b"content")
     assert matches(value, b"", b"con", b"", b"tent")
 
@@ -53,28 +53,28 @@ def test_other_content_does_not_match():
     assert not matches(f"sha-256=:{SHA256}:")
 
 
-def test_a_digest_of_unknown_algorithms_alone_matches_nothing():
+def test_digest_of_unknown_algorithms_alone_matches_nothing():
     assert not matches("md5=:AAAA:", b"content")
     assert not matches("md5=:AAAA:")
 
 
 @pytest.mark.parametrize("value", ["", "sha-256", "SHA-256=:AAAA:", "sha-256=:AAAA:, sha-256=:AAAA:", "sha-256=abc"])
-def test_what_is_no_content_digest_is_refused(value):
+def test_text_is_rejected_when_it_is_not_a_content_digest(value):
     with pytest.raises(MalformedField):
         ContentDigest.parse(value, "base64")
 
 
-def test_a_digest_is_made_of_sha_256_unless_told():
+def test_digest_uses_sha_256_by_default():
     assert content_digest(b"content", "base64") == f"sha-256=:{SHA256}:"
 
 
-def test_a_digest_can_be_made_of_several_algorithms():
+def test_digest_can_have_several_algorithms():
     made = content_digest(b"content", "base64", algorithms=("sha-512", "sha-256"))
     assert made == f"sha-512=:{SHA512}:, sha-256=:{SHA256}:"
     assert matches(made, b"content")
 
 
-def test_a_digest_made_in_base64url_reads_back():
+def test_digest_made_in_base64url_reads_back():
     made = content_digest(b"content", "base64url", algorithms=("sha-256", "sha-512"))
     assert "=:" in made
     assert not made.endswith("=:")

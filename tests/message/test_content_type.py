@@ -23,7 +23,7 @@ def of_type(*types: str) -> HeaderFields:
         "application/json, text/plain",
     ],
 )
-def test_a_json_type_is_known_whatever_its_spelling_and_company(value):
+def test_json_type_is_recognised_in_any_case_and_with_parameters(value):
     assert is_json(of_type(value))
 
 
@@ -53,7 +53,7 @@ def test_any_of_several_content_type_lines_makes_the_content_json():
         ("text/plain;charset*=utf-8", True, False),
     ],
 )
-def test_a_charset_may_change_how_content_is_read(value, other, alike):
+def test_charset_may_change_how_content_is_read(value, other, alike):
     assert has_other_charset(of_type(value)) is has_other_charset(of_type("text/plain", value)) is other
     assert is_decoded_alike(of_type(value)) is is_decoded_alike(of_type("text/plain", value)) is alike
 
@@ -61,7 +61,7 @@ def test_a_charset_may_change_how_content_is_read(value, other, alike):
 @pytest.mark.parametrize(
     ("value", "coded"), [("gzip", True), ("identity, gzip", True), ("", False), (" Identity", False)]
 )
-def test_a_content_coding_may_change_how_content_is_read(value, coded):
+def test_content_coding_may_change_how_content_is_read(value, coded):
     fields = HeaderFields([("Content-Encoding", value)])
     assert has_content_coding(fields) is coded
     assert is_decoded_alike(fields) is not coded

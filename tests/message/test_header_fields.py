@@ -7,7 +7,7 @@ import pytest
 from undersigned.message.header_fields import HeaderFields
 
 
-def test_order_and_repetition_of_lines_are_kept():
+def test_fields_keep_their_order_and_repetition():
     fields = HeaderFields([("B", "1"), ("a", "2"), ("b", "3"), ("b", "4")])
     assert fields.lines == (("b", "1"), ("a", "2"), ("b", "3"), ("b", "4"))
     assert [*fields] == [*fields.lines]
@@ -17,17 +17,17 @@ def test_order_and_repetition_of_lines_are_kept():
     assert fields.combined("b") == "1, 3, 4"
 
 
-def test_an_absent_field_is_none_and_an_empty_one_is_not():
+def test_absent_field_is_none_and_an_empty_one_is_not():
     fields = HeaderFields([("a", "")])
     assert (fields.has("b"), fields.values("b"), fields.combined("b")) == (False, (), None)
     assert (fields.has("a"), fields.values("a"), fields.combined("a")) == (True, ("",), "")
 
 
-def test_a_mapping_of_fields_is_accepted():
+def test_fields_may_be_a_mapping():
     assert HeaderFields({"A": "1", "B": "2"}).lines == (("a", "1"), ("b", "2"))
 
 
-def test_an_iterator_of_fields_is_accepted():
+def test_fields_may_be_an_iterator():
     assert HeaderFields(iter([("A", "1")])).lines == (("a", "1"),)
 
 
@@ -57,12 +57,12 @@ def test_only_ascii_letters_of_a_name_change_case():
         [1],
     ],
 )
-def test_headers_of_another_type_are_a_type_error(headers):
+def test_headers_of_another_type_raise_a_type_error(headers):
     with pytest.raises(TypeError):
         HeaderFields(headers)
 
 
-def test_fields_show_how_many_they_are_and_none_of_their_text():
+def test_fields_repr_shows_their_number_only():
     fields = HeaderFields([("authorization", "secret")])
     assert repr(fields) == str(fields) == "<HeaderFields: 1 lines>"
 
@@ -76,7 +76,7 @@ def test_equal_lines_are_equal_fields():
 
 
 @pytest.mark.parametrize("name", ["a", "A", "x-a", ":authority", "!#$%&'*+.^_`|~09-az", "signature"])
-def test_a_token_is_a_valid_name(name):
+def test_token_is_a_valid_name(name):
     assert HeaderFields([(name, "v")]).are_valid
 
 
@@ -84,17 +84,17 @@ def test_a_token_is_a_valid_name(name):
     "name",
     ["", " ", "a b", "a:", "::a", ":", "a\n", "a\nb", "\na", "a\n\n", "é", "\u212a", "\ud800", "a\0", "a\r", "(", '"'],
 )
-def test_a_name_is_invalid_if_it_is_not_a_token(name):
+def test_name_is_invalid_if_it_is_not_a_token(name):
     assert not HeaderFields([("first", "v"), (name, "v"), ("last", "v")]).are_valid
 
 
 @pytest.mark.parametrize("value", ["", "v", "é", "\ud800", "\x7f", "\x0b", "a\tb", "\x85", "\u2028", "x" * 100_000])
-def test_a_value_without_cr_lf_and_nul_is_valid(value):
+def test_value_without_cr_lf_and_nul_is_valid(value):
     assert HeaderFields([("a", value)]).are_valid
 
 
 @pytest.mark.parametrize("value", ["a\r\n b", "a\nb", "\n", "a\rb", "\r", "\0", "a\0b"])
-def test_a_value_with_cr_lf_or_nul_is_invalid(value):
+def test_value_with_cr_lf_or_nul_is_invalid(value):
     assert not HeaderFields([("first", "v"), ("a", value), ("last", "v")]).are_valid
 
 

@@ -16,14 +16,14 @@ URL = "https://seller.example.com/"
     ("body", "content"),
     [(b"x", b"x"), ("é", "é".encode()), (None, b""), (bytearray(b"x"), b"x"), (memoryview(b"x"), b"x"), ("", b"")],
 )
-def test_content_is_bytes_whatever_it_was_given_as(body, content):
+def test_content_is_bytes_whatever_type_it_was_given_as(body, content):
     request = Request("POST", URL, (), body)
     assert request.body == content
     assert type(request.body) is bytes
     assert request.has_body is bool(content)
 
 
-def test_content_not_read_yet_can_be_announced():
+def test_content_can_be_announced_before_it_is_read():
     assert Request("POST", URL, has_body=True).has_body
     assert not Request("POST", URL, body=b"x", has_body=False).has_body
 
@@ -41,17 +41,17 @@ def test_content_not_read_yet_can_be_announced():
         ("GET", URL, (), [b"x"]),
     ],
 )
-def test_an_argument_of_another_type_is_the_programmers_mistake(arguments):
+def test_argument_of_another_type_raises_a_type_error(arguments):
     with pytest.raises(TypeError):
         Request(*arguments)
 
 
-def test_text_without_utf8_bytes_is_no_content():
+def test_text_with_a_lone_surrogate_is_rejected_as_content():
     with pytest.raises(UnicodeEncodeError):
         Request("POST", URL, (), "\ud800")
 
 
-def test_a_request_shows_its_shape_and_none_of_its_text():
+def test_request_repr_shows_its_sizes_and_none_of_its_text():
     request = Request("POST", URL, [("authorization", "secret")], b"secret")
     assert repr(request) == "<Request: 1 header fields, 6 bytes>"
     assert str(request) == repr(request)
@@ -64,17 +64,17 @@ def test_requests_of_equal_parts_are_equal():
     assert one != Request("GET", URL, [("a", "2")])
 
 
-def test_a_request_cannot_be_changed():
+def test_request_cannot_be_changed():
     with pytest.raises(dataclasses.FrozenInstanceError):
         Request("GET", URL).method = "POST"
 
 
-def test_a_request_can_be_copied_with_a_change():
+def test_request_can_be_copied_with_a_change():
     request = dataclasses.replace(Request("GET", URL, [("a", "1")]), fields=[("a", "2")])
     assert request.fields.values("a") == ("2",)
 
 
-def test_a_request_survives_the_way_to_another_process():
+def test_request_can_be_pickled():
     request = Request("GET", URL, [("a", "1")], b"x")
     revived = pickle.loads(pickle.dumps(request))  # noqa: S301 - our own bytes
     assert revived == request
@@ -89,6 +89,6 @@ def test_content_read_later_replaces_the_announced_content_and_keeps_the_fields(
     assert read.fields is announced.fields
 
 
-def test_fields_that_are_read_already_are_not_read_again():
+def test_fields_are_not_parsed_again_when_they_are_parsed_already():
     fields = HeaderFields({"a": "1"})
     assert Request("GET", URL, fields).fields is fields

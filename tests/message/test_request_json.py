@@ -22,7 +22,7 @@ def test_utf_8_is_read_whether_or_not_the_type_says_so(parameter):
     assert request('{"a":1}', "application/json;charset=us-ascii").strict_json() == {"a": 1}
 
 
-def test_content_that_another_charset_turns_into_other_members_is_refused():
+def test_content_that_another_charset_turns_into_other_members_is_rejected():
     body = b'{"sk+AGk-ll":"create_media_buy","skill":"get_products"}'
     assert set(codecs.decode(body, "utf-7").split('"')) >= {"skill", "create_media_buy"}
     with pytest.raises(AmbiguousJSON, match="charset"):
@@ -43,20 +43,20 @@ def test_content_that_another_charset_turns_into_other_members_is_refused():
         "application/json;x=charset=utf-8",
     ],
 )
-def test_a_charset_that_is_not_plainly_utf_8_is_refused(value):
+def test_charset_that_is_not_plainly_utf_8_is_rejected(value):
     for types in [(value,), ("application/json", value)]:
         with pytest.raises(AmbiguousJSON, match="charset"):
             request("{}", *types).strict_json()
 
 
 @pytest.mark.parametrize("body", ["", "{", "{}x", "\ufeff{}", "{'a':1}", '{"a":"\x01"}'])
-def test_content_that_is_not_json_is_refused(body):
+def test_content_that_is_not_json_is_rejected(body):
     with pytest.raises(ValueError):  # noqa: PT011 - JSONDecodeError and UnicodeDecodeError alike
         request(body).strict_json()
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32", "latin-1"])
-def test_content_in_another_encoding_is_refused(encoding):
+def test_content_in_another_encoding_is_rejected(encoding):
     with pytest.raises(ValueError):  # noqa: PT011 - JSONDecodeError and UnicodeDecodeError alike
         request('{"a":"\u00e9"}'.encode(encoding), "application/json").strict_json()
 
@@ -68,7 +68,7 @@ def test_content_that_a_reader_may_decode_first_is_rejected(coding):
     assert Request("POST", URL, [("Content-Encoding", "identity")], b"{}").strict_json() == {}
 
 
-def test_a_repeated_key_is_refused_and_named():
+def test_repeated_key_is_rejected_and_named():
     with pytest.raises(AmbiguousJSON) as caught:
         request('{"a":{"b":1,"\\u0062":2}}').strict_json()
     assert caught.value.duplicates == ("b",)
@@ -84,15 +84,15 @@ def test_content_of_another_type_that_is_no_json_is_none():
     assert request(b"\xff\xd8\xff", "image/jpeg").json_if_any() is None
 
 
-def test_content_of_another_type_that_readers_would_read_differently_is_refused():
+def test_content_of_another_type_that_readers_would_read_differently_is_rejected():
     with pytest.raises(AmbiguousJSON):
         request('{"a":1,"a":2}', "text/plain").json_if_any()
 
 
-def test_content_that_says_json_and_is_none_is_refused():
+def test_content_that_says_json_and_is_none_is_rejected():
     with pytest.raises(ValueError, match="Expecting"):
         request("{", "application/json").json_if_any()
 
 
-def test_no_content_is_none_whatever_the_type():
+def test_absent_content_is_none_whatever_the_content_type():
     assert request(b"", "application/json").json_if_any() is None

@@ -58,7 +58,7 @@ def test_origin_form_is_read_into_path_and_query(raw, path, query):
         b"/|",
     ],
 )
-def test_every_other_form_and_character_is_refused(raw):
+def test_target_in_any_other_form_is_rejected(raw):
     with pytest.raises(MalformedURL) as caught:
         RequestTarget.parse(raw)
     assert caught.value.rule == "request target"
@@ -73,7 +73,7 @@ def test_every_other_form_and_character_is_refused(raw):
         (b"/p?q", PREFIXED, "https://h:8443/api/p?q"),
     ],
 )
-def test_a_target_stands_behind_the_configured_origin(raw, origin, url):
+def test_url_is_the_configured_origin_followed_by_the_target(raw, origin, url):
     assert RequestTarget.parse(raw).url(origin) == url
 
 
@@ -86,7 +86,7 @@ def test_a_target_stands_behind_the_configured_origin(raw, origin, url):
         ("", "/", "%20?", "https://h/?%20?"),
     ],
 )
-def test_a_target_is_rebuilt_where_decoding_cannot_have_changed_it(script, path, query, url):
+def test_target_is_rebuilt_when_decoding_cannot_have_changed_it(script, path, query, url):
     assert RequestTarget.reconstruct(script, path, query).url(PLAIN) == url
 
 
@@ -107,7 +107,7 @@ def test_a_target_is_rebuilt_where_decoding_cannot_have_changed_it(script, path,
         ("", "/\ud800", ""),
     ],
 )
-def test_a_target_that_decoding_may_have_changed_is_not_rebuilt(script, path, query):
+def test_target_that_decoding_may_have_changed_is_not_rebuilt(script, path, query):
     with pytest.raises(MalformedURL):
         RequestTarget.reconstruct(script, path, query)
 
@@ -128,7 +128,7 @@ def test_a_target_that_decoding_may_have_changed_is_not_rebuilt(script, path, qu
         (b"/../../a", b"/a"),
     ],
 )
-def test_the_decoded_path_a_server_gives_is_the_raw_one(raw, decoded):
+def test_decoded_path_matches_the_raw_path_it_comes_from(raw, decoded):
     assert RequestTarget.parse(raw).is_path(decoded)
     assert RequestTarget.parse(raw).is_path(b"/other", decoded)
 
@@ -145,11 +145,11 @@ def test_the_decoded_path_a_server_gives_is_the_raw_one(raw, decoded):
         (b"/", b""),
     ],
 )
-def test_a_decoded_path_that_something_rewrote_is_not(raw, decoded):
+def test_decoded_path_does_not_match_when_something_rewrote_it(raw, decoded):
     assert not RequestTarget.parse(raw).is_path(decoded)
 
 
-def test_without_a_candidate_nothing_is_the_path():
+def test_decoded_path_matches_nothing_without_a_raw_path():
     assert not RequestTarget.parse(b"/").is_path()
 
 
@@ -162,13 +162,13 @@ def test_eight_times_the_dot_segments_are_at_most_nine_times_the_work():
 
 
 @pytest.mark.parametrize("path", [b"/" + b"a" * 65_535, b"/?" + b"a" * 65_534])
-def test_a_target_longer_than_any_server_takes_is_refused_unread(path):
+def test_target_over_the_length_limit_is_rejected_without_parsing(path):
     assert RequestTarget.parse(path)
     with pytest.raises(MalformedURL, match="65536 characters"):
         RequestTarget.parse(path + b"a")
 
 
-def test_a_path_of_more_escapes_than_are_read_is_refused_and_a_query_is_not():
+def test_percent_escapes_are_limited_in_the_path_and_not_in_the_query():
     assert RequestTarget.parse(b"/" + b"%7e" * 1024 + b"?" + b"%7e" * 2000)
     with pytest.raises(MalformedURL, match="path has more than 1024 percent signs"):
         RequestTarget.parse(b"/" + b"%7e" * 1025)
@@ -182,11 +182,11 @@ def test_a_path_of_more_escapes_than_are_read_is_refused_and_a_query_is_not():
         ("https://h:8443/api/", PREFIXED, "/"),
     ],
 )
-def test_the_application_sees_its_path_without_the_prefix(url, origin, path):
+def test_application_sees_its_path_without_the_prefix(url, origin, path):
     assert application_path(canonicalize(url), origin) == path
 
 
 @pytest.mark.parametrize("path", ["/api", "/apix/p", "/x", "/api/../x", "/"])
-def test_a_path_outside_the_prefix_is_refused(path):
+def test_path_outside_the_prefix_is_rejected(path):
     with pytest.raises(MalformedURL, match="outside the origin's prefix"):
         application_path(canonicalize(f"https://h:8443{path}"), PREFIXED)

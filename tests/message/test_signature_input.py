@@ -18,7 +18,7 @@ def one(value: str):
     return parse_signature_input(value)["s"]
 
 
-def test_a_signature_input_is_read_into_components_parameters_and_text():
+def test_signature_input_is_read_into_components_parameters_and_text():
     read = one('s=("@method"  "x-a";sf "@query-param";name="q");created=1;  keyid="k"')
     assert [component.name for component in read.components] == ["@method", "x-a", "@query-param"]
     assert [component.text for component in read.components] == ['"@method"', '"x-a";sf', '"@query-param";name="q"']
@@ -32,7 +32,7 @@ def test_every_label_is_read():
     assert [(label, member.text) for label, member in read.items()] == [("a", '("@method");created=1'), ("b", "();x")]
 
 
-def test_a_component_gives_back_its_item():
+def test_component_gives_back_its_item():
     item = one('s=("x-a";key="m";sf)').components[0].item()
     assert (item.value, dict(item.params)) == ("x-a", {"key": "m", "sf": True})
 
@@ -52,7 +52,7 @@ def test_a_component_gives_back_its_item():
         ('"a\\"b\\\\c"', 'a"b\\c'),
     ],
 )
-def test_a_parameter_of_every_type_is_read_and_written_as_it_was(raw, value):
+def test_parameter_of_every_type_is_written_as_it_was_read(raw, value):
     read = one(f"s=();p={raw}")
     assert read.parameters == {"p": value}
     assert type(read.parameters["p"]) is type(value)
@@ -88,7 +88,7 @@ def test_a_parameter_of_every_type_is_read_and_written_as_it_was(raw, value):
         ("s=();p=%", "the field value is not a structured field dictionary"),
     ],
 )
-def test_what_is_not_a_signature_input_is_refused_in_our_words(value, fault):
+def test_text_that_is_not_a_signature_input_is_rejected_without_quoting_it(value, fault):
     with pytest.raises(MalformedField) as caught:
         parse_signature_input(value)
     assert str(caught.value) == fault
@@ -100,7 +100,7 @@ def test_signature_parameters_are_written_in_the_order_given():
     assert text == '("@method" "x-a");created=1;nonce="a\\"b";flag'
 
 
-def test_an_empty_list_of_components_is_written():
+def test_empty_list_of_components_is_written():
     assert serialize_signature_input((), {}) == "()"
 
 
@@ -148,7 +148,7 @@ def among_others(value):
         "sig1=()",
     ],
 )
-def test_a_member_alone_is_read_as_it_is_among_others(value):
+def test_member_alone_is_read_as_in_the_whole_field(value):
     assert outcome(value) is not None
     assert outcome(value) == among_others(value)
 
@@ -168,17 +168,17 @@ def test_a_member_alone_is_read_as_it_is_among_others(value):
         "",
     ],
 )
-def test_a_member_alone_is_rejected_as_it_is_among_others(value):
+def test_member_alone_is_rejected_as_in_the_whole_field(value):
     assert outcome(value) is among_others(value) is None
 
 
 @given(st.text(st.sampled_from('sig1=("@method" "x");created=10;nonce="a\\",é:?\t'), max_size=60))
-def test_no_text_is_read_otherwise_than_it_is_among_others(value):
+def test_any_text_alone_is_read_as_in_the_whole_field(value):
     assert outcome(value) in (None, among_others(value))
 
 
 @given(st.data())
-def test_no_change_of_a_member_is_read_otherwise_than_it_is_among_others(data):
+def test_changed_member_alone_is_read_as_in_the_whole_field(data):
     value = written(data.draw(st.permutations(PARAMETERS)))
     at = data.draw(st.integers(0, len(value)))
     end = data.draw(st.integers(at, min(len(value), at + 3)))
@@ -188,7 +188,7 @@ def test_no_change_of_a_member_is_read_otherwise_than_it_is_among_others(data):
 
 
 @pytest.mark.parametrize("keyid", ["https://b.example/" + "%E4" * 60, "a:b:c;d,e " * 20, ":" * 200])
-def test_a_short_member_is_read_whatever_delimiters_its_strings_have(keyid):
+def test_short_member_is_read_with_any_delimiters_in_its_strings(keyid):
     for names in (PARAMETERS, PARAMETERS[::-1]):
         assert parse_signature_input(written(names, keyid=f'"{keyid}"'))["sig1"].parameters["keyid"] == keyid
 
@@ -202,6 +202,6 @@ def test_a_short_member_is_read_whatever_delimiters_its_strings_have(keyid):
         f'{written()};d=%"{"%41" * 65}"',
     ],
 )
-def test_a_field_too_large_is_malformed(value):
+def test_field_over_the_limit_is_malformed(value):
     with pytest.raises(MalformedField, match="more than 2048 characters or 64 delimiters"):
         parse_signature_input(value)

@@ -33,7 +33,7 @@ def test_another_unicode_encoding_hides_no_duplicate(encoding):
         '{"\\ud800": 1, "\\ud800": 2}',
     ],
 )
-def test_a_repeated_key_is_refused_at_any_depth(text):
+def test_repeated_key_is_rejected_at_any_depth(text):
     with pytest.raises(AmbiguousJSON, match="a JSON object repeats a key"):
         loads(text)
 
@@ -45,31 +45,31 @@ def test_at_most_four_of_the_repeated_keys_are_kept_as_evidence():
 
 
 @pytest.mark.parametrize("text", ["NaN", "Infinity", "-Infinity", '{"a": NaN}'])
-def test_constants_that_json_does_not_have_are_refused(text):
+def test_constants_that_are_not_json_are_rejected(text):
     with pytest.raises(AmbiguousJSON, match="NaN and Infinity are not JSON"):
         loads(text)
 
 
-def test_a_number_too_long_to_be_read_is_refused():
+def test_number_over_the_length_limit_is_rejected():
     with pytest.raises(AmbiguousJSON, match="a number too long") as caught:
         loads('{"a": ' + "9" * 5000 + "}")
     assert caught.value.duplicates == ()
 
 
 @pytest.mark.parametrize("opening", ["[", '{"a":'])
-def test_nesting_too_deep_to_be_followed_is_refused(opening):
+def test_nesting_over_the_depth_limit_is_rejected(opening):
     with pytest.raises(AmbiguousJSON, match="nested too deeply"):
         loads(opening * 200_000)
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"{]", b"\xff", b'{"a": 1,}', b"a=1", b"\x00", b'"\xed\xa0"'])
-def test_what_is_no_json_is_a_plain_value_error(body):
+def test_text_that_is_not_json_raises_a_plain_value_error(body):
     with pytest.raises(ValueError) as caught:  # noqa: PT011 - the standard library's own words
         loads(body)
     assert not isinstance(caught.value, AmbiguousJSON)
 
 
-def test_the_message_quotes_nothing():
+def test_error_message_quotes_no_text():
     with pytest.raises(AmbiguousJSON) as caught:
         loads('{"secret": 1, "secret": 2}')
     assert "secret" not in str(caught.value)

@@ -39,7 +39,7 @@ def test_bytes_are_written_and_read_in_either_encoding(length):
         ("AA\nAA", "base64"),
     ],
 )
-def test_bytes_in_another_alphabet_or_padding_are_refused(text, encoding):
+def test_bytes_in_another_alphabet_or_padding_are_rejected(text, encoding):
     with pytest.raises(MalformedField, match="not in the profile's Base64"):
         parse_byte_sequences(f"s=:{text}:", encoding)
 
@@ -47,12 +47,12 @@ def test_bytes_in_another_alphabet_or_padding_are_refused(text, encoding):
 @pytest.mark.parametrize(
     ("text", "encoding"), [("AB==", "base64"), ("AAB=", "base64"), ("AB", "base64url"), ("AAB", "base64url")]
 )
-def test_stray_bits_behind_the_last_character_are_refused(text, encoding):
+def test_base64_with_nonzero_trailing_bits_is_rejected(text, encoding):
     with pytest.raises(MalformedField, match="not in the profile's Base64"):
         parse_byte_sequences(f"s=:{text}:", encoding)
 
 
-def test_where_both_encodings_are_accepted_each_member_may_have_its_own():
+def test_each_member_may_have_its_own_encoding_when_both_are_accepted():
     read = parse_byte_sequences("a=:--8:, b=:++8=:, c=:AAAA:", "base64url", "base64")
     assert read == {"a": b"\xfb\xef", "b": b"\xfb\xef", "c": b"\0\0\0"}
 
@@ -74,14 +74,14 @@ def test_where_both_encodings_are_accepted_each_member_may_have_its_own():
         ("", "the field value is empty"),
     ],
 )
-def test_what_is_no_dictionary_of_byte_sequences_is_refused_in_our_words(value, fault):
+def test_text_that_is_not_a_dictionary_of_byte_sequences_is_rejected_without_quoting_it(value, fault):
     with pytest.raises(MalformedField) as caught:
         parse_byte_sequences(value, "base64")
     assert str(caught.value) == fault
 
 
 @pytest.mark.parametrize("parameter", ['";:x:"', '"a\\":x:\\"b"', "a:x:b", '%":x:"', "*:x:", '"\\\\";q="\\":y:"'])
-def test_a_colon_inside_a_string_or_a_token_starts_no_byte_sequence(parameter):
+def test_colon_inside_a_string_or_a_token_starts_no_byte_sequence(parameter):
     assert parse_byte_sequences(f"s=:AAAA:;p={parameter}, t=:BBBB:", "base64") == {
         "s": b"\0\0\0",
         "t": base64.b64decode("BBBB"),
@@ -89,7 +89,7 @@ def test_a_colon_inside_a_string_or_a_token_starts_no_byte_sequence(parameter):
 
 
 @pytest.mark.parametrize("opened", ['%"\\"', '%"\\\\"', '%"a\\"', '"a\\\\"'])
-def test_a_backslash_in_another_members_parameter_hides_no_spelling(opened):
+def test_backslash_in_another_member_hides_no_wrong_spelling(opened):
     # A display string has no escapes: read as a string, it would swallow the member behind it.
     value = f's=:AAAA:;d={opened}, t=:AA:;e="x"'
     with pytest.raises(MalformedField, match="not in the profile's Base64"):
@@ -100,14 +100,14 @@ ENCODINGS = [("base64",), ("base64url",), ("base64", "base64url"), ("base64url",
 
 
 @given(st.binary(max_size=70), st.sampled_from(["base64", "base64url"]))
-def test_a_member_alone_is_read_as_it_is_among_others(octets, encoding):
+def test_member_alone_is_read_as_in_the_whole_field(octets, encoding):
     value = f"sig1={serialize_byte_sequence(octets, encoding)}"
     assert parse_byte_sequences(value, encoding) == {"sig1": octets}
     assert parse_byte_sequences(f"{value}, other=::", encoding) == {"sig1": octets, "other": b""}
 
 
 @given(st.text(st.sampled_from('sA+/-_=:Qw4,;"é \n'), max_size=24), st.sampled_from(ENCODINGS))
-def test_no_text_is_read_otherwise_than_it_is_among_others(text, encodings):
+def test_any_text_alone_is_read_as_in_the_whole_field(text, encodings):
     # A pattern reads one member alone, and a parser reads several.
     for value in (text, f"sig1=:{text}:"):
         try:
@@ -118,7 +118,7 @@ def test_no_text_is_read_otherwise_than_it_is_among_others(text, encodings):
 
 
 @pytest.mark.parametrize("value", [f"s=:{'A' * 2044}:", "s=:AAAA:" + "".join(f";p{at}" for at in range(60))])
-def test_a_field_within_the_bounds_is_read(value):
+def test_field_within_the_bounds_is_read(value):
     assert list(parse_byte_sequences(value, "base64")) == ["s"]
 
 
@@ -126,7 +126,7 @@ MANY = "s=:AAAA:" + "".join(f";p{number}" for number in range(63))
 
 
 @pytest.mark.parametrize("value", [f"s=:{'A' * 2048}:", MANY, *hostile_values(1_000_000).values()])
-def test_a_field_too_large_is_rejected_with_little_work(value):
+def test_field_over_the_limit_is_rejected_with_little_work(value):
     def parse() -> None:
         with contextlib.suppress(MalformedField):
             parse_byte_sequences(value, "base64")
@@ -137,10 +137,10 @@ def test_a_field_too_large_is_rejected_with_little_work(value):
 
 
 @pytest.mark.parametrize("value", ["", "a", "a;b", 'a;b="c, d"', 'a;b="c\\", d"', '"a" "b"'])
-def test_one_value_is_not_a_list(value):
+def test_single_value_is_not_a_list(value):
     assert not is_list(value)
 
 
 @pytest.mark.parametrize("value", [",", "a,", "a, b", 'a;b="c", d', '"', 'a;b="c, d', 'a;b="c\\"', f'"{"a" * 2047}"'])
-def test_values_with_commas_between_are_a_list(value):
+def test_values_separated_by_commas_are_a_list(value):
     assert is_list(value)

@@ -25,35 +25,35 @@ PROFILE = profiles.ADCP_3_2
         [("Transfer-Encoding", "gzip"), ("Content-Length", "")],
     ],
 )
-def test_two_framings_of_one_content_are_refused(fields):
+def test_content_length_together_with_transfer_encoding_is_rejected(fields):
     with pytest.raises(MalformedSignature, match="header_malformed"):
         authority.check_framing(HeaderFields(fields), PROFILE)
 
 
 @pytest.mark.parametrize("fields", [[], [("content-length", "2")], [("transfer-encoding", "chunked")]])
-def test_one_framing_passes(fields):
+def test_request_with_at_most_one_framing_is_accepted(fields):
     authority.check_framing(HeaderFields(fields), PROFILE)
 
 
 @pytest.mark.parametrize("alias", ["Signature_Input", "signature_input", "X_User", "X-Use_R"])
-def test_a_name_with_an_underscore_beside_the_one_with_hyphens_is_refused(alias):
+def test_name_with_an_underscore_is_rejected_next_to_the_same_with_hyphens(alias):
     fields = [("signature-input", "a"), ("X-User", "b"), ("x-use-r", "c"), (alias, "evil")]
     with pytest.raises(MalformedSignature, match="header_malformed"):
         authority.check_names([name for name, _ in fields], PROFILE)
 
 
 @pytest.mark.parametrize("names", [["a-b_c", "a_b-c"], ["A_B", "a-b"], ["a_b_c", "x", "a_b-c"]])
-def test_two_names_that_are_one_cgi_variable_are_refused(names):
+def test_two_names_of_one_cgi_variable_are_rejected(names):
     with pytest.raises(MalformedSignature, match="header_malformed"):
         authority.check_names(names, PROFILE)
 
 
-def test_a_name_with_an_underscore_may_be_repeated():
+def test_name_with_an_underscore_may_be_repeated():
     authority.check_names(["x_user", "X_User", "x-a"], PROFILE)
 
 
 @pytest.mark.parametrize("name", ["x_user", "Sec-CH-UA", "x-user"])
-def test_a_name_that_is_no_alias_of_another_passes(name):
+def test_name_that_is_not_an_alias_of_another_is_accepted(name):
     authority.check_names(["signature-input", name], PROFILE)
 
 
@@ -67,7 +67,7 @@ def test_version_error_names_the_server_and_the_fix(server):
 
 @pytest.mark.parametrize("version", ["", "0.9", "2.0", "2.1", "9", "11.1", "b\r\nHTTP/1.1", "\u00b2"])
 @pytest.mark.parametrize("named", [None, "uvicorn"])
-def test_a_version_that_http_does_not_have_is_the_senders_mistake(version, named):
+def test_unknown_http_version_is_the_mistake_of_the_sender(version, named):
     with pytest.raises(MalformedSignature, match="target_uri_malformed") as caught:
         authority.check_version(version, named, server=None, profile=PROFILE)
     assert caught.value.detail.isprintable()
@@ -93,7 +93,7 @@ def test_version_is_accepted_only_if_the_named_server_compares_authorities(versi
 @pytest.mark.parametrize(
     "extra", [(b"signature_input", b"sig2=()"), (b"transfer-encoding", b"chunked"), (b"content_type", b"text/evil")]
 )
-def test_the_asgi_middleware_refuses_them(party, extra):
+def test_asgi_middleware_rejects_ambiguous_fields(party, extra):
     echo = Echo()
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
     body = b'{"plan_id":"plan_001"}'
@@ -112,7 +112,7 @@ def test_the_asgi_middleware_refuses_them(party, extra):
         ({"root_path": "/evil/sub", "app_root_path": "/evil"}, 503),
     ],
 )
-def test_a_root_path_that_any_client_of_daphne_can_set_is_refused(party, roots, status):
+def test_root_path_field_of_daphne_is_rejected(party, roots, status):
     sent = []
 
     class Server:
@@ -129,6 +129,6 @@ def test_a_root_path_that_any_client_of_daphne_can_set_is_refused(party, roots, 
     assert sent[0]["status"] == status
 
 
-def test_an_authority_longer_than_any_name_is_refused_unread():
+def test_authority_over_the_length_limit_is_rejected_without_parsing():
     with pytest.raises(MalformedURL, match="1024 characters"):
         authority.matched_origin(Origins(["https://seller.example.com"]), ["a" * 1025], several=False)

@@ -65,7 +65,7 @@ def mounted(request):
 
 
 @pytest.mark.parametrize("http", ["h11", "httptools"])
-def test_inside_an_asgi_mount_the_outer_target_is_verified_and_the_rest_is_routed(party, mounted, http):
+def test_outer_target_is_verified_and_the_rest_routed_inside_an_asgi_mount(party, mounted, http):
     with uvicorn_server(mounted(party), http=http) as port:
         for target, path in TARGETS:
             answer = seen(exchange(port, party.raw("GET", target)))
@@ -73,7 +73,7 @@ def test_inside_an_asgi_mount_the_outer_target_is_verified_and_the_rest_is_route
             assert answer["target_uri"].startswith(f"{ORIGIN}/sub")
 
 
-def test_inside_an_asgi_mount_nothing_else_reaches_the_application(party, mounted):
+def test_unsigned_target_never_reaches_the_application_inside_an_asgi_mount(party, mounted):
     with uvicorn_server(mounted(party)) as port:
         for target in OUTSIDE:
             assert refused(exchange(port, party.raw("GET", target)))
@@ -81,7 +81,7 @@ def test_inside_an_asgi_mount_nothing_else_reaches_the_application(party, mounte
             assert refused(exchange(port, party.raw("GET", target, url=ORIGIN + signed_for)))
 
 
-def test_inside_an_asgi_mount_the_root_path_uvicorn_adds_is_the_one_that_is_cut(party, mounted):
+def test_root_path_of_uvicorn_is_removed_inside_an_asgi_mount(party, mounted):
     with uvicorn_server(mounted(party, server_adds_root_path=True), root_path="/api") as port:
         for target, path in TARGETS:
             answer = seen(exchange(port, party.raw("GET", target)))
@@ -89,7 +89,7 @@ def test_inside_an_asgi_mount_the_root_path_uvicorn_adds_is_the_one_that_is_cut(
             assert answer["target_uri"].startswith(f"{ORIGIN}/sub")
 
 
-def test_a_mount_of_a_decoded_parameter_keeps_what_it_routed(party):
+def test_mount_with_a_path_parameter_keeps_its_routed_value(party):
     inner = Starlette(routes=[Route("/{path:path}", told)])
     verified = asgi.SignatureMiddleware(inner, verifier=party.verifier(), origins=[ORIGIN])
     with uvicorn_server(Starlette(routes=[Mount("/{tenant}", app=verified)])) as port:
@@ -97,7 +97,7 @@ def test_a_mount_of_a_decoded_parameter_keeps_what_it_routed(party):
         assert refused(exchange(port, party.raw("GET", "/t%20n/../u/x")))
 
 
-def test_a_root_path_uvicorn_adds_and_nobody_named_is_refused(party, caplog):
+def test_root_path_of_uvicorn_is_rejected_when_the_option_is_not_set(party, caplog):
     application = asgi.SignatureMiddleware(Starlette(), verifier=party.verifier(), origins=[ORIGIN])
     with uvicorn_server(application, root_path="/api") as port, caplog.at_level(logging.INFO, "undersigned"):
         assert refused(exchange(port, party.raw("GET", "/p")))
@@ -126,7 +126,7 @@ def nothing(_environ, start_response):
 
 
 @pytest.mark.parametrize("serve", [gunicorn_server, waitress_server])
-def test_inside_a_wsgi_dispatcher_the_outer_target_is_verified_and_the_rest_is_routed(party, serve):
+def test_outer_target_is_verified_and_the_rest_routed_inside_a_wsgi_dispatcher(party, serve):
     inner = verified_by_wsgi(party)
     with serve(DispatcherMiddleware(nothing, {"/sub": inner, "/sub2": inner})) as port:
         for target, path in TARGETS:
@@ -139,7 +139,7 @@ def test_inside_a_wsgi_dispatcher_the_outer_target_is_verified_and_the_rest_is_r
             assert refused(exchange(port, party.raw("GET", target, url=ORIGIN + signed_for)))
 
 
-def test_a_prefix_waitress_takes_off_is_a_mount(party):
+def test_prefix_that_waitress_strips_is_a_mount(party):
     with waitress_server(verified_by_wsgi(party), url_prefix="/sub") as port:
         for target, path in TARGETS:
             assert seen(exchange(port, party.raw("GET", target)))["path"] == path
@@ -158,7 +158,7 @@ def proxied(party, url=f"{ORIGIN}/p") -> bytes:
     return raw_request("GET", "/p", [("Host", HOST), *FORWARDED, *party.fields("GET", url)])
 
 
-def test_a_proxy_fix_outside_is_refused_at_once(party, caplog):
+def test_proxy_fix_outside_the_middleware_is_rejected(party, caplog):
     app = ProxyFix(verified_by_wsgi(party), x_for=1, x_proto=1, x_host=1, x_port=1, x_prefix=1)
     with waitress_server(app) as port:
         response = exchange(port, proxied(party))
@@ -166,7 +166,7 @@ def test_a_proxy_fix_outside_is_refused_at_once(party, caplog):
     assert "put SignatureMiddleware outside ProxyFix" in caplog.text
 
 
-def test_a_proxy_fix_inside_changes_nothing_that_was_verified(party):
+def test_proxy_fix_inside_the_middleware_does_not_change_the_verified_request(party):
     app = verified_by_wsgi(party, ProxyFix(wsgi_told, x_proto=1))
     with waitress_server(app) as port:
         answer = seen(exchange(port, proxied(party)))

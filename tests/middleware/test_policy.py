@@ -158,7 +158,7 @@ def side(request, party):
     return lambda **options: request.param(party, **options)
 
 
-def test_a_required_operation_must_be_signed(side):
+def test_required_operation_must_be_signed(side):
     gate = side(policy=Policy(required_for=["create_media_buy"]))
     assert gate.unsigned("POST", BUY, BODY) == (401, "request_signature_required")
     assert gate.reads == 0
@@ -167,13 +167,13 @@ def test_a_required_operation_must_be_signed(side):
     assert [call["signature"] and call["signature"].keyid for call in gate.calls] == ["buyer-2026", None]
 
 
-def test_an_operation_in_no_list_goes_on_unsigned_but_not_badly_signed(side):
+def test_unlisted_operation_is_accepted_unsigned_but_not_with_an_invalid_signature(side):
     gate = side(policy=Policy(required_for=["create_media_buy"]))
     assert gate.signed("POST", "/adcp/get_products", BODY, url=f"{ORIGIN}/p") == (401, "request_signature_invalid")
     assert gate.calls == []
 
 
-def test_the_operation_and_the_content_reach_the_application_as_they_were_judged(side):
+def test_operation_and_content_reach_the_application_as_they_were_verified(side):
     gate = side(policy=Policy(required_for=["create_media_buy"]))
     gate.signed("POST", "/adcp/./create_media_buy", BODY)
     gate.unsigned("POST", "/adcp/./get_products", BODY)
@@ -189,12 +189,12 @@ def test_the_operation_and_the_content_reach_the_application_as_they_were_judged
 @pytest.mark.parametrize(
     "target", ["/adcp/create_media_buy/", "/adcp/x/../create_media_buy", "/adcp%2Fcreate_media_buy"]
 )
-def test_another_spelling_of_a_required_operation_is_the_same_operation(side, target):
+def test_required_operation_must_be_signed_in_any_spelling_of_its_path(side, target):
     gate = side(policy=Policy(required_for=["create_media_buy"]))
     assert gate.unsigned("POST", target, BODY) == (401, "request_signature_required")
 
 
-def test_another_credential_stands_in_for_a_missing_signature(side):
+def test_missing_signature_is_excused_by_another_credential(side):
     asked = []
     gate = side(policy=Policy(required_for=["create_media_buy"]), fallback=lambda given: asked.append(given) or True)
     assert gate.unsigned("GET", "/adcp/get_products") == (200, None)
@@ -204,17 +204,17 @@ def test_another_credential_stands_in_for_a_missing_signature(side):
     assert gate.calls[-1]["signature"] is None
 
 
-def test_a_credential_that_is_not_accepted_changes_nothing(side):
+def test_rejected_credential_excuses_nothing(side):
     gate = side(policy=Policy(required_for=["create_media_buy"]), fallback=lambda _given: False)
     assert gate.unsigned("POST", BUY, BODY) == (401, "request_signature_required")
 
 
-def test_no_credential_stands_in_for_a_failing_signature_that_is_required(side):
+def test_failed_required_signature_is_not_excused_by_another_credential(side):
     gate = side(policy=Policy(required_for=["create_media_buy"]), fallback=lambda _given: True)
     assert gate.signed("POST", BUY, BODY, url=f"{ORIGIN}/p") == (401, "request_signature_invalid")
 
 
-def test_a_failing_signature_is_recorded_and_forgiven_where_a_warning_is_all(side, caplog):
+def test_failed_signature_is_recorded_and_excused_under_warn(side, caplog):
     gate = side(policy=Policy(warn_for=["create_media_buy"]), fallback=lambda _given: True)
     with caplog.at_level(logging.WARNING, "undersigned"):
         assert gate.signed("POST", BUY, BODY, url=f"{ORIGIN}/p") == (200, None)
@@ -224,14 +224,14 @@ def test_a_failing_signature_is_recorded_and_forgiven_where_a_warning_is_all(sid
     assert gate.decisions[0].outcome == "warned"
 
 
-def test_a_failing_signature_is_refused_where_no_other_credential_is_valid(side):
+def test_failed_signature_is_rejected_when_no_other_credential_is_valid(side):
     gate = side(policy=Policy(warn_for=["create_media_buy"]), fallback=lambda _given: False)
     assert gate.signed("POST", BUY, BODY, url=f"{ORIGIN}/p") == (401, "request_signature_invalid")
     gate = side(policy=Policy(warn_for=["create_media_buy"]))
     assert gate.signed("POST", BUY, BODY, url=f"{ORIGIN}/p") == (401, "request_signature_invalid")
 
 
-def test_a_broken_header_pair_is_refused_whatever_else_is_valid(side):
+def test_signature_input_without_signature_is_rejected_whatever_other_credential_is_valid(side):
     gate = side(policy=Policy(warn_for=["create_media_buy"]), fallback=lambda _given: True)
     fields = [*JSON, ("Signature", "sig1=:AAAA:")]
     assert gate.request("POST", BUY, fields, BODY) == (401, "request_signature_header_malformed")
@@ -252,7 +252,7 @@ def test_malformed_signature_is_rejected_before_the_body_is_read_whatever_other_
     assert gate.reads == 0
 
 
-def test_a_webhook_registration_with_its_own_credentials_must_be_signed(side):
+def test_webhook_registration_with_its_own_credentials_must_be_signed(side):
     gate = side(policy=Policy(), fallback=lambda _given: True)
     assert gate.unsigned("POST", "/adcp/update_media_buy", REGISTERS) == (401, "request_signature_required")
     assert gate.unsigned("POST", "/adcp/update_media_buy", REGISTERS, fields=[("Content-Type", "text/plain")]) == (
@@ -262,12 +262,12 @@ def test_a_webhook_registration_with_its_own_credentials_must_be_signed(side):
     assert gate.signed("POST", "/adcp/update_media_buy", REGISTERS) == (200, None)
 
 
-def test_the_content_of_an_unsigned_request_is_read_under_the_same_cap(side):
+def test_unsigned_body_over_the_limit_is_answered_413(side):
     gate = side(policy=Policy(), max_body=10)
     assert gate.unsigned("POST", "/adcp/get_products", BODY) == (413, "content_too_large")
 
 
-def test_ambiguous_content_is_refused_before_any_list_is_asked(side):
+def test_ambiguous_content_is_rejected_before_the_policy_lists_are_read(side):
     gate = side(policy=Policy())
     assert gate.unsigned("POST", "/adcp/get_products", b'{"a":1,"a":2}') == (401, "request_body_malformed")
 
@@ -276,7 +276,7 @@ def call_of(name: str) -> bytes:
     return json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name}}).encode()
 
 
-def test_an_operation_over_json_rpc_stands_in_the_verified_content(side):
+def test_json_rpc_operation_is_read_from_the_verified_content(side):
     policy = Policy(
         required_for=["create_media_buy"],
         protocol_methods_required_for=["tasks/cancel"],
@@ -299,7 +299,7 @@ def message_of(*skills: str) -> bytes:
     return json.dumps({"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": message}}).encode()
 
 
-def test_an_operation_over_a2a_is_resolved_before_the_signature_fields_are_judged(side):
+def test_a2a_operation_is_resolved_before_the_signature_is_verified(side):
     gate = side(policy=Policy(required_for=["create_media_buy"], resolver=A2AResolver()))
     fields = [*JSON, ("Signature", "sig1=:AAAA:")]
     two = message_of("get_products", "create_media_buy")
@@ -312,7 +312,7 @@ def test_an_operation_over_a2a_is_resolved_before_the_signature_fields_are_judge
     assert gate.unsigned("POST", "/a2a", message_of("create_media_buy")) == (401, "request_signature_required")
 
 
-def test_content_no_digest_covers_is_read_where_the_operation_stands_in_it(party):
+def test_uncovered_content_is_read_when_it_names_the_operation(party):
     profile = profiles.ADCP_3_1
     signer = Signer(party.key, profile=profile)
     gate = OverASGI(party)
@@ -328,7 +328,7 @@ def test_content_no_digest_covers_is_read_where_the_operation_stands_in_it(party
     assert gate.calls[0]["operation"].name == "create_media_buy"
 
 
-def test_every_judged_request_makes_a_decision(side):
+def test_every_request_makes_one_decision(side):
     gate = side(policy=Policy(required_for=["create_media_buy"]))
     gate.signed("POST", BUY, BODY)
     gate.unsigned("POST", BUY, BODY)
@@ -349,7 +349,7 @@ def test_every_judged_request_makes_a_decision(side):
     assert 0 <= gate.decisions[3].skew < 60
 
 
-def test_a_source_that_is_down_makes_an_unavailable_decision(side):
+def test_unavailable_source_makes_an_unavailable_decision(side):
     class Down:
         blocking = False
 
@@ -361,7 +361,7 @@ def test_a_source_that_is_down_makes_an_unavailable_decision(side):
     assert gate.decisions[0].outcome == "unavailable"
 
 
-def test_a_refusal_of_what_is_not_read_to_its_end_is_logged_and_told(side, caplog):
+def test_rejection_of_an_unread_request_is_logged_and_makes_a_decision(side, caplog):
     gate = side(max_body=10)
     with caplog.at_level(logging.INFO, "undersigned"):
         assert gate.signed("POST", "/adcp/get_products", BODY) == (413, "content_too_large")
@@ -378,11 +378,11 @@ def test_a_refusal_of_what_is_not_read_to_its_end_is_logged_and_told(side, caplo
     ]
 
 
-def test_a_refusal_of_what_is_not_read_needs_nobody_to_be_told(side):
+def test_unread_request_is_rejected_without_on_decision(side):
     assert side(max_body=10, on_decision=None).signed("POST", "/p", BODY) == (413, "content_too_large")
 
 
-def test_a_decision_that_nobody_can_take_decides_nothing(side, caplog):
+def test_exception_of_on_decision_does_not_change_the_answer(side, caplog):
     def broken(_decision):
         raise RuntimeError("metrics are down")
 
@@ -401,12 +401,12 @@ def test_a_decision_that_nobody_can_take_decides_nothing(side, caplog):
         ({"on_decision": "log"}, "on_decision"),
     ],
 )
-def test_a_wrong_option_is_refused_at_construction_by_name(side, options, named):
+def test_wrong_option_is_rejected_by_name_at_construction(side, options, named):
     with pytest.raises(ConfigurationError, match=named):
         side(**options)
 
 
-def test_an_awaitable_answer_of_the_other_authenticator_is_awaited(party):
+def test_awaitable_answer_of_the_fallback_is_awaited(party):
     async def known(_scope) -> bool:
         await asyncio.sleep(0)
         return True
@@ -438,7 +438,7 @@ def test_undeclared_content_of_an_operation_that_must_be_signed_is_not_read(http
     assert http2_side.reads == 0
 
 
-def test_undeclared_content_that_nobody_signed_never_reaches_the_application(http2_side, party):
+def test_unsigned_undeclared_content_never_reaches_the_application(http2_side, party):
     signed = party.fields("POST", f"{ORIGIN}/adcp/get_products")
     over_http2(http2_side, "POST", BODY, signed)
     assert [call["body"] for call in http2_side.calls] == [b""]
@@ -474,7 +474,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("hostile", HOSTILE)
-def test_no_byte_of_a_message_reaches_the_log_uncleaned(party, caplog, hostile):
+def test_text_of_a_message_reaches_the_log_only_escaped(party, caplog, hostile):
     told: list[Decision] = []
     app = asgi.SignatureMiddleware(None, verifier=party.verifier(), origins=[ORIGIN], on_decision=told.append)
     raw = hostile.encode("utf-8").decode("latin-1")
@@ -520,7 +520,7 @@ def test_no_byte_of_a_message_reaches_the_log_uncleaned(party, caplog, hostile):
     assert all(decision.keyid is None or decision.keyid.isprintable() for decision in told)
 
 
-def test_a_refused_body_is_logged_by_its_size_and_a_few_cut_names_and_never_itself(side, caplog):
+def test_rejected_body_is_logged_by_its_size_and_a_few_truncated_names(side, caplog):
     long, folded = "n" * 100, "a\u202eb"
     members = [(name, "hidden-value") for name in (long, folded, "c", "d", "e", "f") for _ in range(2)]
     body = ("{" + ",".join(f"{json.dumps(name)}:{json.dumps(value)}" for name, value in members) + "}").encode()
@@ -535,7 +535,7 @@ def test_a_refused_body_is_logged_by_its_size_and_a_few_cut_names_and_never_itse
     assert "hidden-value" not in caplog.text
 
 
-def test_a_covered_credential_is_withheld_from_the_log(party, caplog):
+def test_covered_credential_is_withheld_from_the_log(party, caplog):
     signer = Signer(party.key, profile=profiles.ADCP_3_2, components=["authorization"])
     gate = OverASGI(party)
     fields = [("Authorization", "Bearer hidden-token")]
@@ -546,7 +546,7 @@ def test_a_covered_credential_is_withheld_from_the_log(party, caplog):
     assert "hidden-token" not in caplog.text
 
 
-def test_a_router_whose_patterns_match_before_a_newline_runs_nothing_unsigned(party):
+def test_path_with_a_newline_runs_no_unsigned_operation(party):
     run = []
     application = Starlette(
         routes=[

@@ -43,7 +43,7 @@ both = pytest.mark.parametrize(("interface", "publish"), [(asgi, asgi_scope), (w
 
 
 @both
-def test_an_application_finds_the_signature_of_a_signed_request(interface, publish, party):
+def test_application_finds_the_signature_of_a_signed_request(interface, publish, party):
     published = publish(party.fields("GET", f"{ORIGIN}/p"), party.verifier())
     signature = interface.find_signature(published)
     assert signature.keyid == "buyer-2026"
@@ -51,9 +51,7 @@ def test_an_application_finds_the_signature_of_a_signed_request(interface, publi
 
 
 @both
-def test_requiring_the_signature_of_an_unsigned_request_raises_and_logs_the_profiles_code(
-    interface, publish, party, caplog
-):
+def test_requiring_a_missing_signature_raises_and_logs_the_code_of_the_profile(interface, publish, party, caplog):
     published = publish([], party.verifier(profile=profiles.ADCP_WEBHOOK))
     assert interface.find_signature(published) is None
     with caplog.at_level(logging.INFO, "undersigned"), pytest.raises(SignatureError) as caught:
@@ -74,6 +72,6 @@ def test_requiring_the_signature_of_an_unsigned_request_raises_and_logs_the_prof
     ],
 )
 @pytest.mark.parametrize("function", ["find_signature", "required_signature"])
-def test_what_no_middleware_published_is_neither_signed_nor_unsigned(interface, published, function):
+def test_request_without_middleware_is_neither_signed_nor_unsigned(interface, published, function):
     with pytest.raises(ConfigurationError, match="put SignatureMiddleware outside the application"):
         getattr(interface, function)(published)

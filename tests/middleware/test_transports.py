@@ -53,13 +53,13 @@ def matches(answer: dict, target: str) -> bool:
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_starlettes_test_client_works(asgi_app, party, target):
+def test_test_client_of_starlette_works(asgi_app, party, target):
     client = TestClient(asgi_app, base_url=ORIGIN)
     answer = client.get(target, headers=dict(party.fields("GET", ORIGIN + target)))
     assert matches(answer.json(), target)
 
 
-def test_starlettes_test_client_works_with_content(asgi_app, party):
+def test_test_client_of_starlette_works_with_content(asgi_app, party):
     client = TestClient(asgi_app, base_url=ORIGIN)
     answer = client.post("/p", headers=dict(party.fields("POST", f"{ORIGIN}/p", JSON, BODY)), content=BODY)
     assert answer.json()["body"] == BODY.decode()
@@ -83,14 +83,14 @@ def test_httpx_asgi_transport_works_with_content(asgi_app, party):
     assert by_httpx(asgi_app, "POST", "/p", fields, BODY).json()["body"] == BODY.decode()
 
 
-def test_httpx_wsgi_transport_shows_no_target_and_is_refused_with_the_reason(wsgi_app, party, caplog):
+def test_httpx_wsgi_transport_is_rejected_as_it_shows_no_target(wsgi_app, party, caplog):
     with httpx.Client(transport=httpx.WSGITransport(wsgi_app)) as client:
         answer = client.get(f"{ORIGIN}/p", headers=party.fields("GET", f"{ORIGIN}/p"))
     assert (answer.status_code, answer.json()) == (503, {"error": "request_signature_server_unsupported"})
     assert "gives neither RAW_URI nor REQUEST_URI" in caplog.text
 
 
-def test_httpx_wsgi_transport_works_for_plain_targets_where_the_operator_says_so(party):
+def test_httpx_wsgi_transport_works_for_plain_targets_when_reconstruct_is_set(party):
     app = wsgi.SignatureMiddleware(wsgi_told, verifier=party.verifier(), origins=[ORIGIN], reconstruct=True)
     with httpx.Client(transport=httpx.WSGITransport(app)) as client:
         for target in ("/p", "/p?", "/a/b?x=a+b%20c"):
@@ -100,19 +100,19 @@ def test_httpx_wsgi_transport_works_for_plain_targets_where_the_operator_says_so
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_werkzeugs_test_client_works(wsgi_app, party, target):
+def test_test_client_of_werkzeug_works(wsgi_app, party, target):
     answer = Client(wsgi_app).get(target, base_url=ORIGIN, headers=party.fields("GET", ORIGIN + target))
     assert json.loads(answer.data)["target_uri"] == ORIGIN + target
 
 
-def test_werkzeugs_test_client_works_with_content(wsgi_app, party):
+def test_test_client_of_werkzeug_works_with_content(wsgi_app, party):
     fields = party.fields("POST", f"{ORIGIN}/p", JSON, BODY)
     answer = Client(wsgi_app).post("/p", base_url=ORIGIN, headers=fields, data=BODY)
     assert json.loads(answer.data)["body"] == BODY.decode()
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_flasks_test_client_works(party, target):
+def test_test_client_of_flask_works(party, target):
     app = flask.Flask(__name__)
     app.add_url_rule("/<path:path>", view_func=lambda path: {"path": path, **seen()})
     app.wsgi_app = wsgi.SignatureMiddleware(app.wsgi_app, verifier=party.verifier(), origins=[ORIGIN])
@@ -124,6 +124,6 @@ def seen() -> dict:
     return {"target_uri": flask.request.environ["undersigned.signature"].target_uri}
 
 
-def test_a_test_client_that_builds_another_target_is_refused_and_not_repaired(wsgi_app, party):
+def test_test_client_is_rejected_when_it_builds_another_target(wsgi_app, party):
     answer = Client(wsgi_app).get("//p", base_url=ORIGIN, headers=party.fields("GET", f"{ORIGIN}/p"))
     assert answer.status_code == 401

@@ -98,7 +98,7 @@ def observations() -> list[tuple]:
     ]
 
 
-def test_a_rebuilt_request_differs_from_what_was_sent_only_in_what_cannot_be_known(observations):
+def test_rebuilt_request_differs_only_in_what_the_server_hides(observations):
     differing = {
         (server, protocol, case)
         for server, protocol, case, rebuilt, sent in observations
@@ -107,10 +107,10 @@ def test_a_rebuilt_request_differs_from_what_was_sent_only_in_what_cannot_be_kno
     assert differing == EXPECTED
 
 
-def test_an_honest_request_is_rejected_only_on_a_server_that_shows_no_target(observations):
+def test_valid_request_is_rejected_only_when_the_server_hides_its_target(observations):
     assert {server for server, _, case, rebuilt, _ in observations if case in HONEST and rebuilt is None} == REFUSED
 
 
-def test_every_observation_is_here(observations):
+def test_every_observation_has_a_file(observations):
     assert len(observations) == 3932
     assert len({server for server, *_ in observations}) == 33

@@ -45,13 +45,13 @@ def refused_parts(*parts: object, **members: object) -> str:
     return refused(envelope(carrier(*parts, **members)))
 
 
-def test_the_operation_is_resolved_from_the_body_before_the_signature_is_judged():
+def test_operation_is_resolved_from_the_body_before_the_signature_is_verified():
     assert RESOLVER.reads_body
     assert RESOLVER.comes_first
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_the_skill_of_the_only_data_part_is_the_operation(method):
+def test_skill_of_the_only_data_part_is_the_operation(method):
     body = envelope(carrier({"data": BUY}), method)
     operation = RESOLVER.resolve(post(body))
     assert operation == Operation("create_media_buy", method)
@@ -60,12 +60,12 @@ def test_the_skill_of_the_only_data_part_is_the_operation(method):
 
 @pytest.mark.parametrize("segment", ["message:send", "message:stream"])
 @pytest.mark.parametrize("path", ["/{}", "/a2a/v1/{}", "/tenant/{}/", "/x%2F{}"])
-def test_the_http_json_binding_is_known_by_its_path_and_has_no_method(path, segment):
+def test_http_json_binding_is_recognised_by_its_path_and_has_no_method(path, segment):
     url = "https://seller.example.com" + path.format(segment)
     assert RESOLVER.resolve(post(carrier({"data": BUY}), url)) == Operation("create_media_buy")
 
 
-def test_an_encoded_colon_does_not_hide_the_binding():
+def test_encoded_colon_does_not_hide_the_binding():
     url = "https://seller.example.com/v1/message%3Asend"
     assert RESOLVER.resolve(post(carrier({"data": BUY}), url)).name == "create_media_buy"
 
@@ -77,17 +77,17 @@ def test_any_other_method_names_no_operation(method):
     assert RESOLVER.resolve(post(envelope(carrier({"data": BUY}), method))) == Operation(None, method)
 
 
-def test_a_tools_call_on_the_same_endpoint_names_its_operation():
+def test_tools_call_on_the_same_endpoint_names_its_operation():
     body = envelope({"name": "create_media_buy", "arguments": {}}, "tools/call")
     assert RESOLVER.resolve(post(body)) == Operation("create_media_buy", "tools/call")
 
 
-def test_text_and_metadata_name_nothing():
+def test_text_and_metadata_name_no_operation():
     parts = [{"text": "AdCP task: create_media_buy", "mediaType": "text/plain"}, {"data": READ}, {"text": "skill"}]
     assert resolved(*parts, metadata={"skill": "create_media_buy"}).name == "get_products"
 
 
-def test_a_kind_that_is_its_contents_changes_nothing():
+def test_kind_that_matches_the_content_changes_nothing():
     parts = [{"kind": "text", "text": "hello"}, {"kind": "data", "data": BUY}]
     assert resolved(*parts, kind="message").name == "create_media_buy"
 
@@ -96,7 +96,7 @@ def test_only_the_skill_is_read():
     assert resolved({"data": {"skill": "get_products", "parameters": {"brief": "spring"}}}).name == "get_products"
 
 
-def test_a_skill_is_neither_folded_nor_looked_up():
+def test_skill_is_compared_exactly_as_it_is_written():
     assert resolved({"data": {**BUY, "skill": "Create_Media_Buy"}}).name == "Create_Media_Buy"
 
 
@@ -110,66 +110,66 @@ def test_a_skill_is_neither_folded_nor_looked_up():
         [],
     ],
 )
-def test_a_message_without_exactly_one_data_part_is_refused(parts):
+def test_message_without_exactly_one_data_part_is_rejected(parts):
     assert "DataParts: expected one" in refused_parts(*parts)
 
 
 @pytest.mark.parametrize("member", ["raw", "url", "file"])
-def test_a_file_part_is_refused(member):
+def test_file_part_is_rejected(member):
     assert refused_parts({"data": READ}, {member: "AAAA", "mediaType": "video/mp4"}) == "a part is a file"
 
 
 @pytest.mark.parametrize(
     "other", [{"text": "x"}, {"raw": "AAAA"}, {"url": "https://a.example"}, {"file": {}}, {"text": None}]
 )
-def test_a_part_with_several_contents_is_refused(other):
+def test_part_with_several_contents_is_rejected(other):
     assert refused_parts({"data": BUY, **other}) == "a part has several contents, or none"
 
 
-def test_a_part_without_content_is_refused():
+def test_part_without_content_is_rejected():
     assert refused_parts({"data": BUY}, {"metadata": {}}) == "a part has several contents, or none"
 
 
 @pytest.mark.parametrize("kind", ["text", "Data", "file", "", None, 7, ["data"], {"data": 1}])
-def test_a_kind_that_disagrees_with_the_content_is_refused(kind):
+def test_kind_that_disagrees_with_the_content_is_rejected(kind):
     assert refused_parts({"kind": kind, "data": BUY}) == "the kind of a part does not match its content"
 
 
 @pytest.mark.parametrize("data", [["create_media_buy", {}], "create_media_buy", 7, None, True])
-def test_data_that_is_no_object_is_refused(data):
+def test_data_part_is_rejected_when_it_is_not_an_object(data):
     assert refused_parts({"data": data}) == "the DataPart's data is not an object"
 
 
 @pytest.mark.parametrize("skill", [7, "", None, True, ["create_media_buy"], {"a": 1}, "create_media_buy\x00", "\ud800"])
-def test_a_skill_that_is_not_a_name_is_refused(skill):
+def test_skill_that_is_not_a_name_is_rejected(skill):
     assert refused_parts({"data": {"skill": skill}}) == "the skill is not a name"
 
 
-def test_data_without_a_skill_is_refused():
+def test_data_part_is_rejected_without_a_skill():
     assert refused_parts({"data": {"input": BUY["input"]}}) == "the skill is not a name"
 
 
 @pytest.mark.parametrize("key", ["Skill", "SKILL", "\u017fkill", "s\u212aill", "skill\x00"])
-def test_a_second_spelling_of_skill_is_refused(key):
+def test_second_spelling_of_skill_is_rejected(key):
     refused_parts({"data": {"skill": "get_products", key: "create_media_buy"}})
 
 
 @pytest.mark.parametrize("key", ["Text", "Data", "RAW", "Url", "\ufb01le", "Kind"])
-def test_a_second_spelling_of_a_part_member_is_refused(key):
+def test_second_spelling_of_a_part_member_is_rejected(key):
     refused_parts({"data": READ, key: BUY})
 
 
 @pytest.mark.parametrize("key", ["Parts", "part\u017f", "TaskId", "taskid"])
-def test_a_second_spelling_of_a_message_member_is_refused(key):
+def test_second_spelling_of_a_message_member_is_rejected(key):
     refused_parts({"data": READ}, **{key: [{"data": BUY}]})
 
 
-def test_a_second_spelling_of_the_message_is_refused():
+def test_second_spelling_of_the_message_is_rejected():
     refused(envelope({**carrier({"data": READ}), "Message": carrier({"data": BUY})["message"]}))
 
 
 @pytest.mark.parametrize("key", ["Method", "Params"])
-def test_a_second_spelling_of_an_envelope_member_is_refused(key):
+def test_second_spelling_of_an_envelope_member_is_rejected(key):
     refused({**envelope({}, "tasks/get"), key: "SendMessage"})
 
 
@@ -182,43 +182,43 @@ def test_a_second_spelling_of_an_envelope_member_is_refused(key):
         '{"data":{"skill":"get_products","input":{"a":1,"a":2}}}',
     ],
 )
-def test_a_repeated_key_is_refused_at_any_depth_after_decoding(text):
+def test_repeated_key_is_rejected_at_any_depth_after_decoding(text):
     body = json.dumps(envelope(carrier("PART"))).replace('"PART"', text)
     assert refused(body) == "a JSON object repeats a key"
 
 
-def test_a_repeated_method_is_refused():
+def test_repeated_method_is_rejected():
     body = json.dumps(envelope(carrier({"data": BUY})))
     assert refused(body.replace('"method"', '"method": "tasks/get", "method"')) == "a JSON object repeats a key"
 
 
-def test_a_batch_is_refused():
+def test_batch_is_rejected():
     refused([envelope(carrier({"data": READ})), envelope(carrier({"data": BUY}))])
 
 
 @pytest.mark.parametrize("url", [ENDPOINT, "https://seller.example.com/v1/message:send"])
 @pytest.mark.parametrize("body", ["", "{", "null", "[]", '"x"'])
-def test_what_is_not_one_json_object_is_refused(body, url):
+def test_body_is_rejected_when_it_is_not_one_json_object(body, url):
     refused(body, url)
 
 
-def test_an_envelope_without_a_method_is_refused():
+def test_envelope_without_a_method_is_rejected():
     body = envelope(carrier({"data": BUY}))
     del body["method"]
     assert refused(body) == "the envelope has no method"
 
 
 @pytest.mark.parametrize("params", [None, [], "x", {}, {"message": None}, {"message": []}, {"message": {}}])
-def test_a_message_method_without_a_message_is_refused(params):
+def test_message_method_without_a_message_is_rejected(params):
     refused(envelope(params))
 
 
 @pytest.mark.parametrize("parts", [None, {}, "x", {"data": BUY}, [None], ["data"], [[]]])
-def test_parts_that_are_no_list_of_objects_are_refused(parts):
+def test_parts_are_rejected_when_they_are_not_a_list_of_objects(parts):
     refused(envelope({"message": {"parts": parts}}))
 
 
-def test_the_names_a2a_0_3_has_in_protobuf_are_refused_beside_and_instead_of_the_others():
+def test_protobuf_names_of_a2a_0_3_are_rejected_alone_and_next_to_json_names():
     other = carrier({"data": BUY})["message"]
     refused(envelope({**carrier({"data": READ}), "request": other}))
     refused_parts({"data": READ}, content=[{"data": BUY}])
@@ -226,7 +226,7 @@ def test_the_names_a2a_0_3_has_in_protobuf_are_refused_beside_and_instead_of_the
     refused({"request": other}, "https://seller.example.com/v1/message:send")
 
 
-def test_a_body_of_both_bindings_is_refused_at_either_path():
+def test_body_for_both_bindings_is_rejected_at_either_path():
     both = {**carrier({"data": READ}), **envelope(carrier({"data": BUY}))}
     refused(both, "https://seller.example.com/v1/message:send")
     refused({**envelope({}, "tasks/get"), **carrier({"data": BUY})})
@@ -236,14 +236,14 @@ def test_a_body_of_both_bindings_is_refused_at_either_path():
     "path", ["/v1/tasks/7:cancel", "/tenant/tasks/7:subscribe", "/tasks/7/pushNotificationConfigs/"]
 )
 @pytest.mark.parametrize("body", ["", "{}", '{"id":"7","metadata":{}}'])
-def test_an_http_json_request_about_a_task_names_no_operation(path, body):
+def test_http_json_request_about_a_task_names_no_operation(path, body):
     operation = RESOLVER.resolve(post(body, "https://seller.example.com" + path))
     assert (operation.name, operation.method) == (None, None)
     assert operation.registers_webhook == (bool(body) and "push" in path)
 
 
 @pytest.mark.parametrize("path", ["/tasks/7:cancel", "/tasks/7/pushNotificationConfigs"])
-def test_a_task_path_does_not_hide_an_operation(path):
+def test_task_path_does_not_hide_an_operation(path):
     url = "https://seller.example.com" + path
     assert RESOLVER.resolve(post(envelope(carrier({"data": BUY})), url)).name == "create_media_buy"
     refused(carrier({"data": BUY}), url)
@@ -255,15 +255,15 @@ def test_a_task_path_does_not_hide_an_operation(path):
 @pytest.mark.parametrize(
     "path", ["/tasks/7", "/tasks/7:Cancel", "/xtasks/7:cancel", "/tasks/:cancel", "/tasks/a/b:cancel"]
 )
-def test_a_post_without_content_elsewhere_is_refused(path):
+def test_post_without_content_is_rejected_at_any_other_path(path):
     refused(b"", "https://seller.example.com" + path)
 
 
-def test_a_request_without_content_that_needs_none_names_nothing():
+def test_request_that_needs_no_content_names_no_operation():
     assert RESOLVER.resolve(post(b"", "https://seller.example.com/v1/tasks/7", method="GET")) == Operation()
 
 
-def test_a_url_without_canonical_form_is_refused_as_that():
+def test_url_without_canonical_form_is_rejected_as_malformed():
     with pytest.raises(UnresolvedOperation) as caught:
         RESOLVER.resolve(post(carrier({"data": BUY}), "https://b\u00fccher.example/message:send"))
     assert caught.value.reason == "target_uri_malformed"
@@ -375,7 +375,7 @@ bodies = (envelopes | st.lists(envelopes, max_size=2).map(lambda drawn: "[" + ",
 
 
 @given(body=bodies)
-def test_whoever_reads_an_accepted_message_and_however_runs_the_operation_that_was_judged(body):
+def test_every_reader_of_an_accepted_message_runs_the_operation_that_was_verified(body):
     try:
         operation = RESOLVER.resolve(post(body))
     except UnresolvedOperation:
@@ -383,7 +383,7 @@ def test_whoever_reads_an_accepted_message_and_however_runs_the_operation_that_w
     assert {skill_read_by(get, pick, body) for get, pick in READERS} == {operation.name}
 
 
-def test_the_readers_of_the_property_do_disagree():
+def test_readers_in_the_property_disagree_on_some_messages():
     body = b'{"method":"message/send","params":{"message":{"parts":[%s]}}}'
     attacks = [
         b'{"data":{"skill":"a","skill":"b"}}',
@@ -400,7 +400,7 @@ def test_the_readers_of_the_property_do_disagree():
     path=st.sampled_from(["", "message:send", "tasks/1:cancel", "tasks/1/pushNotificationConfigs"]) | st.text(),
     method=st.sampled_from(["POST", "GET", "post"]),
 )
-def test_nothing_but_an_unresolved_operation_is_raised(body, path, method):
+def test_resolver_raises_only_unresolved_operation_for_any_content(body, path, method):
     try:
         operation = RESOLVER.resolve(post(body, f"https://seller.example.com/{path}", method=method))
     except UnresolvedOperation as unresolved:
@@ -414,7 +414,7 @@ def test_nothing_but_an_unresolved_operation_is_raised(body, path, method):
 @pytest.mark.parametrize(
     "path", ["/v1/message:send%0A", "/tasks/7/pushNotificationConfigs%0A", "/tasks/7%0A:cancel", "/v1/message:send%FF"]
 )
-def test_a_path_that_a_router_may_read_as_another_one_is_rejected(path):
+def test_path_is_rejected_when_a_router_may_read_it_as_another_one(path):
     with pytest.raises(UnresolvedOperation) as caught:
         RESOLVER.resolve(post(carrier({"data": READ}), f"https://seller.example.com{path}"))
     assert caught.value.reason == "target_uri_malformed"

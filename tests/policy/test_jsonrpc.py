@@ -34,12 +34,12 @@ def refused(body: object) -> str:
     return str(caught.value)
 
 
-def test_the_body_is_read_after_the_signature_is_judged():
+def test_body_is_read_after_the_signature_is_verified():
     assert RESOLVER.reads_body
     assert not RESOLVER.comes_first
 
 
-def test_a_tools_call_names_the_operation():
+def test_tools_call_names_the_operation():
     operation = RESOLVER.resolve(post(call()))
     assert operation == Operation("create_media_buy", "tools/call")
     assert operation.content == call()
@@ -48,55 +48,55 @@ def test_a_tools_call_names_the_operation():
 @pytest.mark.parametrize(
     "method", ["tasks/cancel", "CancelTask", "initialize", "SendMessage", "Tools/call", "tools/Call"]
 )
-def test_any_other_method_names_none_and_is_kept_as_it_is(method):
+def test_any_other_method_names_no_operation_and_is_kept_unchanged(method):
     body = envelope(method, params={"name": "create_media_buy"})
     assert RESOLVER.resolve(post(body)) == Operation(None, method)
 
 
-def test_a_method_needs_no_params_and_a_notification_no_id():
+def test_params_may_be_absent_and_a_notification_has_no_id():
     body = {"jsonrpc": "2.0", "method": "notifications/initialized"}
     assert RESOLVER.resolve(post(body)) == Operation(None, "notifications/initialized")
 
 
 @pytest.mark.parametrize("answer", [{"result": {}}, {"error": {"code": -1, "message": "no"}}, {"result": None}])
-def test_a_clients_answer_to_the_servers_own_request_names_nothing(answer):
+def test_answer_of_a_client_to_a_request_of_the_server_names_no_operation(answer):
     assert RESOLVER.resolve(post({"jsonrpc": "2.0", "id": 1, **answer})) == Operation()
 
 
 @pytest.mark.parametrize("method", ["GET", "DELETE", "OPTIONS"])
-def test_a_request_without_content_that_needs_none_names_nothing(method):
+def test_request_that_needs_no_content_names_no_operation(method):
     assert RESOLVER.resolve(post(b"", method=method)) == Operation()
 
 
-def test_content_counts_whatever_the_http_method():
+def test_content_is_read_for_any_http_method():
     assert RESOLVER.resolve(post(call(), method="GET")).name == "create_media_buy"
 
 
-def test_a_post_without_content_is_refused():
+def test_post_without_content_is_rejected():
     assert "not JSON" in refused(b"")
 
 
-def test_content_that_was_announced_and_not_read_is_refused():
+def test_content_is_rejected_when_it_was_announced_but_not_read():
     with pytest.raises(UnresolvedOperation):
         RESOLVER.resolve(Request("GET", "https://seller.example.com/mcp", has_body=True))
 
 
 @pytest.mark.parametrize("body", [[call()], [], "null", '"tools/call"', "7", "{", "{}x", b"\xff"])
-def test_what_is_not_one_json_object_is_refused(body):
+def test_body_is_rejected_when_it_is_not_one_json_object(body):
     refused(body)
 
 
-def test_a_batch_that_hides_an_operation_is_refused():
+def test_batch_that_hides_an_operation_is_rejected():
     assert refused([call("get_products"), call("create_media_buy")]) == "the JSON-RPC envelope is not an object"
 
 
 @pytest.mark.parametrize("version", ["1.0", 2.0, None, "2.0 "])
-def test_another_version_of_json_rpc_is_refused(version):
+def test_another_version_of_json_rpc_is_rejected(version):
     assert "JSON-RPC 2.0" in refused({**call(), "jsonrpc": version})
 
 
 @pytest.mark.parametrize("method", [None, 7, "", ["tools/call"], {"tools/call": 1}, "tools/call\x00"])
-def test_an_envelope_without_a_method_is_refused(method):
+def test_envelope_without_a_method_is_rejected(method):
     assert refused(envelope(method)) == "the envelope has no method"
 
 
@@ -109,41 +109,41 @@ def test_an_envelope_without_a_method_is_refused(method):
         {"jsonrpc": "2.0", "id": 1, "result": {}, "error": {}},
     ],
 )
-def test_what_is_neither_request_nor_answer_is_refused(body):
+def test_message_is_rejected_when_it_is_neither_request_nor_answer(body):
     assert refused(body) == "the envelope has no method"
 
 
 @pytest.mark.parametrize("member", ["result", "error"])
-def test_what_is_request_and_answer_at_once_is_refused(member):
+def test_message_is_rejected_when_it_is_both_request_and_answer(member):
     assert refused({**call(), member: None}) == "the envelope is a request and a response"
 
 
 @pytest.mark.parametrize("key", ["Method", "METHOD", "Params", "param\u017f", "JSONRPC", "method\x00"])
-def test_an_envelope_member_in_another_spelling_is_refused(key):
+def test_envelope_member_in_another_spelling_is_rejected(key):
     refused({**envelope("tasks/get"), key: "tools/call"})
 
 
 @pytest.mark.parametrize("key", ["Name", "NAME", "Arguments"])
-def test_a_tools_call_member_in_another_spelling_is_refused(key):
+def test_tools_call_member_in_another_spelling_is_rejected(key):
     refused(call("get_products", **{key: "create_media_buy"}))
 
 
-def test_a_second_reading_by_a_repeated_key_is_refused():
+def test_body_with_a_repeated_key_is_rejected():
     refused('{"jsonrpc":"2.0","method":"tasks/get","method":"tools/call","params":{"name":"create_media_buy"}}')
     refused('{"jsonrpc":"2.0","method":"tools/call","params":{"name":"get_products","n\\u0061me":"create_media_buy"}}')
 
 
 @pytest.mark.parametrize("name", [None, 7, "", ["create_media_buy"], "create_media_buy\x00", "create\u200b_media_buy"])
-def test_a_tools_call_without_a_name_is_refused(name):
+def test_tools_call_without_a_name_is_rejected(name):
     assert refused(call(name)) == "the tools/call has no name"
 
 
 @pytest.mark.parametrize("params", [None, [], ["create_media_buy"], "create_media_buy"])
-def test_a_tools_call_without_an_object_of_params_is_refused(params):
+def test_tools_call_without_an_object_of_params_is_rejected(params):
     assert refused(envelope(params=params)) == "the tools/call is not an object"
 
 
-def test_a_tools_call_without_params_is_refused():
+def test_tools_call_without_params_is_rejected():
     assert refused(envelope()) == "the tools/call is not an object"
 
 
@@ -164,7 +164,7 @@ envelopes = st.fixed_dictionaries(
 
 
 @given(st.one_of(st.binary(), values.map(json.dumps), envelopes.map(json.dumps)), st.sampled_from(["POST", "GET"]))
-def test_nothing_but_an_unresolved_operation_is_raised(body, method):
+def test_resolver_raises_only_unresolved_operation_for_any_content(body, method):
     try:
         operation = RESOLVER.resolve(post(body, method=method))
     except UnresolvedOperation as unresolved:

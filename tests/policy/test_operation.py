@@ -19,7 +19,7 @@ def resolved(target: str, body: bytes | str = b"", *types: str) -> Operation:
     return RESOLVER.resolve(Request("POST", ORIGIN + target, [("Content-Type", value) for value in types], body))
 
 
-def test_the_path_is_judged_after_the_signature_and_without_the_body():
+def test_path_is_resolved_after_the_signature_and_without_the_body():
     assert not RESOLVER.reads_body
     assert not RESOLVER.comes_first
 
@@ -37,24 +37,24 @@ def test_the_path_is_judged_after_the_signature_and_without_the_body():
         "/adcp//create_media_buy",
     ],
 )
-def test_the_last_segment_of_the_canonical_path_is_the_operation(target):
+def test_last_segment_of_the_canonical_path_is_the_operation(target):
     assert resolved(target) == Operation("create_media_buy")
 
 
 @pytest.mark.parametrize("target", ["/adcp/create_media_buy/", "/adcp/create_media_buy//", "/adcp/create_media_buy%2F"])
-def test_a_trailing_slash_that_a_router_forgives_does_not_hide_the_operation(target):
+def test_trailing_slash_that_a_router_forgives_does_not_hide_the_operation(target):
     assert resolved(target).name == "create_media_buy"
 
 
 @pytest.mark.parametrize("target", ["/adcp/x%2Fcreate_media_buy", "/adcp/x%2fcreate%5Fmedia_buy%2F"])
-def test_an_encoded_slash_does_not_hide_the_operation_from_a_router_of_decoded_paths(target):
+def test_encoded_slash_does_not_hide_the_operation_from_a_router_of_decoded_paths(target):
     assert resolved(target).name == "create_media_buy"
 
 
 @pytest.mark.parametrize(
     "target", ["/adcp/create_media_buy/x%2F..", "/adcp/create_media_buy%2F.", "/create_media_buy/x%2F..%2Fy/..%2F"]
 )
-def test_a_dot_segment_made_by_decoding_is_refused(target):
+def test_dot_segment_made_by_decoding_is_rejected(target):
     with pytest.raises(UnresolvedOperation) as caught:
         resolved(target)
     assert caught.value.reason == "target_uri_malformed"
@@ -66,7 +66,7 @@ def test_a_dot_segment_made_by_decoding_is_refused(target):
     ids=lambda piece: piece.strip("%"),
 )
 @pytest.mark.parametrize("target", ["/adcp/create_media_buy{}", "/adcp{}/create_media_buy", "/{}/adcp/", "/a{}b"])
-def test_a_path_with_an_unprintable_character_is_rejected(target, piece):
+def test_path_with_an_unprintable_character_is_rejected(target, piece):
     with pytest.raises(UnresolvedOperation, match="unprintable") as caught:
         resolved(target.format(piece))
     assert caught.value.reason == "target_uri_malformed"
@@ -74,58 +74,58 @@ def test_a_path_with_an_unprintable_character_is_rejected(target, piece):
 
 @pytest.mark.parametrize("piece", ["%FF", "%80", "%C0%AF", "%C3", "%E2%80", "%ED%A0%80", "%F4%90%80%80"])
 @pytest.mark.parametrize("target", ["/adcp/create_media_buy{}", "/adcp{}/create_media_buy", "/create_media{}_buy"])
-def test_a_path_that_is_not_utf_8_is_rejected(target, piece):
+def test_path_that_is_not_utf_8_is_rejected(target, piece):
     with pytest.raises(UnresolvedOperation, match="not UTF-8") as caught:
         resolved(target.format(piece))
     assert caught.value.reason == "target_uri_malformed"
 
 
-def test_a_path_of_other_printable_characters_is_read():
+def test_path_of_other_printable_characters_is_read():
     assert resolved("/caf%C3%A9/%E2%82%AC%20%EF%BF%BD").name == "\u20ac \ufffd"
 
 
 @pytest.mark.parametrize("target", ["", "/", "//", "/?a", "/%2F"])
-def test_a_path_without_segments_names_nothing(target):
+def test_path_without_segments_names_no_operation(target):
     assert resolved(target).name is None
 
 
-def test_a_name_is_not_folded():
+def test_name_is_compared_with_its_letter_case():
     assert resolved("/adcp/Create_Media_Buy").name == "Create_Media_Buy"
     assert resolved("/adcp/create_media_buy%20").name == "create_media_buy "
 
 
 @pytest.mark.parametrize("url", ["", "/adcp/create_media_buy", "https://b\u00fccher.example/x", "https://a/%2e%2e/x"])
-def test_a_url_without_canonical_form_is_refused_as_that(url):
+def test_url_without_canonical_form_is_rejected_as_malformed(url):
     with pytest.raises(UnresolvedOperation) as caught:
         RESOLVER.resolve(Request("POST", url))
     assert caught.value.reason == "target_uri_malformed"
 
 
-def test_the_content_is_parsed_once_for_gate_and_dispatcher():
+def test_content_is_parsed_once_for_the_gate_and_the_application():
     operation = resolved("/adcp/create_media_buy", '{"plan_id":"plan_001"}', "application/json")
     assert operation.content == {"plan_id": "plan_001"}
     assert resolved("/adcp/create_media_buy").content is None
 
 
 @pytest.mark.parametrize("body", ['{"a":1,"a":2}', "{", b'{"a":"\xff"}', "[" * 200_000])
-def test_content_that_two_readers_could_read_differently_is_refused(body):
+def test_content_is_rejected_when_two_readers_could_read_it_differently(body):
     with pytest.raises(UnresolvedOperation) as caught:
         resolved("/adcp/create_media_buy", body, "application/json")
     assert caught.value.reason == "body_malformed"
 
 
-def test_a_repeated_key_is_evidence():
+def test_repeated_keys_are_kept_as_evidence():
     with pytest.raises(UnresolvedOperation) as caught:
         resolved("/x", '{"a":1,"a":2,"b":1}', "application/json")
     assert caught.value.duplicates == ("a",)
     assert caught.value.__cause__ is None
 
 
-def test_content_that_is_not_json_leaves_the_name():
+def test_name_is_resolved_when_the_content_is_not_json():
     assert resolved("/adcp/upload", b"\x89PNG", "image/png") == Operation("upload")
 
 
-def test_an_unresolved_operation_is_one_of_our_errors_and_answers_by_the_profile():
+def test_unresolved_operation_is_our_error_with_the_code_of_the_profile():
     error = UnresolvedOperation("the skill is not a name")
     assert isinstance(error, UndersignedError)
     answer = error.as_error("request_")
@@ -140,7 +140,7 @@ def test_an_unresolved_operation_is_one_of_our_errors_and_answers_by_the_profile
     )
 
 
-def test_an_operation_is_frozen_and_does_not_show_its_content():
+def test_operation_is_frozen_and_does_not_show_its_content():
     operation = Operation("get_products", "tools/call", {"token": "hunter2"})
     assert "hunter2" not in repr(operation)
     with pytest.raises(dataclasses.FrozenInstanceError):
@@ -153,7 +153,7 @@ def test_operations_are_compared_by_what_they_name():
 
 
 @pytest.mark.parametrize("value", [None, 7, True, "", "a\x00", "a\u200b", "a\ud800", "\ufeffa", ["a"], {"a": 1}])
-def test_what_programs_keep_differently_is_no_name(value):
+def test_text_is_not_a_name_when_programs_store_it_differently(value):
     assert not is_name(value)
 
 
@@ -163,18 +163,18 @@ def test_printable_text_is_a_name(value):
 
 
 @pytest.mark.parametrize("key", ["Skill", "SKILL", "\u017fkill", "s\u212aill", "skill\x00", "other\ud800"])
-def test_a_second_spelling_of_a_member_is_refused(key):
+def test_second_spelling_of_a_member_is_rejected(key):
     with pytest.raises(UnresolvedOperation, match="of the data has a name that readers read differently"):
         members({"skill": "a", key: "b"}, {"skill"}, of="data")
 
 
-def test_members_nobody_recognizes_are_left_alone():
+def test_unrecognised_members_are_ignored():
     value = {"skill": "a", "Input": 1, "skills": 2}
     assert members(value, {"skill"}, of="data") is value
 
 
 @pytest.mark.parametrize("value", [None, [], "x", 1])
-def test_what_is_no_object_has_no_members(value):
+def test_value_that_is_not_an_object_has_no_members(value):
     with pytest.raises(UnresolvedOperation, match="the data is not an object"):
         members(value, {"skill"}, of="data")
 
@@ -183,7 +183,7 @@ targets = st.text(alphabet=string.ascii_letters + "/.%25fF2eE?#\\;\u00e9\x00", m
 
 
 @given(url=st.one_of(st.text(), targets.map((ORIGIN + "/").__add__)), body=st.binary(), types=st.lists(st.text()))
-def test_nothing_but_an_unresolved_operation_is_raised(url, body, types):
+def test_resolver_raises_only_unresolved_operation_for_any_content(url, body, types):
     request = Request("POST", url, [("Content-Type", value) for value in [*types, "application/json"]], body)
     try:
         operation = RESOLVER.resolve(request)
@@ -196,7 +196,7 @@ def test_nothing_but_an_unresolved_operation_is_raised(url, body, types):
 
 
 @given(target=targets)
-def test_a_router_of_decoded_paths_that_forgives_slashes_finds_the_same_name(target):
+def test_router_that_decodes_and_ignores_slashes_finds_the_same_name(target):
     try:
         segments = path_segments(Request("GET", f"{ORIGIN}/{target}"))
     except UnresolvedOperation:
@@ -207,7 +207,7 @@ def test_a_router_of_decoded_paths_that_forgives_slashes_finds_the_same_name(tar
 
 
 @given(st.sampled_from(["create_media_buy", "get_products"]), st.sampled_from(["", "/", "//", "%2F", "%2f/"]))
-def test_the_name_does_not_depend_on_whether_the_body_was_read(name, slashes):
+def test_name_does_not_depend_on_whether_the_body_was_read(name, slashes):
     head = resolved(f"/adcp/{name}{slashes}")
     whole = resolved(f"/adcp/{name}{slashes}", "{}", "application/json")
     assert head == whole

@@ -29,14 +29,14 @@ def refusal(**options) -> str:
     return str(caught.value)
 
 
-def test_a_policy_demands_nothing_unless_told_and_reads_the_path():
+def test_default_policy_requires_nothing_and_reads_the_path():
     default = Policy()
     assert default.resolver == PathResolver()
     assert default.demand(Operation("create_media_buy")) == "none"
     assert hash(default) == hash(Policy())
 
 
-def test_a_policy_is_frozen_and_keeps_nothing_of_the_callers():
+def test_policy_is_frozen_and_copies_its_lists():
     names = ["create_media_buy"]
     made = Policy(required_for=names)
     names.append("get_products")
@@ -45,31 +45,31 @@ def test_a_policy_is_frozen_and_keeps_nothing_of_the_callers():
         made.required_for = ()  # type: ignore[misc]
 
 
-def test_a_variant_is_validated_like_a_new_one():
+def test_replaced_policy_is_validated_like_a_new_one():
     with pytest.raises(ConfigurationError, match="warn_for"):
         dataclasses.replace(Policy(), warn_for=["CancelTask"])
 
 
 @pytest.mark.parametrize("given", [["a_b"], ("a_b",), {"a_b"}, frozenset({"a_b"}), iter(["a_b"]), ["a_b", "a_b"]])
-def test_any_collection_of_names_is_a_list(given):
+def test_any_collection_of_names_is_accepted_as_a_list(given):
     assert Policy(supported_for=given).supported_for == {"a_b"}
 
 
 @pytest.mark.parametrize("option", OPERATIONS + METHODS)
 @pytest.mark.parametrize("given", ["create_media_buy", b"create_media_buy", None, 7, {"create_media_buy": True}])
-def test_what_is_no_list_is_refused_by_the_options_name(option, given):
+def test_value_is_rejected_with_its_option_name_when_it_is_not_a_list(option, given):
     assert refusal(**{option: given}) == f"{option}: give a list of names, such as ['create_media_buy']"
 
 
 @pytest.mark.parametrize("option", OPERATIONS + METHODS)
 @pytest.mark.parametrize("name", ["", None, 7, b"create_media_buy", ["create_media_buy"]])
-def test_an_empty_name_or_none_at_all_is_refused_by_the_options_name(option, name):
+def test_name_is_rejected_with_its_option_name_when_it_is_empty_or_not_text(option, name):
     assert refusal(**{option: [name]}).startswith(f"{option}: every name in the list")
 
 
 @pytest.mark.parametrize("option", OPERATIONS)
 @pytest.mark.parametrize("name", ["tasks/cancel", "CancelTask", "tools/call", "message/send", "SendMessage"])
-def test_a_method_among_the_operations_is_refused_and_sent_to_its_list(option, name):
+def test_method_among_the_operations_is_rejected_and_the_error_names_its_list(option, name):
     message = refusal(**{option: ["create_media_buy", name]})
     assert message.startswith(f"{option}: {name!r} is not an operation")
     assert message.endswith(f"list methods in protocol_methods_{option}")
@@ -80,27 +80,27 @@ def test_a_method_among_the_operations_is_refused_and_sent_to_its_list(option, n
     "name",
     ["sendMessage", "Create_Media_Buy", " create_media_buy", "create_media_buy\n", "*", "/adcp/create_media_buy"],
 )
-def test_a_misspelled_operation_is_refused(option, name):
+def test_misspelled_operation_is_rejected(option, name):
     assert refusal(**{option: [name]}).startswith(f"{option}: {name!r} is not an operation")
 
 
 @pytest.mark.parametrize(
     "name", ["create_media_buy", "tasks", "si_get_offering", "get-products", "v2.get_products", "a1"]
 )
-def test_an_operation_is_lower_case_words(name):
+def test_operation_is_lower_case_words(name):
     assert Policy(required_for=[name]).demand(Operation(name)) == "required"
 
 
 @pytest.mark.parametrize("option", METHODS)
 @pytest.mark.parametrize("name", ["create_media_buy", "tasks", "get-products"])
-def test_an_operation_among_the_methods_is_refused_and_sent_to_its_list(option, name):
+def test_operation_among_the_methods_is_rejected_and_the_error_names_its_list(option, name):
     message = refusal(**{option: [name]})
     assert message.startswith(f"{option}: {name!r} is not a JSON-RPC method")
     assert message.endswith(f"list operations in {option.removeprefix('protocol_methods_')}")
 
 
 @pytest.mark.parametrize("option", METHODS)
-def test_tools_call_is_no_method_to_list(option):
+def test_tools_call_is_rejected_in_the_list_of_methods(option):
     assert refusal(**{option: ["tools/call"]}).startswith(f"{option}: 'tools/call' calls an operation")
 
 
@@ -109,12 +109,12 @@ def test_tools_call_is_no_method_to_list(option):
     "name",
     ["sendMessage", "/tasks/cancel", "tasks//cancel", "tasks/cancel/", "Cancel_Task", "tasks/cancel ", "Tasks/x"],
 )
-def test_a_misspelled_method_is_refused(option, name):
+def test_misspelled_method_is_rejected(option, name):
     assert refusal(**{option: [name]}).startswith(f"{option}: {name!r} is not a JSON-RPC method")
 
 
 @pytest.mark.parametrize("option", METHODS)
-def test_a_list_of_methods_that_the_resolver_never_finds_is_refused(option):
+def test_list_of_methods_is_rejected_when_the_resolver_never_finds_methods(option):
     message = refusal(**{option: ["tasks/cancel"], "resolver": PathResolver()})
     assert message.startswith(f"{option}: PathResolver finds no JSON-RPC method")
     assert policy(**{option: ["tasks/cancel"], "resolver": A2AResolver()})
@@ -128,7 +128,7 @@ class _Silent:
 
 
 @pytest.mark.parametrize("resolver", [None, PathResolver, "path", _Silent(), print])
-def test_what_is_no_resolver_is_refused(resolver):
+def test_value_is_rejected_when_it_is_not_a_resolver(resolver):
     assert refusal(resolver=resolver).startswith("resolver: pass an operation resolver")
 
 
@@ -140,12 +140,12 @@ class _Own:
         return Operation("own", "own/method")
 
 
-def test_a_resolver_of_ones_own_is_taken():
+def test_custom_resolver_is_accepted():
     made = Policy(required_for=["own"], protocol_methods_warn_for=["own/method"], resolver=_Own())
     assert made.demand(made.resolver.resolve(None)) == "required"
 
 
-def test_the_two_name_spaces_are_never_matched_across():
+def test_operation_is_never_matched_to_the_list_of_methods():
     made = policy(required_for=["cancel"], protocol_methods_required_for=["tasks/cancel", "CancelTask"])
     assert made.demand(Operation("tasks/cancel", "tools/call")) == "none"
     assert made.demand(Operation("CancelTask", "tools/call")) == "none"
@@ -176,7 +176,7 @@ operations = st.builds(
 
 
 @given(made=policies, operation=operations)
-def test_the_strictest_list_of_either_name_space_counts(made, operation):
+def test_strictest_list_applies_when_operation_and_method_are_both_listed(made, operation):
     found = [
         demand
         for demand, names, methods in zip(DEMANDS, OPERATIONS, METHODS, strict=True)
@@ -186,7 +186,7 @@ def test_the_strictest_list_of_either_name_space_counts(made, operation):
 
 
 @given(made=policies, operation=operations, option=st.sampled_from(OPERATIONS), name=operation_names)
-def test_listing_one_more_name_never_weakens_a_demand_but_by_a_weaker_list(made, operation, option, name):
+def test_adding_a_name_to_a_list_never_weakens_a_requirement(made, operation, option, name):
     order = ("required", "warn", "supported", "none")
     more = dataclasses.replace(made, **{option: getattr(made, option) | {name}})
     assert order.index(more.demand(operation)) <= order.index(made.demand(operation))
@@ -195,7 +195,7 @@ def test_listing_one_more_name_never_weakens_a_demand_but_by_a_weaker_list(made,
 HOOK = {"push_notification_config": {"url": "https://b.example", "authentication": {"schemes": ["Bearer"]}}}
 
 
-def test_a_registration_of_webhook_credentials_must_be_signed_whatever_the_lists_say():
+def test_webhook_registration_must_be_signed_whatever_the_lists_say():
     made = Policy()
     operation = Operation("update_media_buy", None, HOOK)
     assert made.must_be_signed(operation)
@@ -207,7 +207,7 @@ def test_a_registration_of_webhook_credentials_must_be_signed_whatever_the_lists
     assert made.decide(operation, "verified", fallback=False, prefix="request_").outcome == "accept"
 
 
-def test_an_operation_is_settled_by_the_demand_of_its_lists():
+def test_verdict_on_an_operation_follows_from_its_lists():
     made = Policy(required_for=["create_media_buy"], warn_for=["get_products"])
     failed = signature_error("signature_invalid", "request_", step=10, detail="")
     outcomes = [
@@ -232,7 +232,7 @@ FAILED = signature_error("signature_header_malformed", "request_", step=1, detai
 @pytest.mark.parametrize("signature", ["unsigned", "verified"])
 @pytest.mark.parametrize("resolver", [PathResolver(), MCP, A2AResolver()])
 @pytest.mark.parametrize("fallback", [False, True])
-def test_an_operation_nobody_can_name_is_refused_signed_or_not(resolver, signature, fallback):
+def test_unresolved_operation_is_rejected_whether_signed_or_not(resolver, signature, fallback):
     verdict = Policy(resolver=resolver).decide(UNRESOLVED, signature, fallback=fallback, prefix="request_")
     assert verdict.outcome == "reject"
     assert verdict.error is not None
@@ -247,6 +247,6 @@ def test_an_operation_nobody_can_name_is_refused_signed_or_not(resolver, signatu
         (A2AResolver(), "request_body_malformed"),
     ],
 )
-def test_resolution_comes_first_only_where_the_resolver_says_so(resolver, code):
+def test_operation_is_resolved_first_only_when_the_resolver_asks_for_it(resolver, code):
     verdict = Policy(resolver=resolver).decide(UNRESOLVED, FAILED, fallback=True, prefix="request_")
     assert (verdict.outcome, verdict.error and verdict.error.code) == ("reject", code)

@@ -109,7 +109,7 @@ def test_unavailable_source_accepts_nobody_on_their_signature(demand, reason):
 
 
 @given(demand=demands, signature=results, must=st.booleans())
-def test_another_credential_only_ever_helps(demand, signature, must):
+def test_another_credential_never_turns_accept_into_reject(demand, signature, must):
     without = decided(demand, signature, must_be_signed=must)
     with_it = decided(demand, signature, must_be_signed=must, fallback=True)
     assert without.outcome != "ask"

@@ -46,18 +46,18 @@ def read(resolver, target: str, body: object) -> Operation:
         [{"push_notification_config": CONFIG}],
     ],
 )
-def test_a_webhook_with_an_authentication_of_its_own_is_found_wherever_it_stands(content):
+def test_webhook_with_authentication_is_found_at_any_depth(content):
     assert registers(content)
 
 
 @pytest.mark.parametrize("key", ["Push_Notification_Config", "PUSHNOTIFICATIONCONFIG", "pu\u017fh-notification.config"])
-def test_the_name_of_the_config_is_found_in_any_spelling(key):
+def test_webhook_config_is_found_in_any_spelling_of_its_name(key):
     assert registers({key: CONFIG})
 
 
 @pytest.mark.parametrize("key", ["authentication", "Authentication", "AUTHENTICATION", "authentication_"])
 @pytest.mark.parametrize("value", [{}, {"schemes": []}, [], "", "Bearer", 0, False])
-def test_an_authentication_of_any_content_but_null_counts(key, value):
+def test_authentication_counts_unless_it_is_null(key, value):
     assert registers({"push_notification_config": {**PLAIN, key: value}})
 
 
@@ -75,7 +75,7 @@ def test_an_authentication_of_any_content_but_null_counts(key, value):
         {"authentication": {"push_notification_config": PLAIN}},
     ],
 )
-def test_no_authentication_or_one_of_something_else_does_not_count(content):
+def test_webhook_without_authentication_of_its_own_is_not_found(content):
     assert not registers(content)
 
 
@@ -92,7 +92,7 @@ def test_no_authentication_or_one_of_something_else_does_not_count(content):
         json.dumps({"push_notification_config": CONFIG}),
     ],
 )
-def test_a_string_of_json_is_searched_as_what_an_sdk_makes_of_it(content):
+def test_string_of_json_is_searched_as_an_sdk_parses_it(content):
     assert registers(content)
 
 
@@ -106,7 +106,7 @@ def test_a_string_of_json_is_searched_as_what_an_sdk_makes_of_it(content):
         {"push_notification_config": "authentication"},
     ],
 )
-def test_a_string_that_is_no_registration_does_not_count(content):
+def test_string_that_is_not_a_registration_is_not_found(content):
     assert not registers(content)
 
 
@@ -131,7 +131,7 @@ FORM = b"push_notification_config%5B%61uthentication%5D%5Bschemes%5D=Bearer"
         FORM,
     ],
 )
-def test_text_that_a_lenient_reader_makes_a_registration_of_mentions_it(text):
+def test_text_mentions_a_webhook_when_a_lenient_reader_finds_a_registration(text):
     assert mentions_authentication(text, itself=False)
     assert must_be_signed(PathResolver().resolve(Request("POST", f"{ORIGIN}/adcp/update_media_buy", (), text)))
 
@@ -139,12 +139,12 @@ def test_text_that_a_lenient_reader_makes_a_registration_of_mentions_it(text):
 @pytest.mark.parametrize(
     "text", [b"", b"\xff\xd8\xff", b"an authentication", b"a webhook", b"webhook: {url: x}", b"%zz \\x \\u00"]
 )
-def test_text_that_names_not_both_mentions_nothing(text):
+def test_text_mentions_no_webhook_when_one_of_the_two_names_is_missing(text):
     assert not mentions_authentication(text, itself=False)
     assert not must_be_signed(PathResolver().resolve(Request("POST", f"{ORIGIN}/adcp/update_media_buy", (), text)))
 
 
-def test_text_sent_to_a_webhook_need_not_name_it():
+def test_text_sent_to_a_webhook_path_need_not_name_the_config():
     text = b"authentication: {schemes: [Bearer]}"
     assert mentions_authentication(text, itself=True)
     assert must_be_signed(PathResolver().resolve(Request("POST", f"{ORIGIN}/webhooks", (), text)))
@@ -182,18 +182,18 @@ def test_content_that_readers_decode_alike_need_not_be_signed(field, value):
     assert not must_be_signed(PathResolver().resolve(Request("POST", f"{ORIGIN}/adcp/x", [(field, value)], b"caf\xe9")))
 
 
-def test_plain_http_is_read_from_the_body():
+def test_registration_over_plain_http_is_found_in_the_body():
     assert must_be_signed(read(PathResolver(), "/adcp/update_media_buy", {"push_notification_config": CONFIG}))
 
 
-def test_json_rpc_is_read_from_the_arguments():
+def test_registration_over_json_rpc_is_found_in_the_arguments():
     params = {"name": "update_media_buy", "arguments": {"push_notification_config": CONFIG}}
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
     assert must_be_signed(read(JSONRPCResolver(), "/mcp", body))
 
 
 @pytest.mark.parametrize("place", ["input", "configuration", "metadata"])
-def test_a2a_is_read_from_the_skills_input_and_the_protocols_own_configuration(place):
+def test_registration_over_a2a_is_found_in_the_skill_input_and_the_configuration(place):
     config = {"pushNotificationConfig": CONFIG}
     data = {"skill": "update_media_buy", "input": config if place == "input" else {}}
     params = {"message": {"parts": [{"data": data}]}, **({place: config} if place != "input" else {})}
@@ -210,45 +210,45 @@ def test_a2a_is_read_from_the_skills_input_and_the_protocols_own_configuration(p
         ("tasks/pushNotificationConfig/set", lambda config: {"taskId": "7", "pushNotificationConfig": config}),
     ],
 )
-def test_a_method_that_is_a_registration_counts_by_its_params(method, wrapped, config):
+def test_registration_method_is_read_from_its_params(method, wrapped, config):
     body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": wrapped(config)}
     assert must_be_signed(read(A2AResolver(), "/a2a", body)) == (config is CONFIG)
 
 
-def test_http_json_registers_by_its_path():
+def test_registration_over_http_json_is_recognised_by_its_path():
     assert must_be_signed(read(A2AResolver(), "/v1/tasks/7/pushNotificationConfigs", {**CONFIG, "id": "c"}))
     assert not must_be_signed(read(A2AResolver(), "/v1/tasks/7/pushNotificationConfigs", PLAIN))
     assert not must_be_signed(read(A2AResolver(), "/v1/tasks/7:cancel", CONFIG))
 
 
 @pytest.mark.parametrize("target", ["/v1/webhooks", "/v1/webhooks/7/", "/tasks/7/pushNotificationConfigs", "/web_hook"])
-def test_plain_http_registers_by_its_path(target):
+def test_registration_over_plain_http_is_recognised_by_its_path(target):
     assert must_be_signed(read(PathResolver(), target, CONFIG))
     assert not must_be_signed(read(PathResolver(), target, PLAIN))
 
 
 @pytest.mark.parametrize("target", ["/", "/v1/hooks", "/webhooks/v1/update_media_buy"])
-def test_another_path_registers_nothing_by_itself(target):
+def test_any_other_path_is_not_a_registration_by_itself(target):
     assert not must_be_signed(read(PathResolver(), target, CONFIG))
 
 
-def test_an_operation_that_is_a_registration_counts_by_its_content():
+def test_registration_operation_is_read_from_its_content():
     assert must_be_signed(Operation("register_webhook", "tools/call", {"params": {"arguments": CONFIG}}))
     assert not must_be_signed(Operation("register_webhook", "tools/call", {"params": {"arguments": PLAIN}}))
     assert not must_be_signed(Operation("update_media_buy", "tools/call", {"params": {"arguments": CONFIG}}))
 
 
-def test_a_resolver_of_ones_own_may_say_so():
+def test_custom_resolver_can_report_a_registration():
     assert must_be_signed(Operation(content=CONFIG, registers_webhook=True))
     assert not must_be_signed(Operation(content=CONFIG))
 
 
 @pytest.mark.parametrize("name", ["notifications/initialized", "push_notification", "hook", "notify", ""])
-def test_a_name_of_something_near_is_not_one_of_a_webhook(name):
+def test_similar_member_name_is_not_a_webhook_config(name):
     assert not names_webhook(name)
 
 
-def test_content_nested_deeper_than_calls_may_be_is_searched():
+def test_content_nested_deeper_than_the_recursion_limit_is_searched():
     content: object = {"push_notification_config": CONFIG}
     for _ in range(100_000):
         content = [content]
@@ -267,7 +267,7 @@ values = st.recursive(
 
 
 @given(around=values, data=st.data())
-def test_nothing_around_a_registration_hides_it(around, data):
+def test_registration_is_found_whatever_surrounds_it(around, data):
     key = data.draw(st.sampled_from(["push_notification_config", "pushNotificationConfig", "notification_configs"]))
     content: object = {key: data.draw(st.sampled_from([CONFIG, [CONFIG], {"x": CONFIG}]))}
     for _ in range(data.draw(st.integers(0, 3))):

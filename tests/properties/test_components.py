@@ -25,7 +25,7 @@ field_lists = st.lists(
 
 
 @given(methods, urls(), field_lists, component_names | tokens | st.sampled_from(["a", "b", "set-cookie", "@scheme"]))
-def test_the_short_way_gives_what_the_resolver_gives(method, url, fields, name):
+def test_fast_path_equals_the_resolver(method, url, fields, name):
     request, target = Request(method, url, fields), canonicalize(url)
     component = Component(name, f'"{name}"', bare=True)
     try:
@@ -43,7 +43,7 @@ def test_the_short_way_gives_what_the_resolver_gives(method, url, fields, name):
     st.sampled_from([None, "", "sha-256=:AAAA:"]),
     st.booleans(),
 )
-def test_a_line_is_the_identifier_and_the_value(method, url, fields, names, digest, bare):
+def test_line_consists_of_the_identifier_and_the_value(method, url, fields, names, digest, bare):
     values = ComponentValues(Request(method, url, fields), canonicalize(url), digest)
     components = [Component(name, f'"{name}"' if bare else f'"{name}";sf', bare=bare) for name in names]
 
@@ -68,7 +68,7 @@ def test_every_derived_value_comes_from_the_canonical_target(method, url, fields
 
 
 @given(any_text, urls(), st.lists(st.tuples(any_text, any_text)), component_names, parameter_sets)
-def test_a_value_is_printable_ascii_or_refused(method, url, fields, name, parameters):
+def test_value_is_printable_ascii_or_rejected(method, url, fields, name, parameters):
     import http_sf  # noqa: PLC0415 - only the text of one component
 
     component = Component(name, http_sf.ser((name, parameters)), not parameters)
@@ -81,7 +81,7 @@ def test_a_value_is_printable_ascii_or_refused(method, url, fields, name, parame
 
 
 @given(urls(), st.lists(st.tuples(st.sampled_from(["host", ":authority", "x"]), any_text), max_size=3))
-def test_an_authority_agrees_or_is_refused(url, fields):
+def test_authority_matches_or_is_rejected(url, fields):
     try:
         target = received_target(Request("GET", url, fields))
     except MalformedURL:
@@ -91,7 +91,7 @@ def test_an_authority_agrees_or_is_refused(url, fields):
 
 
 @given(urls(), st.sampled_from(["host", ":authority"]))
-def test_the_authority_of_the_url_itself_agrees(url, name):
+def test_authority_of_the_url_matches_itself(url, name):
     target = canonicalize(url)
     assert received_target(Request("GET", url, [(name, target.authority)])) == target
     assume(target.port is None)
@@ -100,7 +100,7 @@ def test_the_authority_of_the_url_itself_agrees(url, name):
 
 
 @given(urls(), bare_items)
-def test_a_query_parameter_stands_in_the_base_once_however_it_could_be_named(url, name):
+def test_query_parameter_is_covered_once_in_whatever_encoding(url, name):
     import http_sf  # noqa: PLC0415 - only the text of one component
 
     values = ComponentValues(Request("GET", url), canonicalize(url))

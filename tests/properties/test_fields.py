@@ -37,7 +37,7 @@ sequences = st.dictionaries(keys, st.binary(max_size=40), min_size=1, max_size=3
 
 
 @given(dictionaries)
-def test_the_text_of_the_parameters_is_http_sfs_own_serialization(dictionary):
+def test_text_of_the_parameters_equals_the_serialization_of_http_sf(dictionary):
     read = parse_signature_input(http_sf.ser(dictionary))
     assert list(read) == list(dictionary)
     for label, (items, parameters) in dictionary.items():
@@ -47,7 +47,7 @@ def test_the_text_of_the_parameters_is_http_sfs_own_serialization(dictionary):
 
 
 @given(inner_lists.filter(lambda inner_list: is_small(http_sf.ser({"s": inner_list}))))
-def test_reading_what_was_written_gives_the_same_text(inner_list):
+def test_written_text_reads_back_to_the_same_text(inner_list):
     items, parameters = inner_list
     text = serialize_signature_input(tuple(name for name, _ in items), parameters)
     assert parse_signature_input(f"s={text}")["s"].text == text
@@ -61,7 +61,7 @@ def test_bytes_read_back_as_written(members, encoding):
 
 
 @given(sequences, parameter_sets)
-def test_parameters_of_a_member_hide_and_change_nothing(members, parameters):
+def test_parameters_of_a_member_do_not_change_its_value(members, parameters):
     dictionary = {key: (data, parameters) for key, data in members.items()}
     value = http_sf.ser(dictionary)
     assume(is_small(value))
@@ -69,7 +69,7 @@ def test_parameters_of_a_member_hide_and_change_nothing(members, parameters):
 
 
 @given(sequences, parameter_sets, keys, st.sampled_from(["AA", "AA=", "A", "-_-_", "AB==", "AAB="]))
-def test_no_member_before_it_hides_a_wrong_spelling(members, parameters, key, text):
+def test_wrong_spelling_is_found_after_any_other_member(members, parameters, key, text):
     dictionary = {name: (data, parameters) for name, data in members.items() if name != key}
     before = f"{http_sf.ser(dictionary)}, " if dictionary else ""
     with_fault = f"{before}{key}=:{text}:{http_sf.ser((1, parameters))[1:]}"
@@ -79,7 +79,7 @@ def test_no_member_before_it_hides_a_wrong_spelling(members, parameters, key, te
 
 
 @given(any_text | st.binary(max_size=60).map(lambda data: data.decode("latin-1")), encodings)
-def test_any_text_is_read_or_refused(value, encoding):
+def test_any_text_is_read_or_rejected(value, encoding):
     for read in (parse_signature_input, lambda text: parse_byte_sequences(text, encoding)):
         with contextlib.suppress(MalformedField):
             assert read(value)
@@ -109,7 +109,7 @@ def outcome(value):
 
 
 @given(texts.filter(is_small))
-def test_a_member_alone_is_read_as_it_is_among_others(value):
+def test_member_alone_is_read_as_in_the_whole_field(value):
     # A pattern reads one member alone, and a parser reads several.
     alone = outcome(value)
     if alone is not None:
@@ -121,7 +121,7 @@ def test_a_member_alone_is_read_as_it_is_among_others(value):
     | st.builds("s=:{}:{}".format, st.text("AQgw+/-_=bE", max_size=9), st.sampled_from(["", ";a", " ", ",", ", t=::"])),
     st.lists(encodings, min_size=1, max_size=2, unique=True),
 )
-def test_a_byte_sequence_alone_is_read_as_it_is_among_others(value, accepted):
+def test_byte_sequence_alone_is_read_as_in_the_whole_field(value, accepted):
     try:
         alone = parse_byte_sequences(value, *accepted)
     except MalformedField:
@@ -130,7 +130,7 @@ def test_a_byte_sequence_alone_is_read_as_it_is_among_others(value, accepted):
 
 
 @given(keys, st.text("AQgw+/-_=bE", max_size=9), encodings)
-def test_a_spelling_is_accepted_where_it_is_the_only_one(key, text, encoding):
+def test_spelling_is_accepted_when_it_is_the_only_one(key, text, encoding):
     try:
         (data,) = parse_byte_sequences(f"{key}=:{text}:", encoding).values()
     except MalformedField:
@@ -139,6 +139,6 @@ def test_a_spelling_is_accepted_where_it_is_the_only_one(key, text, encoding):
 
 
 @given(bare_items)
-def test_a_parameter_keeps_its_type(value):
+def test_parameter_keeps_its_type(value):
     read = parse_signature_input(f"s={http_sf.ser([([], {'p': value})])}")["s"]
     assert type(read.parameters["p"]) is type(value)

@@ -21,7 +21,7 @@ def is_valid(name: str, value: str) -> bool:
 
 
 @given(lines)
-def test_fields_read_at_once_are_the_fields_read_one_by_one(given_lines):
+def test_fields_read_together_equal_the_fields_read_one_by_one(given_lines):
     one_by_one = [(in_lower_case(name), value.strip(" \t")) for name, value in given_lines]
     fields = HeaderFields(given_lines)
     assert [*fields] == one_by_one

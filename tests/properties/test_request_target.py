@@ -16,7 +16,7 @@ raw_targets = st.binary(max_size=40) | st.text("/a.%2eEfF?&=;#~ \\", max_size=30
 
 
 @given(raw_targets, st.sampled_from([Origin("https", "h"), PREFIXED]))
-def test_any_octets_are_a_target_in_origin_form_or_refused(raw, origin):
+def test_any_octets_are_a_target_in_origin_form_or_rejected(raw, origin):
     try:
         target = RequestTarget.parse(raw)
     except MalformedURL:
@@ -66,7 +66,7 @@ def test_every_octet_is_read_as_the_grammar_reads_it():
 
 
 @given(raw_targets | st.text("/?%aF0", max_size=12).map(lambda text: f"/{text}".encode()))
-def test_the_pattern_reads_what_the_grammar_reads(raw):
+def test_pattern_reads_what_the_grammar_reads(raw):
     try:
         target = RequestTarget.parse(raw)
     except MalformedURL:
@@ -76,7 +76,7 @@ def test_the_pattern_reads_what_the_grammar_reads(raw):
 
 
 @given(any_text, any_text, any_text)
-def test_any_decoded_parts_are_rebuilt_or_refused(script, path, query):
+def test_any_decoded_parts_are_rebuilt_or_rejected(script, path, query):
     try:
         target = RequestTarget.reconstruct(script, path, query)
     except MalformedURL:
@@ -86,7 +86,7 @@ def test_any_decoded_parts_are_rebuilt_or_refused(script, path, query):
 
 
 @given(any_text)
-def test_any_authority_finds_an_origin_or_none_or_is_refused(authority):
+def test_any_authority_matches_an_origin_or_none_or_is_rejected(authority):
     try:
         found = Origins(["https://h", "http://other:8080"]).match(authority)
     except MalformedURL:
@@ -95,7 +95,7 @@ def test_any_authority_finds_an_origin_or_none_or_is_refused(authority):
 
 
 @given(urls() | any_text)
-def test_any_text_is_an_origin_or_refused(text):
+def test_any_text_is_an_origin_or_rejected(text):
     try:
         origin = Origin.parse(text)
     except ConfigurationError:

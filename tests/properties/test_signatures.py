@@ -64,7 +64,7 @@ def signed_requests(draw, profile=all_profiles):
 
 
 @given(signed_requests())
-def test_what_is_signed_verifies(drawn):
+def test_signed_request_verifies(drawn):
     request, profile = drawn
     verified = verifier(profile).verify(request)
     target = canonicalize(request.url)
@@ -81,7 +81,7 @@ def replaced(text: str, position: int, char: str) -> str:
 
 
 @given(signed_requests(), st.data())
-def test_no_byte_of_what_is_covered_can_be_changed(drawn, data):
+def test_covered_byte_cannot_be_changed(drawn, data):
     request, profile = drawn
     position, char = data.draw(st.integers(0, 2000)), data.draw(st.sampled_from(PRINTABLE))
     part = data.draw(st.sampled_from(["method", "url", "body", *dict.fromkeys(name for name, _ in request.fields)]))
@@ -114,7 +114,7 @@ def test_no_byte_of_what_is_covered_can_be_changed(drawn, data):
 
 
 @given(signed_requests(), st.data())
-def test_no_line_of_what_is_covered_can_be_added_or_removed(drawn, data):
+def test_covered_field_line_cannot_be_added_or_removed(drawn, data):
     request, profile = drawn
     covered = [component.name for component in screen(request, profile, now=NOW).coverage.components]
     names = [name for name in covered if not name.startswith("@")] + ["signature", "signature-input", "host"]
@@ -156,12 +156,12 @@ hostile_fields = st.lists(
 
 
 @given(any_text, any_text, hostile_fields, bodies, all_profiles)
-def test_any_request_is_judged_and_none_accepted(method, url, headers, body, profile):
+def test_any_unsigned_request_is_rejected_with_our_error(method, url, headers, body, profile):
     assert isinstance(outcome(Request(method, url, headers, body), profile), SignatureError)
 
 
 @given(signed_requests(), st.data())
-def test_a_signed_request_with_hostile_text_in_it_is_refused_or_is_what_was_signed(drawn, data):
+def test_signed_request_with_hostile_text_is_rejected_or_unchanged(drawn, data):
     request, profile = drawn
     before = screen(request, profile, now=NOW)
     base = verifier(profile).verify(request).signature_base
@@ -186,7 +186,7 @@ def test_a_signed_request_with_hostile_text_in_it_is_refused_or_is_what_was_sign
     st.sampled_from([profiles.ADCP_3_2, profiles.ADCP_3_1]),
     urls(),
 )
-def test_whatever_a_key_holder_signs_is_judged_without_another_error(components, extra, headers, body, profile, url):
+def test_signed_input_is_accepted_or_rejected_with_our_error(components, extra, headers, body, profile, url):
     import http_sf  # noqa: PLC0415 - only to write what a client could write
 
     listed = [f'"{name}"' for name in FULL] + [http_sf.ser(item) for item in components]
@@ -202,7 +202,7 @@ def test_whatever_a_key_holder_signs_is_judged_without_another_error(components,
 
 
 @given(inner_lists, all_profiles)
-def test_any_signature_input_that_can_be_written_is_judged(inner_list, profile):
+def test_any_signature_input_is_accepted_or_rejected_with_our_error(inner_list, profile):
     import http_sf  # noqa: PLC0415 - only to write what a client could write
 
     value = http_sf.ser({"sig1": inner_list})
@@ -211,7 +211,7 @@ def test_any_signature_input_that_can_be_written_is_judged(inner_list, profile):
 
 
 @given(st.binary(max_size=100))
-def test_any_bytes_are_no_signature(signature):
+def test_random_bytes_are_not_a_signature(signature):
     import base64  # noqa: PLC0415 - the spelling of one field
 
     field = f"sig1=:{base64.b64encode(signature).decode()}:"

@@ -53,7 +53,7 @@ def test_unambiguous_json_reads_as_the_standard_library_reads_it(document, ascii
 
 
 @given(trees, st.booleans(), st.sampled_from(["utf-8", "utf-16", "utf-32-be"]))
-def test_a_repeated_key_is_found_at_any_depth_and_nothing_else_is(tree, ascii_only, encoding):
+def test_repeated_key_is_found_at_any_depth_and_nothing_else_is(tree, ascii_only, encoding):
     text = written(tree, ascii_only=ascii_only)
     try:
         body = text.encode(encoding)
@@ -69,7 +69,7 @@ def test_a_repeated_key_is_found_at_any_depth_and_nothing_else_is(tree, ascii_on
 
 
 @given(st.binary(max_size=60) | st.text('{}[]:,"\\aeE0123456789.- \ufeff', max_size=40).map(str.encode))
-def test_any_bytes_are_read_as_the_standard_library_reads_them_or_refused(body):
+def test_any_bytes_are_read_as_the_standard_library_reads_them_or_rejected(body):
     try:
         value = loads(body)
     except ValueError:

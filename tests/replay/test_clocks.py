@@ -15,9 +15,9 @@ def store(request, tmp_path):
             yield opened
 
 
-def test_a_clock_that_steps_an_hour_either_way_admits_no_replay(store):
+def test_clock_that_steps_an_hour_either_way_admits_no_replay(store):
     check_steps(store)
 
 
-def test_workers_whose_clocks_differ_by_the_skew_admit_no_replay_and_all_that_is_new(store):
+def test_clocks_that_differ_by_the_skew_admit_no_replay_and_every_new_request(store):
     check_skew(store)

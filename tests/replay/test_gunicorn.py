@@ -20,7 +20,7 @@ application = SignatureMiddleware(application, verifier=verifier, origins=["http
 """
 
 
-def test_of_60_equal_requests_to_4_workers_of_gunicorn_one_is_accepted(tmp_path):
+def test_one_of_60_equal_requests_to_4_gunicorn_workers_is_accepted(tmp_path):
     agreement, port = Agreement.make(), free_port()
     (tmp_path / "app.py").write_text(APP)
     (tmp_path / "jwks.json").write_text(json.dumps(agreement.jwks))

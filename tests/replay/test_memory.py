@@ -19,20 +19,20 @@ def claim(store, nonce: str, *, keyid: str = "k", now: float = 0, until: float =
     return store.claim(keyid, nonce, now=now, until=until, caps=caps)
 
 
-def test_a_nonce_is_fresh_once():
+def test_nonce_is_fresh_once():
     store = MemoryReplayStore()
     assert claim(store, "n") == "fresh"
     assert claim(store, "n") == "seen"
     assert len(store) == 1
 
 
-def test_a_nonce_of_another_key_is_another_nonce():
+def test_nonce_of_another_key_is_another_nonce():
     store = MemoryReplayStore()
     assert claim(store, "n", keyid="k") == "fresh"
     assert claim(store, "n", keyid="l") == "fresh"
 
 
-def test_a_nonce_is_seen_whatever_end_it_is_claimed_with():
+def test_nonce_is_replayed_whatever_end_it_is_claimed_with():
     store = MemoryReplayStore()
     assert claim(store, "n", until=100) == "fresh"
     assert claim(store, "n", until=1000) == "seen"
@@ -40,21 +40,21 @@ def test_a_nonce_is_seen_whatever_end_it_is_claimed_with():
 
 
 @pytest.mark.parametrize("until", [29.9, 30, 30.1, 60, 359, 360])
-def test_a_nonce_is_live_up_to_the_last_moment(until):
+def test_nonce_is_live_up_to_the_last_moment(until):
     store = MemoryReplayStore()
     assert claim(store, "n", until=until) == "fresh"
     assert claim(store, "other", now=until, until=until + 300) == "fresh"
     assert claim(store, "n", now=until, until=until + 300) == "seen"
 
 
-def test_a_nonce_is_forgotten_when_its_slot_has_ended():
+def test_nonce_is_forgotten_when_its_slot_has_ended():
     store = MemoryReplayStore(slot=30)
     assert claim(store, "n", until=100) == "fresh"
     assert claim(store, "n", now=120, until=400) == "fresh"
     assert len(store) == 1
 
 
-def test_the_cap_of_a_key_refuses_and_forgets_nothing():
+def test_key_at_its_cap_is_rejected_and_forgets_nothing():
     store = MemoryReplayStore()
     for nonce in "abc":
         assert not store.full("k", now=0, caps=CAPS)
@@ -66,7 +66,7 @@ def test_the_cap_of_a_key_refuses_and_forgets_nothing():
     assert len(store) == 3
 
 
-def test_a_cap_is_free_again_when_nonces_have_ended():
+def test_cap_is_free_again_when_nonces_have_ended():
     store = MemoryReplayStore(slot=30)
     for nonce in "abc":
         claim(store, nonce, until=100)
@@ -75,7 +75,7 @@ def test_a_cap_is_free_again_when_nonces_have_ended():
     assert claim(store, "d", now=120, until=400) == "fresh"
 
 
-def test_the_cap_of_all_keys_together_refuses_every_key():
+def test_total_cap_rejects_every_key():
     store = MemoryReplayStore(slot=30)
     for keyid, nonce in [("k", "a"), ("k", "b"), ("l", "a"), ("l", "b"), ("m", "a")]:
         assert claim(store, nonce, keyid=keyid, until=100) == "fresh"
@@ -85,7 +85,7 @@ def test_the_cap_of_all_keys_together_refuses_every_key():
     assert len(store) == 1
 
 
-def test_asking_whether_it_is_full_claims_nothing():
+def test_full_claims_no_nonce():
     store = MemoryReplayStore()
     assert not store.full("k", now=0, caps=Caps(1))
     assert len(store) == 0
@@ -93,21 +93,21 @@ def test_asking_whether_it_is_full_claims_nothing():
 
 
 @pytest.mark.parametrize("back", [1, 31, 500, 5000])
-def test_a_clock_that_is_set_back_brings_no_nonce_to_life_again(back):
+def test_nonce_is_not_fresh_again_when_the_clock_is_set_back(back):
     store = MemoryReplayStore(slot=30)
     assert claim(store, "n", now=10_000, until=10_300) == "fresh"
     assert claim(store, "m", now=10_400, until=10_700) == "fresh"
     assert claim(store, "n", now=10_400 - back, until=10_300) == "seen"
 
 
-def test_after_a_clock_was_set_back_new_nonces_are_still_accepted():
+def test_new_nonce_is_accepted_after_the_clock_was_set_back():
     store = MemoryReplayStore(slot=30)
     claim(store, "n", now=10_000, until=10_010)
     claim(store, "m", now=10_100, until=10_400)
     assert claim(store, "o", now=10_000, until=10_360) == "fresh"
 
 
-def test_what_another_key_has_made_the_store_forget_counts_too():
+def test_nonce_is_rejected_when_another_key_moved_the_clock_past_it():
     store = MemoryReplayStore(slot=30)
     tight = Caps(per_key=10, total=1)
     assert claim(store, "n", keyid="k", now=0, until=100, caps=tight) == "fresh"
@@ -116,7 +116,7 @@ def test_what_another_key_has_made_the_store_forget_counts_too():
 
 
 @pytest.mark.parametrize("slot", [0, -30, math.nan, math.inf, -math.inf])
-def test_a_slot_without_a_width_is_refused(slot):
+def test_slot_without_a_width_is_rejected(slot):
     with pytest.raises(ConfigurationError, match="slot: give seconds greater than 0"):
         MemoryReplayStore(slot=slot)
 
@@ -133,7 +133,7 @@ def in_threads(work, count: int = 8) -> list[list[str]]:
         return list(pool.map(run, range(count)))
 
 
-def test_of_threads_that_claim_one_nonce_one_gets_it():
+def test_one_thread_gets_a_nonce_that_several_claim():
     store = MemoryReplayStore()
     answers = in_threads(lambda _: [claim(store, str(nonce), caps=ROOMY) for nonce in range(2000)])
     for claims in zip(*answers, strict=True):
@@ -164,24 +164,24 @@ def test_threads_whose_clocks_differ_forget_no_live_nonce():
         assert claims.count("fresh") <= 1
 
 
-def test_a_memory_store_does_not_block():
+def test_memory_store_does_not_block():
     assert MemoryReplayStore().blocking is False
 
 
-def test_the_unchecked_store_accepts_everything():
+def test_unchecked_store_accepts_everything():
     store = UncheckedReplay()
     assert store.blocking is False
     assert claim(store, "n") == claim(store, "n") == "fresh"
     assert not store.full("k", now=0, caps=Caps(0))
 
 
-def test_an_empty_store_is_no_absent_one():
+def test_empty_store_is_not_taken_for_none():
     store = MemoryReplayStore()
     assert len(store) == 0
     assert (store or "another") is store
 
 
-def test_what_is_kept_of_a_long_nonce_is_bounded():
+def test_stored_form_of_a_long_nonce_is_bounded():
     store, long = MemoryReplayStore(), "n" * 1_000_000
     tracemalloc.start()
     try:

@@ -7,7 +7,7 @@ from undersigned.replay.nonce import bounded_nonce
 
 
 @pytest.mark.parametrize("nonce", ["n", "KXYnfEfJ0PBRZXQyVXfVQA", "n" * LONGEST_NONCE])
-def test_a_nonce_of_up_to_32_characters_is_kept_as_it_is(nonce):
+def test_nonce_of_up_to_32_characters_is_kept_unchanged(nonce):
     assert bounded_nonce(nonce) == nonce
 
 
@@ -20,6 +20,6 @@ def test_long_nonces_that_differ_in_the_last_character_are_kept_apart():
     assert bounded_nonce("n" * 100 + "a") != bounded_nonce("n" * 100 + "b")
 
 
-def test_the_digest_of_a_nonce_is_another_nonce():
+def test_nonce_and_its_digest_are_kept_apart():
     digest = bounded_nonce("n" * 100)
     assert bounded_nonce(digest) != digest

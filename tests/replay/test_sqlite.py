@@ -46,23 +46,23 @@ def rows(path) -> int:
 
 
 @pytest.mark.parametrize("survives_power_loss", [True, False])
-def test_a_sqlite_store_keeps_the_contract(path, survives_power_loss):
+def test_sqlite_store_keeps_the_contract(path, survives_power_loss):
     with SqliteReplayStore(path, survives_power_loss=survives_power_loss) as store:
         check_replay_store(store)
 
 
-def test_a_sqlite_store_may_block(store):
+def test_sqlite_store_may_block(store):
     assert store.blocking is True
 
 
 @pytest.mark.parametrize(("survives", "level"), [(True, 2), (False, 1)])
-def test_only_a_store_that_survives_power_loss_waits_for_the_disk(path, survives, level):
+def test_store_waits_for_the_disk_only_when_it_survives_power_loss(path, survives, level):
     with SqliteReplayStore(path, survives_power_loss=survives) as store, store._connection() as connection:
         assert connection.execute("PRAGMA synchronous").fetchall() == [(level,)]
         assert connection.execute("PRAGMA journal_mode").fetchall() == [("wal",)]
 
 
-def test_a_store_that_is_closed_remembers_and_opens_again(path, store):
+def test_closed_store_remembers_its_nonces_and_opens_again(path, store):
     assert claim(store, "n") == "fresh"
     store.close()
     store.close()
@@ -71,12 +71,12 @@ def test_a_store_that_is_closed_remembers_and_opens_again(path, store):
         assert claim(other, "n") == "seen"
 
 
-def test_a_nonce_that_ended_makes_room_for_itself(store):
+def test_ended_nonce_can_be_claimed_again(store):
     assert claim(store, "n", until=100) == "fresh"
     assert claim(store, "n", now=100.1, until=400) == "fresh"
 
 
-def test_what_has_ended_is_deleted_a_little_at_a_time(path, store):
+def test_ended_nonces_are_deleted_in_small_steps(path, store):
     for number in range(100):
         claim(store, str(number), until=100)
     claim(store, "later", now=101, until=400)
@@ -86,7 +86,7 @@ def test_what_has_ended_is_deleted_a_little_at_a_time(path, store):
     assert rows(path) == 7
 
 
-def test_at_a_cap_all_that_has_ended_is_deleted(path, store):
+def test_ended_nonces_are_all_deleted_at_a_cap(path, store):
     for number in range(1500):
         claim(store, str(number), keyid="other", until=100)
     for number in range(3):
@@ -96,7 +96,7 @@ def test_at_a_cap_all_that_has_ended_is_deleted(path, store):
     assert rows(path) == 1
 
 
-def test_asking_at_a_cap_deletes_what_has_ended(path, store):
+def test_full_deletes_ended_nonces_at_a_cap(path, store):
     for number in range(1500):
         claim(store, str(number), until=100)
     caps = Caps(per_key=1200)
@@ -106,30 +106,30 @@ def test_asking_at_a_cap_deletes_what_has_ended(path, store):
 
 
 @pytest.mark.parametrize("timeout", [0, -1, math.nan, math.inf, 3601, "5"])
-def test_a_timeout_that_is_no_time_is_rejected(path, timeout):
+def test_timeout_is_rejected_when_it_is_not_a_positive_number(path, timeout):
     with pytest.raises(ConfigurationError, match="timeout: give seconds greater than 0"):
         SqliteReplayStore(path, timeout=timeout)
 
 
 @pytest.mark.parametrize("path", ["", ":memory:", None, 7])
-def test_a_path_that_names_no_file_is_rejected(path):
+def test_path_is_rejected_when_it_names_no_file(path):
     with pytest.raises(ConfigurationError, match="path: give the path of a file"):
         SqliteReplayStore(path)
 
 
-def test_a_path_in_no_folder_is_rejected(path):
+def test_path_in_a_missing_folder_is_rejected(path):
     with pytest.raises(ConfigurationError, match="cannot be opened as a replay store: unable to open"):
         SqliteReplayStore(path / "absent" / "replay.sqlite")
 
 
-def test_a_file_that_is_no_database_is_rejected(path):
+def test_file_is_rejected_when_it_is_not_a_database(path):
     path.write_bytes(b"nonces of last week\n" * 100)
     with pytest.raises(ConfigurationError, match="cannot be opened as a replay store: file is not a database"):
         SqliteReplayStore(path)
 
 
 @pytest.mark.parametrize("made", ["CREATE TABLE orders (id)", "PRAGMA user_version = 9"])
-def test_a_database_of_something_else_is_rejected_and_left_alone(path, made):
+def test_foreign_database_is_rejected_and_left_unchanged(path, made):
     connection = sqlite3.connect(path)
     connection.execute(made)
     connection.commit()
@@ -140,7 +140,7 @@ def test_a_database_of_something_else_is_rejected_and_left_alone(path, made):
     assert path.read_bytes() == before
 
 
-def test_a_file_system_without_a_write_ahead_log_is_rejected(path, monkeypatch):
+def test_file_system_without_a_write_ahead_log_is_rejected(path, monkeypatch):
     class Elsewhere(sqlite3.Connection):
         def execute(self, statement, *arguments):
             return super().execute(statement.replace("= WAL", "= MEMORY"), *arguments)
@@ -151,7 +151,7 @@ def test_a_file_system_without_a_write_ahead_log_is_rejected(path, monkeypatch):
         SqliteReplayStore(path)
 
 
-def test_a_new_store_waits_for_a_reader_before_it_switches_to_the_write_ahead_log(path):
+def test_new_store_waits_for_a_reader_before_it_switches_to_the_write_ahead_log(path):
     reader = sqlite3.connect(path, isolation_level=None)
     made = threading.Event()
 
@@ -172,7 +172,7 @@ def test_a_new_store_waits_for_a_reader_before_it_switches_to_the_write_ahead_lo
         assert answer.result() == "fresh"
 
 
-def test_a_new_store_gives_up_on_a_file_that_stays_locked(path):
+def test_new_store_gives_up_on_a_file_that_stays_locked(path):
     holder = sqlite3.connect(path, isolation_level=None)
     holder.execute("BEGIN EXCLUSIVE")
     with pytest.raises(ConfigurationError, match="cannot be opened as a replay store: database is locked"):
@@ -180,7 +180,7 @@ def test_a_new_store_gives_up_on_a_file_that_stays_locked(path):
     holder.close()
 
 
-def test_a_new_store_gives_up_on_a_reader_that_never_ends(path):
+def test_new_store_gives_up_on_a_reader_that_never_ends(path):
     SqliteReplayStore(path).close()
     reader = sqlite3.connect(path, isolation_level=None)
     reader.execute("PRAGMA journal_mode = DELETE")
@@ -191,7 +191,7 @@ def test_a_new_store_gives_up_on_a_reader_that_never_ends(path):
     reader.close()
 
 
-def test_a_locked_file_raises_until_it_is_free(path, store):
+def test_locked_file_raises_until_it_is_free(path, store):
     assert claim(store, "n") == "fresh"
     holder = sqlite3.connect(path, isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
@@ -212,7 +212,7 @@ def test_threads_do_not_wait_for_each_other_longer_than_the_timeout(store):
     assert claim(store, "n") == "fresh"
 
 
-def test_a_damaged_file_raises_until_it_is_restored(path, store):
+def test_damaged_file_raises_until_it_is_restored(path, store):
     for number in range(1000):
         assert claim(store, str(number)) == "fresh"
     store.close()
@@ -247,7 +247,7 @@ def test_damage_within_the_file_forgets_nothing(path, store):
     assert claim(store, "0") == "seen"
 
 
-def test_a_file_that_is_gone_raises_until_it_is_back(path, store):
+def test_file_that_is_gone_raises_until_it_is_back(path, store):
     assert claim(store, "n") == "fresh"
     store.close()
     shutil.move(path, path.with_suffix(".away"))
@@ -259,7 +259,7 @@ def test_a_file_that_is_gone_raises_until_it_is_back(path, store):
     assert claim(store, "n") == "seen"
 
 
-def test_a_file_removed_while_it_is_open_raises(path, store):
+def test_file_removed_while_it_is_open_raises(path, store):
     assert claim(store, "n") == "fresh"
     for file in path.parent.glob("replay.sqlite*"):
         file.unlink()
@@ -267,7 +267,7 @@ def test_a_file_removed_while_it_is_open_raises(path, store):
         claim(store, "n")
 
 
-def test_another_store_in_its_place_raises(path, store, tmp_path):
+def test_replaced_file_raises(path, store, tmp_path):
     assert claim(store, "n") == "fresh"
     with SqliteReplayStore(tmp_path / "another.sqlite") as another:
         assert claim(another, "m") == "fresh"
@@ -278,7 +278,7 @@ def test_another_store_in_its_place_raises(path, store, tmp_path):
             claim(store, "n")
 
 
-def test_a_full_disk_raises_until_there_is_room(path, store):
+def test_full_disk_raises_until_there_is_room(path, store):
     assert claim(store, "n") == "fresh"
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -311,7 +311,7 @@ for number in itertools.count():
 """
 
 
-def test_what_a_killed_process_claimed_is_remembered(path, store):
+def test_claims_of_a_killed_process_are_remembered(path, store):
     for run in range(3):
         program = [sys.executable, "-c", CLAIMS, str(path), str(run)]
         claims = subprocess.Popen(program, stdout=subprocess.PIPE, text=True)  # noqa: S603 - our own words
@@ -340,7 +340,7 @@ def in_children(work, count: int) -> list:
     return answers
 
 
-def test_a_store_used_before_a_fork_is_used_by_parent_and_children(store):
+def test_store_used_before_a_fork_is_used_by_parent_and_children(store):
     assert claim(store, "before") == "fresh"
     answers = in_children(lambda number: [claim(store, "before"), claim(store, "after"), claim(store, str(number))], 3)
     before, after, own = map(sorted, zip(*answers, strict=True))
@@ -350,7 +350,7 @@ def test_a_store_used_before_a_fork_is_used_by_parent_and_children(store):
     assert claim(store, "after") == "seen"
 
 
-def test_after_a_fork_the_parents_connection_is_left_alone(store, monkeypatch):
+def test_connection_of_the_parent_is_not_used_after_a_fork(store, monkeypatch):
     assert claim(store, "n") == "fresh"
     parents = store._opened.connection
     monkeypatch.setattr(os, "getpid", lambda: 0)
@@ -360,7 +360,7 @@ def test_after_a_fork_the_parents_connection_is_left_alone(store, monkeypatch):
     parents.close()
 
 
-def test_processes_that_make_the_file_at_once_share_one_store(path):
+def test_processes_that_create_the_file_at_once_share_one_store(path):
     def make(_: int) -> str:
         with SqliteReplayStore(path) as store:
             return claim(store, "n")

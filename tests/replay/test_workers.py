@@ -46,14 +46,14 @@ def proc(folder: Path, processes: dict[str, tuple[int, str]]) -> Path:
         ),
     ],
 )
-def test_forked_workers_are_the_children_with_the_same_command(tmp_path, command, parent, siblings, count):
+def test_forked_workers_are_counted_by_their_command(tmp_path, command, parent, siblings, count):
     processes = {str(100 + number): (50, sibling) for number, sibling in enumerate(siblings)}
     shown = proc(tmp_path, {"self": (50, command), "50": (1, parent), "7": (1, command), **processes})
     assert worker_count(shown) == count
 
 
 @pytest.mark.parametrize("count", [1, 2, 4])
-def test_spawned_workers_are_the_children_with_the_same_command_but_for_numbers(tmp_path, monkeypatch, count):
+def test_spawned_workers_are_counted_by_their_command_without_numbers(tmp_path, monkeypatch, count):
     monkeypatch.setattr(multiprocessing.process, "_parent_process", object())
     commands = [SPAWNED.format(f"tracker_fd=5, pipe_handle={7 + number}") for number in range(count)]
     processes = {str(100 + number): (50, command) for number, command in enumerate(commands)}
@@ -61,17 +61,17 @@ def test_spawned_workers_are_the_children_with_the_same_command_but_for_numbers(
     assert worker_count(shown) == count
 
 
-def test_a_process_that_ends_meanwhile_is_not_counted(tmp_path):
+def test_process_that_ends_during_the_count_is_not_counted(tmp_path):
     shown = proc(tmp_path, {"self": (50, GUNICORN), "50": (1, GUNICORN), "100": (50, GUNICORN)})
     (shown / "101").mkdir()
     assert worker_count(shown) == 1
 
 
-def test_without_a_proc_the_count_is_unknown(tmp_path):
+def test_count_is_unknown_without_a_proc_file_system(tmp_path):
     assert worker_count(tmp_path / "absent") is None
 
 
-def test_this_test_is_no_worker():
+def test_test_process_is_not_a_worker():
     assert worker_count() == 1
 
 
@@ -81,7 +81,7 @@ def claims(store: MemoryReplayStore, count: int = 2) -> None:
 
 
 @pytest.mark.parametrize(("count", "said"), [(None, 0), (1, 0), (2, 1), (4, 1)])
-def test_a_memory_store_says_once_that_there_are_several_workers(monkeypatch, caplog, count, said):
+def test_memory_store_warns_once_about_several_workers(monkeypatch, caplog, count, said):
     monkeypatch.setattr("undersigned.replay.memory.worker_count", lambda: count)
     claims(MemoryReplayStore())
     assert [record.levelname for record in caplog.records] == ["ERROR"] * said
@@ -96,7 +96,7 @@ def claims_in_child(monkeypatch, store: MemoryReplayStore) -> None:
     claims(store)
 
 
-def test_a_memory_store_says_that_it_was_used_before_a_fork(monkeypatch, caplog):
+def test_memory_store_warns_when_it_was_used_before_a_fork(monkeypatch, caplog):
     store = MemoryReplayStore()
     claims(store)
     claims_in_child(monkeypatch, store)
@@ -106,13 +106,13 @@ def test_a_memory_store_says_that_it_was_used_before_a_fork(monkeypatch, caplog)
 
 
 @pytest.mark.parametrize(("count", "said"), [(1, 0), (None, 1), (2, 1)])
-def test_a_memory_store_made_before_a_fork_says_so_unless_the_worker_is_the_only_one(monkeypatch, caplog, count, said):
+def test_memory_store_made_before_a_fork_warns_unless_one_worker_exists(monkeypatch, caplog, count, said):
     monkeypatch.setattr("undersigned.replay.memory.worker_count", lambda: count)
     claims_in_child(monkeypatch, MemoryReplayStore())
     assert len(caplog.messages) == said
 
 
-def test_a_forked_process_is_a_worker_of_its_own():
+def test_forked_process_is_a_worker_of_its_own():
     receiver, sender = FORK.Pipe(duplex=False)
     barrier = FORK.Barrier(2)
 
@@ -130,7 +130,7 @@ def test_a_forked_process_is_a_worker_of_its_own():
     assert counts == [2, 2]
 
 
-def test_a_thread_that_is_second_to_make_the_first_claim_says_nothing(monkeypatch, caplog):
+def test_second_of_two_threads_with_a_first_claim_does_not_warn(monkeypatch, caplog):
     monkeypatch.setattr("undersigned.replay.memory.worker_count", lambda: 2)
     store = MemoryReplayStore()
     claims(store, 1)
@@ -139,5 +139,5 @@ def test_a_thread_that_is_second_to_make_the_first_claim_says_nothing(monkeypatc
     assert not caplog.records
 
 
-def test_the_count_reads_what_the_kernel_shows():
+def test_count_is_read_from_the_process_table():
     assert workers._parent(Path("/proc/self")) == os.getppid()

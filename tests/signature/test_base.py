@@ -13,17 +13,17 @@ def base(text: str, *, headers=()) -> str:
     return signature_base(ComponentValues(request, canonicalize(request.url)), read.components, read.text)
 
 
-def test_a_line_stands_for_each_component_and_the_parameters_come_last():
+def test_base_has_one_line_for_each_component_and_the_parameters_last():
     assert base('("@method" "x-a" "@query-param";name="q");created=1', headers=[("X-A", "v")]) == (
         '"@method": POST\n"x-a": v\n"@query-param";name="q": 1\n'
         '"@signature-params": ("@method" "x-a" "@query-param";name="q");created=1'
     )
 
 
-def test_a_base_without_components_is_its_parameters():
+def test_base_without_components_has_only_the_parameters():
     assert base("();created=1") == '"@signature-params": ();created=1'
 
 
-def test_one_component_without_a_value_leaves_no_base():
+def test_base_cannot_be_built_when_one_component_has_no_value():
     with pytest.raises(UnresolvableComponent):
         base('("@method" "x-none")')

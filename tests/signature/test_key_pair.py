@@ -29,7 +29,7 @@ def test_pair_signs_and_verifies(algorithm):
 
 
 @ALGORITHMS
-def test_public_set_has_no_private_member_and_each_key_its_operation(algorithm):
+def test_public_key_set_has_no_private_member_and_names_each_operation(algorithm):
     pair = KeyPair.generate(algorithm)
     [public] = pair.public["keys"]
     assert pair.private == {**public, "key_ops": ["sign"], "d": pair.private["d"]}
@@ -37,14 +37,14 @@ def test_public_set_has_no_private_member_and_each_key_its_operation(algorithm):
 
 
 @ALGORITHMS
-def test_kid_is_the_public_keys_thumbprint_unless_given(algorithm):
+def test_kid_defaults_to_the_thumbprint_of_the_public_key(algorithm):
     [public] = KeyPair.generate(algorithm).public["keys"]
     assert public["kid"] == thumbprint(public)
     assert KeyPair.generate(algorithm, keyid="mine").private["kid"] == "mine"
 
 
 @pytest.mark.parametrize("keyid", ["", "\u00fc", "a\nb", "\ud800"])
-def test_kid_that_no_signature_can_name_is_rejected(keyid):
+def test_kid_is_rejected_when_no_signature_can_contain_it(keyid):
     with pytest.raises(ConfigurationError, match="kid"):
         KeyPair.generate("ed25519", keyid=keyid)
 

@@ -7,7 +7,7 @@ from undersigned import ConfigurationError, KeySet, VerificationKey
 from undersigned.message.header_fields import HeaderFields
 
 
-def test_key_set_finds_keys_by_name():
+def test_key_set_finds_keys_by_keyid():
     keys = KeySet.from_jwks({"keys": [PUBLIC, EC_PUBLIC, {"kty": "oct"}, {**OTHER_PUBLIC, "kid": 5}]}, owner="buyer")
     assert sorted(keys.keys) == ["buyer-ed25519", "buyer-es256"]
     [key] = keys.find(lookup("buyer-es256"))
@@ -17,7 +17,7 @@ def test_key_set_finds_keys_by_name():
     assert keys.blocking is False
 
 
-def test_key_set_keeps_a_key_that_cannot_be_used_with_its_fault():
+def test_key_set_keeps_an_unusable_key_with_its_error():
     [key] = KeySet.from_jwks({"keys": [{"kid": "k"}]}).find(lookup("k"))
     assert key.fault
 
@@ -33,12 +33,12 @@ def test_key_set_rejects_a_member_that_is_not_an_object():
         KeySet.from_jwks({"keys": ["key"]})
 
 
-def test_key_set_rejects_two_keys_of_one_name():
+def test_key_set_rejects_two_keys_with_the_same_kid():
     with pytest.raises(ConfigurationError, match="two keys of the JWK set share the kid 'buyer-ed25519'"):
         KeySet.from_jwks({"keys": [PUBLIC, PUBLIC]})
 
 
-def test_key_set_is_made_of_keys():
+def test_key_set_can_be_made_of_verification_keys():
     key = VerificationKey.from_jwk(PUBLIC)
     assert KeySet.of(key, VerificationKey.from_jwk(EC_PUBLIC)).find(lookup()) == (key,)
     with pytest.raises(ConfigurationError, match="share a keyid"):

@@ -18,7 +18,7 @@ ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
 
 
 @PAIRS
-def test_what_a_private_key_signs_its_public_key_verifies(private, public):
+def test_public_key_verifies_what_its_private_key_signed(private, public):
     signature = SigningKey.from_jwk(private).sign(b"base")
     key = VerificationKey.from_jwk(public)
     assert key.verifies(signature, b"base")
@@ -29,7 +29,7 @@ def test_what_a_private_key_signs_its_public_key_verifies(private, public):
 
 @PAIRS
 @pytest.mark.parametrize("secret", ["its own", "", None])
-def test_a_jwk_that_holds_a_private_key_is_never_a_verification_key(private, public, secret):
+def test_jwk_with_a_private_key_is_rejected_as_a_verification_key(private, public, secret):
     key = VerificationKey.from_jwk({**public, "d": private["d"] if secret == "its own" else secret})
     assert key.fault == "the JWK holds a private key: publish it without d"
     assert not key.verifies(SigningKey.from_jwk(private).sign(b"base"), b"base")
@@ -39,13 +39,13 @@ def test_a_jwk_that_holds_a_private_key_is_never_a_verification_key(private, pub
 @PAIRS
 @pytest.mark.parametrize("length", [0, 1, 31, 32, 63, 65, 72, 96, 128, 10_000])
 @pytest.mark.parametrize("octet", [0, 0xFF])
-def test_bytes_of_any_length_are_no_signature_and_raise_nothing(private, public, length, octet):
+def test_verification_is_false_for_bytes_of_any_length(private, public, length, octet):
     del private
     assert not VerificationKey.from_jwk(public).verifies(bytes([octet]) * length, b"base")
 
 
 @PAIRS
-def test_every_bit_of_a_signature_counts(private, public):
+def test_signature_with_one_flipped_bit_is_invalid(private, public):
     signature = SigningKey.from_jwk(private).sign(b"base")
     key = VerificationKey.from_jwk(public)
     for bit in range(8 * len(signature)):
@@ -55,12 +55,12 @@ def test_every_bit_of_a_signature_counts(private, public):
 
 @pytest.mark.parametrize("r", [0, 1, ORDER, ORDER + 1, 2**256 - 1])
 @pytest.mark.parametrize("s", [0, 1, ORDER, 2**256 - 1])
-def test_ecdsa_numbers_out_of_range_are_refused(r, s):
+def test_ecdsa_signature_with_numbers_out_of_range_is_invalid(r, s):
     signature = r.to_bytes(32, "big") + s.to_bytes(32, "big")
     assert not VerificationKey.from_jwk(EC_PUBLIC).verifies(signature, b"base")
 
 
-def test_ecdsa_signatures_are_r_and_s_and_not_der():
+def test_ecdsa_signature_is_r_and_s_and_not_der():
     private = ec.derive_private_key(int.from_bytes(bytes([1]) * 32, "big"), ec.SECP256R1())
     der = private.sign(b"base", ec.ECDSA(hashes.SHA256()))
     r, s = decode_dss_signature(der)
@@ -70,12 +70,12 @@ def test_ecdsa_signatures_are_r_and_s_and_not_der():
     assert len(SigningKey.from_jwk(EC_PRIVATE).sign(b"base")) == 64
 
 
-def test_ed25519_is_deterministic_and_the_standards_own():
+def test_ed25519_signature_is_the_published_one():
     expected = ed25519.Ed25519PrivateKey.from_private_bytes(bytes([1]) * 32).sign(b"base")
     assert SigningKey.from_jwk(PRIVATE).sign(b"base") == expected
 
 
-def test_a_key_knows_what_it_is_for():
+def test_key_has_the_purpose_of_its_jwk():
     key = VerificationKey.from_jwk(PUBLIC)
     assert (key.keyid, key.algorithm, key.use, key.fault) == ("buyer-ed25519", "ed25519", "sig", "")
     assert key.operations == {"verify"}
@@ -83,11 +83,11 @@ def test_a_key_knows_what_it_is_for():
     assert key.misuse("ed25519", SIGNING) == ""
 
 
-def test_the_newer_name_of_the_ed25519_algorithm_is_known():
+def test_newer_jwk_name_of_ed25519_is_accepted():
     assert VerificationKey.from_jwk({**PUBLIC, "alg": "Ed25519"}).algorithm == "ed25519"
 
 
-def test_a_purpose_may_be_one_of_several():
+def test_purpose_may_be_one_of_several():
     key = VerificationKey.from_jwk({**PUBLIC, "adcp_use": ["governance-signing", "request-signing", 1]})
     assert key.misuse("ed25519", SIGNING) == ""
 
@@ -123,19 +123,19 @@ def test_a_purpose_may_be_one_of_several():
         ({"x": f" {PUBLIC['x']}"}, "x is not Base64url"),
     ],
 )
-def test_a_key_that_is_not_for_this_says_why_and_shows_no_member(change, fault):
+def test_error_for_an_unsuitable_key_gives_the_reason_and_no_key_material(change, fault):
     key = VerificationKey.from_jwk({**PUBLIC, **change})
     assert key.misuse("ed25519", SIGNING) == fault
     assert str(PUBLIC["x"]) not in repr(key)
 
 
-def test_a_key_of_another_algorithm_is_misused():
+def test_key_is_unusable_when_its_jwk_names_another_algorithm():
     assert VerificationKey.from_jwk(EC_PUBLIC).misuse("ed25519", SIGNING) == (
         "the JWK's algorithm is not the signature's alg"
     )
 
 
-def test_a_point_off_the_curve_is_no_key():
+def test_point_off_the_curve_is_rejected():
     key = VerificationKey.from_jwk({**EC_PUBLIC, "y": b64url(bytes(31) + b"\1")})
     assert key.fault == "x and y are not a point of P-256"
     assert not key.verifies(SigningKey.from_jwk(EC_PRIVATE).sign(b"base"), b"base")
@@ -157,7 +157,7 @@ SMALL_ORDER = [
 
 
 @pytest.mark.parametrize("encoded", SMALL_ORDER)
-def test_a_point_of_small_order_is_no_key(encoded):
+def test_point_of_small_order_is_rejected(encoded):
     octets = bytes.fromhex(encoded)
     key = VerificationKey.from_jwk({**PUBLIC, "x": b64url(octets)})
     assert key.fault == "x is a point of small order, for which anybody can make signatures"
@@ -165,12 +165,12 @@ def test_a_point_of_small_order_is_no_key(encoded):
 
 
 @pytest.mark.parametrize("encoded", ["ed" + "ff" * 30 + "7f", "ed" + "ff" * 31, "f6" + "ff" * 30 + "7f", "ff" * 32])
-def test_another_encoding_of_a_point_is_no_key(encoded):
+def test_non_canonical_encoding_of_a_point_is_rejected(encoded):
     key = VerificationKey.from_jwk({**PUBLIC, "x": b64url(bytes.fromhex(encoded))})
     assert key.fault == "x is not the canonical encoding of a point of Ed25519"
 
 
-def test_half_of_all_octets_are_no_point_and_every_real_key_is_one():
+def test_point_check_rejects_random_octets_and_accepts_every_real_key():
     faults = [point_fault(hashlib.sha256(bytes([at])).digest()) for at in range(200)]
     assert set(faults) == {"", "x is not a point of Ed25519"}
     assert 60 < faults.count("") < 140
@@ -179,13 +179,13 @@ def test_half_of_all_octets_are_no_point_and_every_real_key_is_one():
 
 
 @pytest.mark.parametrize("jwk", [{}, {**PUBLIC, "kid": None}, {**PUBLIC, "kid": 5}, [], None, "kid"])
-def test_a_key_without_a_name_is_refused(jwk):
+def test_key_without_a_keyid_is_rejected(jwk):
     with pytest.raises(ConfigurationError, match="kid"):
         VerificationKey.from_jwk(jwk)
 
 
 @PAIRS
-def test_a_signing_key_shows_none_of_its_material(private, public):
+def test_signing_key_repr_shows_no_key_material(private, public):
     del public
     key = SigningKey.from_jwk(private)
     raw = base64.urlsafe_b64decode(f"{private['d']}=")
@@ -195,7 +195,7 @@ def test_a_signing_key_shows_none_of_its_material(private, public):
         assert "_signer" not in shown
 
 
-def test_a_name_does_not_make_two_keys_equal():
+def test_keys_with_the_same_keyid_are_not_equal():
     assert VerificationKey.from_jwk(PUBLIC) != VerificationKey.from_jwk({**PUBLIC, "x": OTHER_PUBLIC["x"]})
     assert SigningKey.from_jwk(PRIVATE) != SigningKey.from_jwk({**OTHER_PRIVATE, "kid": PRIVATE["kid"]})
 
@@ -225,7 +225,7 @@ def test_a_name_does_not_make_two_keys_equal():
         ("jwk", "JSON object"),
     ],
 )
-def test_a_private_jwk_that_cannot_be_used_is_refused_without_its_values(jwk, fault):
+def test_unusable_private_jwk_is_rejected_without_quoting_its_values(jwk, fault):
     with pytest.raises(ConfigurationError, match=fault) as caught:
         SigningKey.from_jwk(jwk)
     for private in (PRIVATE, EC_PRIVATE):
@@ -234,7 +234,7 @@ def test_a_private_jwk_that_cannot_be_used_is_refused_without_its_values(jwk, fa
 
 
 @PAIRS
-def test_the_public_members_of_a_private_jwk_may_be_absent(private, public):
+def test_private_jwk_may_lack_its_public_members(private, public):
     bare = {name: value for name, value in private.items() if name not in {"x", "y", "adcp_use"}}
     key = SigningKey.from_jwk(bare)
     assert key.purposes == frozenset()
@@ -250,7 +250,7 @@ LOADED = pytest.mark.parametrize(("loaded", "public"), [(EDWARDS, PUBLIC), (ELLI
 
 
 @LOADED
-def test_keys_of_the_cryptography_package_are_those_of_their_jwks(loaded, public):
+def test_key_objects_of_cryptography_give_the_same_keys_as_their_jwks(loaded, public):
     signing = SigningKey.from_private_key(loaded, keyid="k")
     key = VerificationKey.from_public_key(loaded.public_key(), keyid="k", owner="buyer")
     assert (key.keyid, key.owner, signing.keyid) == ("k", "buyer", "k")
@@ -262,7 +262,7 @@ def test_keys_of_the_cryptography_package_are_those_of_their_jwks(loaded, public
 
 @LOADED
 @pytest.mark.parametrize("text", [bytes, bytes.decode])
-def test_keys_are_read_from_pem(loaded, public, text):
+def test_key_is_read_from_pem(loaded, public, text):
     pem = text(loaded.public_key().public_bytes(PEM, SPKI))
     private = text(loaded.private_bytes(PEM, PKCS8, serialization.NoEncryption()))
     key = VerificationKey.from_pem(pem, keyid="k", purposes=["webhook-signing"], owner="seller")
@@ -272,7 +272,7 @@ def test_keys_are_read_from_pem(loaded, public, text):
     assert key.verifies(signing.sign(b"base"), b"base")
 
 
-def test_encrypted_pem_is_read_with_its_password_only():
+def test_encrypted_pem_is_read_only_with_its_password():
     pem = EDWARDS.private_bytes(PEM, PKCS8, serialization.BestAvailableEncryption(b"password"))
     assert SigningKey.from_pem(pem, keyid="k", password=b"password").sign(b"base") == EDWARDS.sign(b"base")
     for password in (None, b"other"):
@@ -285,13 +285,13 @@ P384 = ec.generate_private_key(ec.SECP384R1())
 
 
 @pytest.mark.parametrize("private", [RSA, P384, EDWARDS.public_key(), "key", None])
-def test_private_key_of_another_kind_is_rejected(private):
+def test_private_key_of_an_unsupported_type_is_rejected(private):
     with pytest.raises(ConfigurationError, match=r"^key: .*Ed25519 or P-256"):
         SigningKey.from_private_key(private, keyid="k")
 
 
 @pytest.mark.parametrize("public", [RSA.public_key(), P384.public_key(), EDWARDS, "key", None])
-def test_public_key_of_another_kind_is_rejected(public):
+def test_public_key_of_an_unsupported_type_is_rejected(public):
     with pytest.raises(ConfigurationError, match=r"^key: .*Ed25519 or P-256"):
         VerificationKey.from_public_key(public, keyid="k")
 
@@ -304,7 +304,7 @@ def test_weak_public_key_is_rejected():
 @pytest.mark.parametrize(
     "pem", ["", "no PEM", b"\xff", EDWARDS.private_bytes(PEM, PKCS8, serialization.NoEncryption())]
 )
-def test_text_that_is_no_public_pem_is_rejected(pem):
+def test_text_is_rejected_when_it_is_not_a_public_pem(pem):
     with pytest.raises(ConfigurationError, match="BEGIN PUBLIC KEY"):
         VerificationKey.from_pem(pem, keyid="k")
 
@@ -316,7 +316,7 @@ def test_pem_of_another_type_is_rejected(make):
 
 
 @pytest.mark.parametrize("keyid", [None, 5, "", "é", "a\n"])
-def test_signing_key_needs_a_keyid_that_can_be_sent(keyid):
+def test_signing_key_rejects_a_keyid_that_cannot_be_sent(keyid):
     with pytest.raises(ConfigurationError, match=r"^keyid: "):
         SigningKey.from_private_key(EDWARDS, keyid=keyid)
 
@@ -326,7 +326,7 @@ def test_verification_key_needs_a_keyid():
         VerificationKey.from_public_key(EDWARDS.public_key(), keyid=None)
 
 
-def test_key_knows_its_owner_and_the_replay_store_knows_both():
+def test_replay_store_distinguishes_keys_by_owner_and_keyid():
     key = VerificationKey.from_jwk(PUBLIC)
     owned = key.owned_by("buyer.example.com")
     assert (key.owner, owned.owner) == ("", "buyer.example.com")

@@ -11,7 +11,7 @@ BARE = ("@method", "@target-uri", "@authority")
 ALL = (*BARE, "content-type", "content-digest")
 
 
-def test_the_published_profiles_are_the_published_facts():
+def test_published_profiles_have_the_published_values():
     v32, v31, webhook = profiles.ADCP_3_2, profiles.ADCP_3_1, profiles.ADCP_WEBHOOK
     assert (v32.tag, v31.tag, webhook.tag) == (
         "adcp/request-signing/v1",
@@ -39,12 +39,12 @@ def test_the_published_profiles_are_the_published_facts():
         (profiles.ADCP_WEBHOOK, ALL, ALL),
     ],
 )
-def test_what_must_be_covered_depends_on_content_and_policy(profile, bodiless, with_body):
+def test_required_components_depend_on_content_and_digest_policy(profile, bodiless, with_body):
     assert profile.required_components(has_body=False) == bodiless
     assert profile.required_components(has_body=True) == with_body
 
 
-def test_a_profile_cannot_be_changed_in_place():
+def test_profile_cannot_be_changed_in_place():
     with pytest.raises(FrozenInstanceError):
         profiles.ADCP_3_2.clock_skew = 600
 
@@ -93,7 +93,7 @@ def test_a_profile_cannot_be_changed_in_place():
         ({"required": ("@query-param",)}, "required"),
     ],
 )
-def test_a_profile_that_could_not_be_obeyed_is_refused_where_it_is_made(change, option):
+def test_profile_is_rejected_when_no_message_could_satisfy_it(change, option):
     with pytest.raises(ConfigurationError, match=f"^{option}: "):
         replace(profiles.ADCP_3_2, **change)
 

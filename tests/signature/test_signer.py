@@ -39,7 +39,7 @@ GET = Request("GET", URL)
 DIGEST = "sha-256=:SNIVma8dgUBx/U1CBaYFQnsJep9S0/tXaNXlQQOdoxQ=:"
 
 
-def test_fields_to_add_are_the_digest_the_input_and_the_signature():
+def test_signed_fields_are_the_digest_the_input_and_the_signature():
     fields = list(signer().sign(POST, nonce=NONCE))
     assert [name for name, _ in fields] == ["Content-Digest", "Signature-Input", "Signature"]
     assert fields[0][1] == DIGEST
@@ -51,14 +51,14 @@ def test_fields_to_add_are_the_digest_the_input_and_the_signature():
     assert re.fullmatch(r"sig1=:[A-Za-z0-9+/]{86}==:", fields[2][1])
 
 
-def test_what_was_signed_is_told_with_the_fields():
+def test_signed_fields_carry_the_base_and_the_target_that_were_signed():
     signed = signer().sign(Request("GET", "HTTPS://Seller.Example.com:443/./p#f"), nonce=NONCE)
     assert signed.target_uri == "https://seller.example.com/p"
     assert signed.signature_base.startswith('"@method": GET\n"@target-uri": https://seller.example.com/p\n')
     assert signed.fields == signer().sign(Request("GET", signed.target_uri), nonce=NONCE).fields
 
 
-def test_signed_fields_show_neither_base_nor_target():
+def test_signed_fields_repr_shows_neither_base_nor_target():
     shown = repr(signer().sign(Request("GET", "https://h/?token=s3cr3t")))
     assert "s3cr3t" not in shown
 
@@ -70,11 +70,11 @@ def test_u_label_is_signed_as_its_a_label():
 
 @pytest.mark.parametrize("key", [KEY, EC_KEY])
 @pytest.mark.parametrize("profile", [profiles.ADCP_3_2, profiles.ADCP_3_1, profiles.ADCP_WEBHOOK])
-def test_what_is_signed_verifies(key, profile):
+def test_signed_request_verifies(key, profile):
     assert verifier(profile).verify(signed_request(profile=profile, key=key)).algorithm == key.algorithm
 
 
-def test_key_that_names_no_purpose_signs_for_any():
+def test_key_without_a_purpose_signs_for_any_profile():
     key = SigningKey.from_jwk({name: value for name, value in PRIVATE.items() if name != "adcp_use"})
     assert signer(key=key).sign(GET)
 
@@ -100,14 +100,14 @@ def test_nonce_has_as_many_bytes_as_the_profile_asks_for():
 
 
 @given(st.lists(st.integers(0, 200), min_size=1, max_size=400))
-def test_url_signed_before_is_signed_as_the_first_time(numbers):
+def test_url_is_signed_in_the_same_form_the_second_time(numbers):
     signing = signer()
     for number in numbers:
         url = f"https://SELLER.example.com:443/%7e{number}"
         assert signing.sign(Request("GET", url)).target_uri == canonicalize(url).target_uri
 
 
-def test_clock_is_cut_to_whole_seconds():
+def test_created_time_is_in_whole_seconds():
     assert f";created={NOW};" in dict(signer(now=NOW + 0.9).sign(GET))["Signature-Input"]
 
 
@@ -123,7 +123,7 @@ def test_more_fields_can_be_covered():
     assert '"idempotency-key"' in verifier().verify(request).components
 
 
-def test_second_signature_stands_beside_the_first():
+def test_second_signature_is_added_to_the_first():
     first = signer().sign(GET, label="proxy")
     both = [*first, *signer().sign(Request("GET", URL, first))]
     assert verifier().verify(Request("GET", URL, both)).label == "sig1"
@@ -166,7 +166,7 @@ def test_request_is_not_signed_when_its_signature_fields_cannot_be_read(given):
 # The digest
 
 
-def test_digest_that_is_there_and_right_is_kept():
+def test_correct_digest_of_the_request_is_kept():
     request = Request("POST", URL, [JSON_FIELD, ("Content-Digest", DIGEST)], BODY)
     fields = signer().sign(request)
     assert [name for name, _ in fields] == ["Signature-Input", "Signature"]
@@ -188,7 +188,7 @@ def test_digest_that_is_there_and_right_is_kept():
     [signer(), signer(profiles.ADCP_3_1, components=["content-digest"])],
     ids=["required", "chosen"],
 )
-def test_digest_that_is_there_and_wrong_is_rejected(making, given, fault):
+def test_wrong_digest_of_the_request_is_rejected(making, given, fault):
     if given == "sha-256=:AA:" and making.profile is profiles.ADCP_3_1:
         fault = "does not match the body"
     with pytest.raises(SigningError, match=f"{fault}.*; remove it, and the signer makes one"):
@@ -196,7 +196,7 @@ def test_digest_that_is_there_and_wrong_is_rejected(making, given, fault):
 
 
 @pytest.mark.parametrize("body", [BODY, b""])
-def test_digest_that_is_only_chosen_is_made_too(body):
+def test_digest_is_added_when_only_the_caller_asks_for_it(body):
     making = signer(profiles.ADCP_3_1, components=["content-digest"])
     fields = making.sign(Request("POST", URL, [JSON_FIELD], body)).fields
     assert fields[0][0] == "Content-Digest"
@@ -204,18 +204,18 @@ def test_digest_that_is_only_chosen_is_made_too(body):
     assert '"content-digest"' in verifier(profiles.ADCP_3_1).verify(request).components
 
 
-def test_without_content_no_digest_is_made():
+def test_digest_is_not_added_without_content():
     assert [name for name, _ in signer().sign(GET)] == ["Signature-Input", "Signature"]
 
 
-def test_webhook_without_content_has_a_digest_of_nothing():
+def test_webhook_without_content_has_a_digest_of_the_empty_body():
     request = Request("POST", URL, [JSON_FIELD])
     fields = signer(profiles.ADCP_WEBHOOK).sign(request).fields
     assert fields[0][1].startswith("sha-256=:47DEQpj8HBSa")
     assert verifier(profiles.ADCP_WEBHOOK).verify(Request("POST", URL, [JSON_FIELD, *fields]))
 
 
-def test_algorithms_of_a_digest_can_be_chosen():
+def test_digest_algorithms_can_be_chosen():
     value = signer(digests=["sha-512", "sha-256"]).sign(POST).fields[0][1]
     assert re.fullmatch("sha-512=:.{88}:, sha-256=:.{44}:", value)
 
@@ -241,7 +241,7 @@ def test_algorithms_of_a_digest_can_be_chosen():
         (Request("POST", URL, [("content-type", "text/\xe9")], BODY), "not printable ASCII"),
     ],
 )
-def test_request_that_would_be_rejected_is_not_signed(request_, fault):
+def test_request_is_not_signed_when_the_verifier_would_reject_it(request_, fault):
     with pytest.raises(SigningError, match=fault):
         signer().sign(request_)
 
@@ -252,18 +252,18 @@ def test_url_without_a_canonical_form_is_not_signed(url):
         signer().sign(Request("GET", url))
 
 
-def test_host_that_is_no_authority_is_not_signed():
+def test_request_is_not_signed_when_its_host_is_not_an_authority():
     with pytest.raises(MalformedURL):
         signer().sign(Request("GET", URL, [("host", "a b")]))
 
 
-def test_field_that_is_not_there_is_not_covered():
+def test_request_is_not_signed_when_a_covered_field_is_absent():
     with pytest.raises(SigningError, match=r"a covered component has no value in this request: .*x-none are covered"):
         signer(components=["x-none"]).sign(GET)
 
 
 @pytest.mark.parametrize("label", ["", "Sig1", "1sig", "sig 1", "sig1,", "sïg", "sig1\n", "-"])
-def test_label_no_dictionary_can_have_is_rejected(label):
+def test_label_is_rejected_when_it_is_not_a_dictionary_key(label):
     with pytest.raises(SigningError, match=r"^label: "):
         signer().sign(GET, label=label)
 
@@ -271,7 +271,7 @@ def test_label_no_dictionary_can_have_is_rejected(label):
 @pytest.mark.parametrize(
     "nonce", ["", "A" * 21, "A" * 25, "A" * 22 + "=", "A" * 22 + "+", "é" * 22, "A" * 22 + "\n", 'A"' * 20]
 )
-def test_nonce_the_receiver_would_refuse_is_not_signed(nonce):
+def test_nonce_is_not_signed_when_the_verifier_would_reject_it(nonce):
     with pytest.raises(SigningError, match=r"^nonce: "):
         signer().sign(GET, nonce=nonce)
     with pytest.raises(SigningError, match=r"^nonces: what the function returns must"):
@@ -293,7 +293,7 @@ def test_nonce_the_receiver_would_refuse_is_not_signed(nonce):
         ("1", None),
     ],
 )
-def test_times_the_receiver_would_refuse_are_not_signed(created, expires):
+def test_times_are_not_signed_when_the_verifier_would_reject_them(created, expires):
     with pytest.raises(SigningError, match=r"^(created|expires): "):
         signer().sign(GET, created=created, expires=expires)
 
@@ -333,7 +333,7 @@ SIGNED_LONG = signer(components=LONG_NAMES[:25]).sign(with_fields(LONG_NAMES), l
         ),
     ],
 )
-def test_request_beyond_the_verifiers_limits_is_signed_only_unchecked(request_, options, fault):
+def test_request_over_the_verifier_limits_is_signed_only_unchecked(request_, options, fault):
     with pytest.raises(SigningError, match=f"{fault}.*check_limits=False"):
         signer(**options).sign(request_)
     fields = signer(**options, check_limits=False).sign(request_)
@@ -342,7 +342,7 @@ def test_request_beyond_the_verifiers_limits_is_signed_only_unchecked(request_, 
 
 
 @pytest.mark.parametrize("target", ["/p?%", '/"', "/p?<"])
-def test_target_that_no_middleware_accepts_is_signed_only_unchecked(target):
+def test_target_that_middlewares_reject_is_signed_only_unchecked(target):
     request = Request("GET", f"https://h{target}")
     with pytest.raises(SigningError, match=r"url: it would be rejected: .* RFC 3986"):
         signer().sign(request)
@@ -352,7 +352,7 @@ def test_target_that_no_middleware_accepts_is_signed_only_unchecked(target):
 
 
 @given(st.text(st.sampled_from('ab%2Fé[|"?&=/. '), max_size=12))
-def test_target_that_is_signed_is_one_that_middlewares_accept(text):
+def test_every_signed_target_is_accepted_by_the_middlewares(text):
     try:
         signed = signer().sign(Request("GET", f"https://h/{text}"))
     except (MalformedURL, SigningError):
@@ -361,7 +361,7 @@ def test_target_that_is_signed_is_one_that_middlewares_accept(text):
 
 
 @pytest.mark.parametrize("content_type", ["a/b;c=" + '"' + "d" * 2048 + '"'])
-def test_content_type_that_the_verifier_takes_for_a_list_is_not_signed(content_type):
+def test_content_type_is_not_signed_when_the_verifier_reads_it_as_a_list(content_type):
     with pytest.raises(SigningError, match="Content-Type has several values, or more than 2048 characters with quotes"):
         signer().sign(Request("POST", URL, [("Content-Type", content_type)], BODY))
 
@@ -391,13 +391,13 @@ def test_content_type_that_the_verifier_takes_for_a_list_is_not_signed(content_t
         ({"nonces": "abc"}, "nonces"),
     ],
 )
-def test_argument_that_is_not_what_it_must_be_is_rejected_at_construction(options, option):
+def test_argument_of_the_wrong_type_is_rejected_at_construction(options, option):
     arguments = {"key": KEY, "profile": profiles.ADCP_3_2, **options}
     with pytest.raises(ConfigurationError, match=f"^{option}: "):
         Signer(arguments.pop("key"), **arguments)
 
 
-def test_signer_shows_nothing_of_its_key():
+def test_signer_repr_shows_no_key_material():
     shown = repr(signer()) + repr(signer(key=EC_KEY))
     assert str(PRIVATE["d"]) not in shown
     assert str(EC_PRIVATE["d"]) not in shown

@@ -11,7 +11,7 @@ from undersigned.signature.thumbprint import thumbprint
 PUBLISHED = Path(__file__).parents[1] / "vectors/published/profiles/web-bot-auth/jwk_thumbprint_vectors.json"
 
 
-def test_thumbprint_is_the_one_of_rfc_8037_appendix_a_3():
+def test_thumbprint_equals_the_example_of_rfc_8037():
     jwk = {
         "kty": "OKP",
         "crv": "Ed25519",
@@ -23,7 +23,7 @@ def test_thumbprint_is_the_one_of_rfc_8037_appendix_a_3():
 
 
 @pytest.mark.parametrize("vector", json.loads(PUBLISHED.read_text()), ids=lambda vector: vector["name"])
-def test_thumbprint_is_the_published_one(vector):
+def test_thumbprint_equals_the_published_one(vector):
     assert thumbprint(json.loads(vector["jwk"])) == vector["thumbprint"]
 
 
@@ -40,5 +40,5 @@ def test_key_without_public_members_has_no_thumbprint(jwk):
     assert thumbprint(jwk) is None
 
 
-def test_thumbprint_takes_any_text():
+def test_thumbprint_accepts_any_text_in_its_members():
     assert thumbprint({"kty": "OKP", "crv": "\ud800", "x": '"'})

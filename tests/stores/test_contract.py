@@ -25,12 +25,12 @@ def check_async(kind) -> None:
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_a_store_keeps_the_contract(name, request):
+def test_store_keeps_the_contract(name, request):
     check(kind_of(name, request))
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_an_asynchronous_store_keeps_the_contract(name, request):
+def test_asynchronous_store_keeps_the_contract(name, request):
     check_async(kind_of(name, request))
 
 
@@ -40,13 +40,13 @@ def test_each_client_works_with_each_server(redis_server, valkey_server):
         check_async(kind(server, f"async {number}"))
 
 
-def test_the_client_of_valkey_works_with_a_cluster(cluster):
+def test_client_of_valkey_works_with_a_cluster(cluster):
     check(valkey_cluster_kind(cluster, "sync", tag="valkey"))
     check_async(valkey_cluster_kind(cluster, "async", tag="valkey"))
 
 
 @pytest.mark.parametrize("client", [redis.Redis, valkey.Valkey])
 @pytest.mark.parametrize("options", [{"decode_responses": True}, {"protocol": 3}, {"protocol": 2}])
-def test_a_clients_way_to_decode_answers_does_not_matter(redis_server, client, options, request):
+def test_store_works_whether_or_not_the_client_decodes_answers(redis_server, client, options, request):
     with redis_server.client(client, **options) as made:
         check_replay_store(RedisReplayStore(made, prefix=request.node.name))

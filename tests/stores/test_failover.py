@@ -68,7 +68,7 @@ class Closing:
         self.server.__exit__()
 
 
-def test_a_failover_of_sentinel_loses_no_claim_that_a_replica_confirmed():
+def test_failover_of_sentinel_loses_no_claim_that_a_replica_confirmed():
     with pair(Redis) as (primary, replica), Watcher(primary) as watcher:
         sentinel = Sentinel([(HOST, watcher.port)], socket_timeout=0.5)
         wait_until(lambda: sentinel.discover_slaves("store") == [(HOST, replica.port)])
@@ -89,7 +89,7 @@ def test_a_failover_of_sentinel_loses_no_claim_that_a_replica_confirmed():
 
 
 @pytest.mark.parametrize("kind", [Redis, Valkey])
-def test_a_claim_that_no_replica_confirms_raises(kind):
+def test_claim_that_no_replica_confirms_raises(kind):
     with pair(kind) as (primary, replica), primary.client(valkey.Valkey) as client:
         store = RedisReplayStore(client, replicas=1, replica_timeout=0.2)
         assert store.claim("k", "a", caps=CAPS, **TIMES) == "fresh"
@@ -107,7 +107,7 @@ def replicated_cluster():
         yield nodes
 
 
-def test_a_planned_failover_of_a_cluster_admits_no_replay(replicated_cluster):
+def test_planned_failover_of_a_cluster_admits_no_replay(replicated_cluster):
     with replicated_cluster.client() as client:
         store = RedisReplayStore(client)
         primary = client.get_node_from_key("undersigned:{buyer-ed25519}").port
@@ -121,7 +121,7 @@ def test_a_planned_failover_of_a_cluster_admits_no_replay(replicated_cluster):
         assert traffic.replay_all(Traffic(store).send) == {"request_signature_replayed"}
 
 
-def test_a_node_of_a_cluster_that_is_killed_admits_nothing_and_recovers():
+def test_node_of_a_cluster_that_is_killed_admits_nothing_and_recovers():
     with Cluster() as cluster:
         options = {"retry": Retry(NoBackoff(), 0), "socket_timeout": 0.5}
         with cluster.client(**options) as client:
@@ -138,7 +138,7 @@ def test_a_node_of_a_cluster_that_is_killed_admits_nothing_and_recovers():
             assert traffic.replay_all(Traffic(store).send) == {"request_signature_replayed"}
 
 
-def test_a_failover_of_a_cluster_after_a_crash_goes_on_with_what_the_replica_has(replicated_cluster):
+def test_failover_after_a_crash_continues_with_the_data_of_the_replica(replicated_cluster):
     """What the replica has not got yet is lost: this is what `replicas` is for, and what a cluster cannot wait for."""
     with replicated_cluster.client() as client:
         store = RedisReplayStore(client, prefix="crash")

@@ -108,14 +108,14 @@ def survive(rig: Rig, *outages: tuple[Callable[[], None], Callable[[], None]]) -
 
 @pytest.mark.parametrize("outage", OUTAGES, ids="-".join)
 @pytest.mark.parametrize("name", RIGS)
-def test_a_store_that_fails_admits_nothing_and_recovers(name, outage):
+def test_store_that_fails_admits_nothing_and_recovers(name, outage):
     breaks, repairs = outage
     with RIGS[name]() as rig:
         survive(rig, *[(getattr(rig, breaks), getattr(rig, repairs))] * 2)
 
 
 @pytest.mark.parametrize("kind", [Redis, Valkey])
-def test_a_full_server_of_redis_admits_nothing_and_recovers(kind):
+def test_full_server_of_redis_admits_nothing_and_recovers(kind):
     with redis_rig(kind) as rig, rig.server.client() as admin:
         survive(rig, (lambda: admin.config_set("maxmemory", "1kb"), lambda: admin.config_set("maxmemory", "0")))
 
@@ -147,13 +147,13 @@ def survive_a_full_disk(rig: Rig, disk: Path) -> None:
         assert traffic.replay_all(Traffic(store).send) == {"request_signature_replayed"}
 
 
-def test_a_full_disk_of_postgres_admits_no_replay_and_recovers(small_disk):
+def test_full_disk_of_postgres_admits_no_replay_and_recovers(small_disk):
     with postgres_rig(within=small_disk) as rig:
         survive_a_full_disk(rig, small_disk)
 
 
 @pytest.mark.parametrize("survives_power_loss", [True, False])
-def test_a_full_disk_of_sqlite_admits_no_replay_and_recovers(small_disk, survives_power_loss):
+def test_full_disk_of_sqlite_admits_no_replay_and_recovers(small_disk, survives_power_loss):
     path = small_disk / "replay.sqlite"
     opened = partial(SqliteReplayStore, path, timeout=1, survives_power_loss=survives_power_loss)
     survive_a_full_disk(Rig(None, None, opened), small_disk)

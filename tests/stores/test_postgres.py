@@ -42,11 +42,11 @@ def count(admin, table: str) -> int:
     return admin.execute(f"SELECT count(*) FROM undersigned_{table}").fetchone()[0]  # noqa: S608 - our own words
 
 
-def test_a_postgres_store_may_block(store):
+def test_postgres_store_may_block(store):
     assert store.blocking is True
 
 
-def test_the_schema_is_written_for_psql_and_may_be_run_again(admin, store):
+def test_schema_is_written_for_psql_and_may_be_run_again(admin, store):
     written = subprocess.run([sys.executable, "-m", "undersigned_postgres"], check=True, capture_output=True, text=True)
     assert written.stdout == SCHEMA
     assert claim(store, "n") == "fresh"
@@ -54,7 +54,7 @@ def test_the_schema_is_written_for_psql_and_may_be_run_again(admin, store):
     assert claim(store, "n") == "seen"
 
 
-def test_the_tables_may_be_in_a_schema_of_their_own(database, admin):
+def test_tables_may_be_in_a_schema_of_their_own(database, admin):
     admin.execute("CREATE SCHEMA replay; SET search_path TO replay")
     admin.execute(SCHEMA)
     with ConnectionPool(f"{database} options='-c search_path=replay'", min_size=1) as pool:
@@ -62,7 +62,7 @@ def test_the_tables_may_be_in_a_schema_of_their_own(database, admin):
     assert admin.execute("SELECT count(*) FROM replay.undersigned_nonce").fetchone() == (1,)
 
 
-def test_a_database_without_the_schema_raises(postgres_server):
+def test_database_without_the_schema_raises(postgres_server):
     with ConnectionPool(postgres_server.conninfo(), min_size=1) as pool:
         store = PostgresReplayStore(pool)
         with pytest.raises(psycopg.OperationalError, match="function undersigned_forget"):
@@ -72,13 +72,13 @@ def test_a_database_without_the_schema_raises(postgres_server):
 
 
 @pytest.mark.parametrize("autocommit", [True, False])
-def test_a_claim_is_committed_when_it_is_answered(database, admin, autocommit):
+def test_claim_is_committed_before_it_is_answered(database, admin, autocommit):
     with ConnectionPool(database, min_size=1, kwargs={"autocommit": autocommit}) as pool:
         assert claim(PostgresReplayStore(pool), "n") == "fresh"
         assert count(admin, "nonce") == 1
 
 
-def test_a_claim_is_on_the_disk_though_others_are_not(database):
+def test_claim_is_written_to_disk_whatever_the_session_setting(database):
     with ConnectionPool(f"{database} options='-c synchronous_commit=off'", min_size=1) as pool:
         assert claim(PostgresReplayStore(pool), "n") == "fresh"
         with pool.connection() as connection, connection.transaction():
@@ -95,7 +95,7 @@ def test_another_isolation_level_raises(database):
         claim(PostgresReplayStore(pool), "n")
 
 
-def test_what_has_ended_is_deleted_every_ten_seconds(admin, store):
+def test_ended_nonces_are_deleted_every_ten_seconds(admin, store):
     for number in range(20):
         claim(store, str(number), caps=Caps(100, 100))
     claim(store, "later", now=NOW + LIFE + 9, until=NOW + 2 * LIFE)
@@ -109,7 +109,7 @@ def test_what_has_ended_is_deleted_every_ten_seconds(admin, store):
     assert admin.execute("SELECT until FROM undersigned_forgotten").fetchone() == (NOW + LIFE + 10,)
 
 
-def test_what_one_deletion_leaves_is_deleted_by_the_next_claims(admin, store):
+def test_ended_nonces_that_one_deletion_leaves_are_deleted_by_later_claims(admin, store):
     admin.execute(
         "INSERT INTO undersigned_nonce SELECT 'k', number::text, %s FROM generate_series(1, 25000) AS number", [NOW]
     )
@@ -129,7 +129,7 @@ def test_two_sessions_do_not_delete_at_once(admin, database):
         assert admin.execute("SELECT undersigned_forget(2, 10)").fetchone() == (0,)
 
 
-def test_a_replay_while_its_nonce_is_being_deleted_is_seen(admin, database, store):
+def test_replay_is_detected_while_its_nonce_is_being_deleted(admin, database, store):
     """A verifier whose clock is slow asks while one whose clock is fast has deleted, and not yet committed."""
     assert claim(store, "n") == "fresh"
     with psycopg.connect(database) as other:
@@ -140,7 +140,7 @@ def test_a_replay_while_its_nonce_is_being_deleted_is_seen(admin, database, stor
     assert count(admin, "nonce") == 0
 
 
-def test_a_key_that_stays_locked_raises(database, store):
+def test_key_that_stays_locked_raises(database, store):
     with psycopg.connect(database) as other:
         other.execute("SELECT undersigned_claim('k', 'n', 0, 360, 10, NULL)")
         with pytest.raises(psycopg.OperationalError, match="lock timeout"):
@@ -150,30 +150,30 @@ def test_a_key_that_stays_locked_raises(database, store):
 
 
 @pytest.mark.parametrize("timeout", [0, -1, math.nan, math.inf, 3601, "2"])
-def test_a_timeout_that_is_no_time_is_rejected(pool, timeout):
+def test_timeout_is_rejected_when_it_is_not_a_positive_number(pool, timeout):
     with pytest.raises(ConfigurationError, match="timeout: give seconds greater than 0"):
         PostgresReplayStore(pool, timeout=timeout)
 
 
 @pytest.mark.parametrize("store", [PostgresReplayStore, AsyncPostgresReplayStore])
 @pytest.mark.parametrize("pool", [None, "host=127.0.0.1"])
-def test_what_is_no_pool_is_rejected(store, pool):
+def test_value_is_rejected_when_it_is_not_a_pool(store, pool):
     with pytest.raises(ConfigurationError, match="pool: pass a psycopg_pool"):
         store(pool)
 
 
-def test_a_pool_of_the_other_kind_is_rejected(pool):
+def test_pool_of_the_other_kind_is_rejected_with_the_right_store(pool):
     with pytest.raises(ConfigurationError, match=r"pool: pass a psycopg_pool\.AsyncConnectionPool"):
         AsyncPostgresReplayStore(pool)
 
 
-def test_a_question_larger_than_the_socket_takes_is_written_in_parts(store):
+def test_large_query_is_written_in_parts(store):
     keyid = "k" * 20_000_000
     assert claim(store, "n", keyid=keyid[:1000]) == "fresh"
     assert store.full(keyid, now=NOW, caps=ROOMY) is False
 
 
-def test_an_asynchronous_question_larger_than_the_socket_takes_is_written_in_parts(database):
+def test_large_asynchronous_query_is_written_in_parts(database):
     async def checked() -> None:
         async with AsyncConnectionPool(database, min_size=1) as pool:
             store = AsyncPostgresReplayStore(pool, timeout=20)
@@ -182,7 +182,7 @@ def test_an_asynchronous_question_larger_than_the_socket_takes_is_written_in_par
     asyncio.run(checked())
 
 
-def test_an_asynchronous_store_raises_while_the_server_is_paused_and_recovers():
+def test_asynchronous_store_raises_while_the_server_is_paused_and_recovers():
     async def checked(server) -> None:
         async with AsyncConnectionPool(server.conninfo(), min_size=2, max_size=2) as pool:
             store = AsyncPostgresReplayStore(pool, timeout=0.3)

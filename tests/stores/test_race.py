@@ -57,7 +57,7 @@ def raced(kind, nonces, caps=CAPS) -> Counter:
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_of_64_threads_in_4_processes_and_8_tasks_one_gets_each_nonce(name, request):
+def test_each_nonce_goes_to_one_of_64_threads_and_8_tasks(name, request):
     total = raced(kind_of(name, request), NONCES)
     fresh = {nonce: count for (nonce, answer), count in total.items() if answer == "fresh"}
     assert fresh == dict.fromkeys(NONCES, 1)
@@ -67,6 +67,6 @@ def test_of_64_threads_in_4_processes_and_8_tasks_one_gets_each_nonce(name, requ
 
 @pytest.mark.parametrize("caps", [Caps(per_key=40), Caps(per_key=1000, total=40)], ids=["of a key", "of all keys"])
 @pytest.mark.parametrize("name", KINDS)
-def test_64_threads_in_4_processes_and_8_tasks_do_not_exceed_a_cap(name, caps, request):
+def test_cap_is_not_exceeded_by_64_threads_and_8_tasks(name, caps, request):
     total = raced(kind_of(name, request), NONCES[:50], caps)
     assert sum(count for (_, answer), count in total.items() if answer == "fresh") == 40

@@ -31,7 +31,7 @@ def client(request):
         yield made
 
 
-def test_the_stores_say_whether_they_block(client):
+def test_redis_store_blocks(client):
     assert RedisReplayStore(client).blocking is True
 
 
@@ -54,7 +54,7 @@ def lives(client) -> set[float]:
     return {round(client.ttl(key), -1) for key in client.scan_iter()}
 
 
-def test_everything_has_a_time_to_live_beyond_a_clock_that_is_set_back(client):
+def test_every_key_has_a_time_to_live_longer_than_a_clock_step(client):
     store = RedisReplayStore(client)
     claim(store, "n", caps=Caps(10, 10))
     assert lives(client) == {LIFE + 7200}
@@ -65,13 +65,13 @@ def test_everything_has_a_time_to_live_beyond_a_clock_that_is_set_back(client):
     assert claim(store, "late", until=NOW - 9000) == "fresh"
 
 
-def test_what_is_rejected_has_a_time_to_live_too(client):
+def test_rejected_claim_leaves_keys_with_a_time_to_live(client):
     store = RedisReplayStore(client)
     assert claim(store, "n", caps=Caps(0)) == "full"
     assert client.ttl("undersigned:{k}") > LIFE
 
 
-def test_what_has_ended_is_removed_a_little_at_a_time(client):
+def test_ended_nonces_are_removed_in_small_steps(client):
     store = RedisReplayStore(client)
     for number in range(100):
         claim(store, str(number))
@@ -83,20 +83,20 @@ def test_what_has_ended_is_removed_a_little_at_a_time(client):
     assert client.zcard("undersigned:{k}") == 1 + 4
 
 
-def test_counts_of_what_has_ended_are_removed(client):
+def test_counts_of_ended_slots_are_removed(client):
     store, caps = RedisReplayStore(client), Caps(10, 10)
     claim(store, "n", caps=caps)
     claim(store, "m", now=NOW + 1000, caps=caps)
     assert client.hvals("undersigned:counts") == ["1"]
 
 
-def test_what_is_kept_of_a_long_nonce_is_bounded(client):
+def test_stored_form_of_a_long_nonce_is_bounded(client):
     store = RedisReplayStore(client)
     claim(store, "n" * 100_000)
     assert sorted(map(len, client.zrange("undersigned:{k}", 0, -1))) == [0, 64]
 
 
-def test_fractions_of_a_second_count(client):
+def test_expiry_respects_fractions_of_a_second(client):
     store = RedisReplayStore(client)
     assert claim(store, "n", until=NOW + 0.25) == "fresh"
     assert claim(store, "m", now=NOW + 0.25) == "fresh"
@@ -107,7 +107,7 @@ def test_fractions_of_a_second_count(client):
 
 
 @pytest.mark.parametrize("policy", ["allkeys-lru", "volatile-ttl"])
-def test_a_server_that_evicts_is_rejected_with_the_first_nonce_of_a_key(client, policy):
+def test_server_that_evicts_is_rejected_with_the_first_nonce_of_a_key(client, policy):
     store = RedisReplayStore(client)
     assert claim(store, "n") == "fresh"
     client.config_set("maxmemory", "1gb")
@@ -124,7 +124,7 @@ def test_a_server_that_evicts_is_rejected_with_the_first_nonce_of_a_key(client, 
     client.config_set("maxmemory", "0")
 
 
-def test_a_full_server_makes_room_by_what_has_ended_and_forgets_nothing_else(client):
+def test_full_server_removes_ended_nonces_only(client):
     store = RedisReplayStore(client)
     for number in range(40):
         claim(store, str(number))
@@ -142,7 +142,7 @@ def test_a_full_server_makes_room_by_what_has_ended_and_forgets_nothing_else(cli
         client.config_set("maxmemory", "0")
 
 
-def test_a_script_the_server_has_lost_is_sent_again(client):
+def test_script_is_sent_again_when_the_server_lost_it(client):
     store = RedisReplayStore(client)
     assert claim(store, "n") == "fresh"
     client.script_flush()
@@ -168,13 +168,13 @@ class Elsewhere:
 
 @pytest.mark.parametrize("client", [None, "redis://127.0.0.1", object()])
 @pytest.mark.parametrize("store", [RedisReplayStore, AsyncRedisReplayStore])
-def test_what_is_no_client_is_rejected(store, client):
+def test_value_is_rejected_when_it_is_not_a_client(store, client):
     with pytest.raises(ConfigurationError, match="client: pass a client of redis-py or valkey-py"):
         store(client)
 
 
 @pytest.mark.parametrize("client", [redis.Redis(), redis.asyncio.Redis()])
-def test_a_client_of_the_other_kind_is_sent_to_the_other_store(client):
+def test_client_of_the_other_kind_is_rejected_with_the_right_store(client):
     awaited = isinstance(client, redis.asyncio.Redis)
     wrong, right = (RedisReplayStore, AsyncRedisReplayStore) if awaited else (AsyncRedisReplayStore, RedisReplayStore)
     with pytest.raises(ConfigurationError, match=f"client: this one is for {right.__name__}"):
@@ -192,26 +192,26 @@ def test_a_client_of_the_other_kind_is_sent_to_the_other_store(client):
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_a_client_that_waits_for_ever_is_rejected(store, client):
+def test_client_without_a_timeout_is_rejected(store, client):
     with pytest.raises(ConfigurationError, match="client: give it a socket_timeout"):
         store(client)
 
 
 @pytest.mark.parametrize("option", ["prefix", "tag"])
 @pytest.mark.parametrize("text", ["", "a{b", "a}b", 7])
-def test_a_prefix_or_tag_that_is_no_part_of_a_name_is_rejected(option, text):
+def test_invalid_prefix_or_tag_is_rejected(option, text):
     with pytest.raises(ConfigurationError, match=f"{option}: give a string that is not empty and has no braces"):
         RedisReplayStore(redis.Redis(), **{option: text})
 
 
 @pytest.mark.parametrize("replicas", [-1, 1.5, "1", True])
-def test_a_number_of_replicas_that_is_none_is_rejected(replicas):
+def test_number_of_replicas_is_rejected_when_it_is_not_a_positive_integer(replicas):
     with pytest.raises(ConfigurationError, match="replicas: give how many replicas"):
         RedisReplayStore(redis.Redis(), replicas=replicas)
 
 
 @pytest.mark.parametrize("seconds", [0, -1, 1, 5])
-def test_replicas_may_take_less_time_than_the_socket(seconds):
+def test_replica_timeout_must_be_below_the_socket_timeout(seconds):
     client = redis.Redis(socket_timeout=1)
     with pytest.raises(ConfigurationError, match="replica_timeout: give seconds greater than 0 and less than"):
         RedisReplayStore(client, replicas=1, replica_timeout=seconds)
@@ -223,7 +223,7 @@ def test_replicas_of_a_cluster_are_rejected(cluster):
         RedisReplayStore(client, replicas=1)
 
 
-def test_a_cap_of_all_keys_needs_a_tag_on_a_cluster(cluster):
+def test_cap_of_all_keys_needs_a_tag_on_a_cluster(cluster):
     caps = Caps(10, 10)
     with cluster.client() as client:
         with pytest.raises(redis.exceptions.RedisClusterException, match="same key slot"):
@@ -242,7 +242,7 @@ def test_keyids_are_spread_over_the_nodes_of_a_cluster_unless_there_is_a_tag(clu
 
 
 @pytest.mark.parametrize("kind", [Redis, Valkey])
-def test_an_asynchronous_store_raises_while_the_server_is_paused_and_recovers(kind):
+def test_asynchronous_store_raises_while_the_server_is_paused_and_recovers(kind):
     async def checked(server) -> None:
         client = server.client(redis.asyncio.Redis, socket_timeout=0.2, retry=AsyncRetry(NoBackoff(), 0))
         async with contextlib.aclosing(client):
@@ -262,7 +262,7 @@ def test_an_asynchronous_store_raises_while_the_server_is_paused_and_recovers(ki
         asyncio.run(checked(server))
 
 
-def test_an_asynchronous_claim_waits_for_replicas(redis_server):
+def test_asynchronous_claim_waits_for_replicas(redis_server):
     async def checked() -> None:
         async with contextlib.aclosing(redis_server.client(redis.asyncio.Redis)) as client:
             store = AsyncRedisReplayStore(client, prefix="replicated", replicas=1, replica_timeout=0.1)

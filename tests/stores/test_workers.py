@@ -48,7 +48,7 @@ SERVERS = {
 
 @pytest.mark.parametrize("count", [1, 2])
 @pytest.mark.parametrize("server", SERVERS)
-def test_each_of_several_workers_says_once_that_they_share_no_memory(server, count, tmp_path):
+def test_each_of_several_workers_warns_once_that_they_share_no_memory(server, count, tmp_path):
     (tmp_path / "app.py").write_text(APP)
     port, log = free_port(), tmp_path / "log"
     module, *arguments = (word.format(folder=tmp_path, port=port, count=count) for word in SERVERS[server])

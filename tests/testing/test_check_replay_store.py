@@ -172,7 +172,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize(("store", "rule"), BROKEN.items(), ids=lambda value: getattr(value, "__name__", ""))
-def test_a_store_that_breaks_the_contract_is_told_which_rule(store, rule):
+def test_error_names_the_rule_that_a_store_breaks(store, rule):
     with pytest.raises(AssertionError, match=rule):
         check_replay_store(store())
 
@@ -193,16 +193,16 @@ class Awaited:
 
 
 @pytest.mark.parametrize("store", [MemoryReplayStore, Awaited])
-def test_an_asynchronous_store_that_keeps_the_contract_passes(store):
+def test_asynchronous_store_that_keeps_the_contract_passes(store):
     asyncio.run(check_async_replay_store(store()))
 
 
-def test_an_asynchronous_store_that_breaks_the_contract_is_told_which_rule():
+def test_error_names_the_rule_that_an_asynchronous_store_breaks():
     with pytest.raises(AssertionError, match="the key's cap is reached"):
         asyncio.run(check_async_replay_store(Awaited(HasNoCap)))
 
 
-def test_a_store_whose_answers_are_awaited_is_sent_to_the_other_check():
+def test_awaitable_store_is_rejected_with_the_right_check():
     store = Awaited()
     store.blocking = False
     with pytest.raises(AssertionError, match="use check_async_replay_store"):

@@ -146,7 +146,7 @@ def test_name_with_a_u_label_is_converted_as_the_idna_package_does(labels, stop)
 
 
 @given(st.lists(_LABELS, min_size=1, max_size=3).map(".".join).filter(str.isascii))
-def test_a_label_is_valid_when_the_idna_package_accepts_it(host):
+def test_label_is_valid_when_the_idna_package_accepts_it(host):
     try:
         for label in host.split("."):
             if label[:4] == "xn--":

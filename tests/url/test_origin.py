@@ -110,7 +110,7 @@ def test_target_is_listed_when_it_is_below_the_prefix_of_an_origin(url, listed):
     assert Origins(["https://h", "https://b/api"]).lists(canonicalize(url)) is listed
 
 
-def test_a_label_name_matches_in_usual_spellings_only_when_it_is_listed():
+def test_label_name_matches_in_usual_spellings_only_when_it_is_listed():
     ours = Origins(["https://xn--mnchen-3ya.example", "http://h:8080"])
     for spelled in ("xn--mnchen-3ya.example", "XN--Mnchen-3ya.EXAMPLE", "xn--mnchen-3ya.example.:443"):
         assert ours.match(spelled) == Origin("https", "xn--mnchen-3ya.example")

@@ -23,12 +23,12 @@ def code(result) -> str | None:
     return None if result.error is None else result.error.code
 
 
-def test_all_published_messages_are_here():
+def test_every_published_message_has_a_copy():
     assert len(published(A2A)) == 33
 
 
 @pytest.mark.parametrize("vector", published(A2A))
-def test_a_published_message_names_the_published_operation_or_none_at_all(vector):
+def test_published_message_names_the_published_operation_or_none(vector):
     expected = vector.document.members["expected_outcome"]
     try:
         operation = vector.policy.resolver.resolve(vector.request)
@@ -40,7 +40,7 @@ def test_a_published_message_names_the_published_operation_or_none_at_all(vector
 
 
 @pytest.mark.parametrize("vector", published(A2A, which=lambda vector: vector.base is not None))
-def test_a_published_signature_holds_over_the_published_base_even_where_the_message_is_refused(vector):
+def test_published_signature_is_valid_for_its_base_even_when_the_message_is_rejected(vector):
     proven = vector.verifier().authenticate(vector.request)
     assert proven.signature_base == vector.base == vector.rebuilt_base()
     assert vector.verifier().verify(vector.request).signature_base == vector.base
@@ -48,14 +48,14 @@ def test_a_published_signature_holds_over_the_published_base_even_where_the_mess
 
 @pytest.mark.parametrize("fallback", [False, True])
 @pytest.mark.parametrize("vector", published(*REQUESTS, which=named("027")))
-def test_an_unsigned_registration_of_webhook_credentials_is_refused_whatever_else_is_valid(vector, fallback):
+def test_unsigned_webhook_registration_is_rejected_with_any_other_credential(vector, fallback):
     result = verify(vector.verifier(), vector.request, policy=vector.policy, fallback=fallback)
     assert code(result) == vector.code
 
 
 @pytest.mark.parametrize("resolver", [JSONRPCResolver(), A2AResolver()])
 @pytest.mark.parametrize("vector", published(*REQUESTS, which=named("028")))
-def test_an_unsigned_protocol_method_that_has_to_be_signed_is_refused(vector, resolver):
+def test_unsigned_protocol_method_is_rejected_when_it_must_be_signed(vector, resolver):
     policy = Policy(protocol_methods_required_for=vector.policy.protocol_methods_required_for, resolver=resolver)
     assert code(verify(vector.verifier(), vector.request, policy=policy)) == vector.code
     carried = verify(vector.verifier(), vector.request, policy=policy, fallback=True)

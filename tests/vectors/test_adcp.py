@@ -74,7 +74,7 @@ def evidence(outcome) -> tuple:
 
 
 @pytest.mark.parametrize("vector", POSITIVE)
-def test_a_positive_vector_is_accepted_once_by_both_verifiers(vector):
+def test_positive_vector_is_accepted_once_by_both_verifiers(vector):
     roomy = replace(vector.profile, caps=vector.endpoint.profile.caps)
     verifier = Verifier(roomy, **sources(vector))
     verified = verifier.verify(vector.request)
@@ -87,7 +87,7 @@ def test_a_positive_vector_is_accepted_once_by_both_verifiers(vector):
 
 
 @pytest.mark.parametrize("vector", NEGATIVE)
-def test_a_negative_vector_is_rejected_by_both_verifiers_and_spends_no_nonce(vector):
+def test_negative_vector_is_rejected_by_both_verifiers_and_spends_no_nonce(vector):
     # A verifier without a policy requires a signature whatever the operation is, so it also rejects the vectors about
     # operations (027, 028) as unsigned.
     given = sources(vector)
@@ -104,7 +104,7 @@ def test_a_negative_vector_is_rejected_by_both_verifiers_and_spends_no_nonce(vec
 
 
 @pytest.mark.parametrize("vector", PUBLISHED_POSITIVE)
-def test_signing_a_published_vector_again_compares_all_of_it(vector):
+def test_published_vector_is_signed_again_to_the_same_bytes(vector):
     """Base, Signature-Input, what verifies, twice Signature if it is deterministic, and Content-Digest."""
     candidate = screen(vector.request, vector.profile, now=vector.now)
     compared = list(signed_again(vector, vector.result().signature.signature_base))
@@ -112,5 +112,5 @@ def test_signing_a_published_vector_again_compares_all_of_it(vector):
     assert compared == [None] * expected
 
 
-def test_every_published_vector_is_here():
+def test_every_published_vector_has_a_copy():
     assert (len(PUBLISHED_POSITIVE), len(PUBLISHED_NEGATIVE)) == (37, 84)

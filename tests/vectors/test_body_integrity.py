@@ -25,12 +25,12 @@ def distinct() -> list:
     return list(facts.values())
 
 
-def test_all_published_facts_are_here():
+def test_every_published_fact_has_a_copy():
     assert len(PUBLISHED) == 17
 
 
 @pytest.mark.parametrize("fact", distinct())
-def test_the_facts_of_the_signature_are_what_the_verifier_finds(fact):
+def test_facts_about_the_signature_equal_the_result_of_the_verifier(fact):
     """A fact is made real by a request that its own step refuses, and none before that step."""
     case = fact.document
     result = verify(fact.verifier(), fact.request(), policy=fact.policy)
@@ -58,7 +58,7 @@ class _Down:
 
 
 @pytest.mark.parametrize("mode", ["required_for", "warn_for", "supported_for"])
-def test_a_store_that_is_down_accepts_nobody_who_has_no_other_credential(mode):
+def test_unavailable_store_rejects_a_request_without_another_credential(mode):
     facts = {"endpoint_profile": "3.2", "mode": mode, "has_body": True, "signature_present": True}
     fact = BodyIntegrityFact(mode, Document(facts))
     verifier = Verifier(fact.profile, keys=KEYS, replay=_Down(), clock=lambda: NOW)

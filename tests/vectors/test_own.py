@@ -58,7 +58,7 @@ class JudgedOnce(SigningVector):
 
 
 @pytest.mark.parametrize("vector", SIGNED)
-def test_a_signing_vector_ends_as_its_recipe_says_at_the_step_it_names(vector):
+def test_signing_vector_has_the_outcome_and_step_of_its_recipe(vector):
     once = JudgedOnce(vector.name, vector.document, vector.endpoint, vector.published)
     assert grade(once).difference is None
     error = once.result().error
@@ -66,7 +66,7 @@ def test_a_signing_vector_ends_as_its_recipe_says_at_the_step_it_names(vector):
 
 
 @pytest.mark.parametrize("vector", params(OWN, which=lambda vector: not isinstance(vector, SigningVector)))
-def test_a_case_or_fact_ends_as_its_recipe_says(vector):
+def test_case_or_fact_has_the_outcome_of_its_recipe(vector):
     assert grade(vector).difference is None
 
 
@@ -75,16 +75,16 @@ def made() -> dict[str, dict[str, object]]:
     return make_own.documents()
 
 
-def test_the_files_are_what_the_recipes_make(made, monkeypatch, capsys):
+def test_files_equal_the_output_of_the_recipes(made, monkeypatch, capsys):
     monkeypatch.setattr(make_own, "documents", lambda: made)
     assert make_own.main("--check") == 0, capsys.readouterr().out + "run: python -m tests.vectors.make_own"
 
 
-def test_nothing_is_set_aside():
+def test_no_own_vector_is_set_aside():
     assert not OWN.set_aside
 
 
-def test_making_them_again_keeps_what_ecdsa_signed_and_writes_nothing(made, monkeypatch, tmp_path, capsys):
+def test_running_the_recipes_again_keeps_ecdsa_signatures_and_writes_nothing(made, monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(make_own, "documents", lambda: made)
     stale, changed, absent = (f"request-signing/positive/{name}.json" for name in ("stale", "ed25519", "query"))
     kept = "request-signing/positive/es256.json"
@@ -119,7 +119,7 @@ def test_every_reason_has_a_vector_under_every_profile(name):
 
 
 @pytest.mark.parametrize("name", SIGNING)
-def test_every_step_of_the_checklist_refuses_a_vector_under_every_profile(name):
+def test_every_step_of_the_checklist_rejects_a_vector_under_every_profile(name):
     steps = {vector.expected.members["failed_step"] for vector in by_set(name) if vector.code}
     assert steps == {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, "9a", 10, 11, 12, 13, 14}
 
@@ -136,7 +136,7 @@ def test_every_profile_accepts_both_algorithms_and_both_digests(name):
     assert {signature.label for signature in signed} == {"sig1", "own"}
 
 
-def test_every_digest_policy_has_vectors_of_the_profile_that_knows_them():
+def test_every_digest_policy_has_vectors_in_its_profile():
     policies = {vector.profile.digest for vector in by_set("request-signing")}
     assert policies == {"required", "forbidden", "either"}
 
@@ -146,7 +146,7 @@ def test_every_rule_of_the_canonicalizer_has_a_case():
     assert rules == {rule.name for rule in ADCP_RECEIVED}
 
 
-def test_the_policy_table_has_every_list_signature_and_credential():
+def test_policy_table_has_every_list_signature_and_credential():
     facts = [fact for fact in OWN["request-signing/body-integrity-policy"].vectors if is_of_the_table(fact)]
     cells = {(fact.document.text("mode"), told(fact), fact.document.flag("fallback_auth_valid")) for fact in facts}
     modes = {fact.document.text("mode") for fact in facts}
@@ -156,7 +156,7 @@ def test_the_policy_table_has_every_list_signature_and_credential():
     assert demands == set(get_args(Demand))
 
 
-def test_the_keys_say_that_they_are_public():
+def test_key_file_says_that_its_keys_are_public():
     for name in ("request-signing", "webhook-signing"):
         assert json.loads((make_own.OWN / name / "keys.json").read_text())["_WARNING"] == WARNING
 

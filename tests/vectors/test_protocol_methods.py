@@ -21,6 +21,6 @@ METHODS = sorted(
 
 @pytest.mark.parametrize("option", ["required_for", "warn_for", "supported_for"])
 @pytest.mark.parametrize("method", METHODS)
-def test_a_method_is_not_listed_among_the_operations(method, option):
+def test_protocol_method_is_not_listed_among_the_operations(method, option):
     with pytest.raises(ConfigurationError, match=f"^{option}: .*protocol_methods_{option}$"):
         Policy(**{option: [method]})

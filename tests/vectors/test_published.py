@@ -9,11 +9,11 @@ from undersigned.conformance import grade
 
 
 @pytest.mark.parametrize("vector", published())
-def test_a_published_vector_is_as_published(vector):
+def test_published_vector_has_its_published_outcome(vector):
     assert grade(vector).difference is None
 
 
-def test_every_published_vector_is_here():
+def test_every_published_vector_has_a_copy():
     assert {found.name.removeprefix(ADCP): len(found.vectors) for found in PUBLISHED.sets} == {
         "request-signing": 46,
         "request-signing/profile-3.2": 46,
@@ -27,7 +27,7 @@ def test_every_published_vector_is_here():
     }
 
 
-def test_what_is_not_run_is_no_more_than_this():
+def test_vectors_not_run_are_exactly_the_listed_ones():
     found = {(aside.name, aside.count, aside.reason.partition(":")[0]) for aside in PUBLISHED.set_aside}
     assert found == {
         ("rfc9421_vectors", 27, "responses"),

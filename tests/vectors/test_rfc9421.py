@@ -32,7 +32,7 @@ def cases(kind: str) -> list:
 
 
 @pytest.mark.parametrize("case", cases("components"))
-def test_a_component_that_is_set_aside_is_refused_or_that_of_the_origin_form(case):
+def test_component_that_is_set_aside_is_rejected_or_has_its_origin_form_value(case):
     if case.set_aside == OTHER_FORM:
         assert case.line() == ORIGIN_FORM[case.document.text("id")]
     else:
@@ -41,12 +41,12 @@ def test_a_component_that_is_set_aside_is_refused_or_that_of_the_origin_form(cas
 
 
 @pytest.mark.parametrize("case", cases("bases"))
-def test_a_base_that_is_set_aside_is_refused(case):
+def test_base_that_is_set_aside_is_rejected(case):
     with pytest.raises(MalformedField):
         case.base()
 
 
-def test_every_case_that_is_set_aside_is_in_the_file_and_has_a_value_there():
+def test_every_case_that_is_set_aside_has_a_value_in_the_file():
     found = [param.values[0] for kind in ("components", "bases") for param in cases(kind)]
     assert {case.document.text("id") for case in found} == SET_ASIDE.keys()
     assert not [case.name for case in found if "error" in case.document]

@@ -8,7 +8,7 @@ import pytest
 from undersigned import ConfigurationError, RevocationList
 
 
-def test_a_list_is_stale_beyond_four_intervals_of_grace():
+def test_revocation_list_is_stale_after_four_intervals():
     listed = RevocationList(revoked=frozenset({"k"}), updated=1000, next_update=1600)
     assert not listed.is_stale(1600)
     assert not listed.is_stale(1600 + 4 * 600)
@@ -19,19 +19,19 @@ def test_a_list_is_stale_beyond_four_intervals_of_grace():
     ("updated", "next_update"),
     [(1, 1), (2, 1), (0, math.nan), (math.nan, 1), (0, math.inf), (-math.inf, 0), (math.nan, math.nan)],
 )
-def test_a_list_that_is_never_updated_again_is_refused(updated, next_update):
+def test_revocation_list_needs_a_finite_next_update_after_updated(updated, next_update):
     with pytest.raises(ConfigurationError, match="next_update"):
         RevocationList(revoked=frozenset(), updated=updated, next_update=next_update)
 
 
 @pytest.mark.parametrize("options", [{"updated": "2026-04-18T14:00:00Z"}, {"next_update": None}, {"updated": True}])
-def test_list_takes_seconds_and_not_dates(options):
+def test_revocation_list_rejects_dates_instead_of_seconds(options):
     [named] = options
     with pytest.raises(ConfigurationError, match=f"^{named}: give seconds"):
         RevocationList(**{"revoked": frozenset(), "updated": 0, "next_update": 60} | options)
 
 
-def test_list_applies_to_every_owner_and_does_not_block():
+def test_revocation_list_applies_to_every_owner_and_does_not_block():
     listed = RevocationList(revoked=frozenset({"k"}), updated=1000, next_update=1600)
     assert listed.current("") is listed.current("anybody") is listed
     assert not listed.blocking
@@ -49,7 +49,7 @@ PUBLISHED = {
 
 @pytest.mark.parametrize("issuer", [None, "https://gov.example.com"])
 @pytest.mark.parametrize("text", [json.dumps(PUBLISHED), json.dumps(PUBLISHED).encode()])
-def test_list_is_read_as_it_is_published(text, issuer):
+def test_revocation_list_is_read_in_its_published_form(text, issuer):
     listed = RevocationList.from_json(text, issuer=issuer)
     assert listed.revoked == {"gov-2026-03"}
     assert (listed.updated, listed.next_update) == (1_776_520_800, 1_776_521_700)
@@ -71,12 +71,12 @@ def test_list_is_read_as_it_is_published(text, issuer):
         ({"next_update": "2026-04-18T13:59:00Z"}, "1 to 30 minutes"),
     ],
 )
-def test_list_that_is_not_as_published_is_rejected(change, told):
+def test_revocation_list_in_another_form_is_rejected(change, told):
     with pytest.raises(ConfigurationError, match=told):
         RevocationList.from_json(json.dumps(PUBLISHED | change), issuer="https://gov.example.com")
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"issuer": "a", "issuer": "b"}', b"\xff", "[" * 100_000])
-def test_text_that_is_no_json_object_is_rejected(text):
+def test_text_is_rejected_when_it_is_not_a_json_object(text):
     with pytest.raises(ConfigurationError, match="not a JSON object"):
         RevocationList.from_json(text)

@@ -49,7 +49,7 @@ def with_content(*components: str, fields=(JSON_FIELD, ("Content-Digest", DIGEST
     return unsigned_claim(covering(*(components or FULL)), method="POST", fields=fields, body=BODY, **parts)
 
 
-def test_a_candidate_holds_what_was_read():
+def test_parsed_signature_has_the_values_of_its_fields():
     request = signed_request()
     candidate = screen(request, profiles.ADCP_3_2, now=NOW)
     assert candidate.request is request
@@ -65,7 +65,7 @@ def test_a_candidate_holds_what_was_read():
 
 
 @pytest.mark.parametrize("fields", [[], [("authorization", "Bearer x")], [("x-signature", "x")], [("signature-", "x")]])
-def test_a_request_with_neither_field_is_not_signed(fields):
+def test_request_without_signature_fields_is_unsigned(fields):
     request = Request("GET", URL, fields)
     assert not is_signed(request.fields)
     error = refusal(request)
@@ -86,7 +86,7 @@ def test_one_field_without_the_other_is_malformed(name, value):
     "header",
     [("a b", "v"), ("", "v"), ("a\nb", "v"), ("é", "v"), ("a", "v\r\n w"), ("a", "v\nw"), ("a", "\0"), ("a:", "v")],
 )
-def test_a_field_that_no_http_message_can_carry_is_malformed(header):
+def test_impossible_field_value_is_malformed(header):
     assert code(changed(signed_request(), fields=[*signed_request().fields, header])) == MALFORMED
 
 
@@ -111,7 +111,7 @@ def test_a_field_that_no_http_message_can_carry_is_malformed(header):
         "sig1=\ud800",
     ],
 )
-def test_a_signature_input_that_cannot_be_read_is_malformed(value):
+def test_signature_input_that_cannot_be_read_is_malformed(value):
     assert code(unsigned_claim(value)) == MALFORMED
 
 
@@ -137,11 +137,11 @@ def test_a_signature_input_that_cannot_be_read_is_malformed(value):
         "sig1=:\xe9:",
     ],
 )
-def test_a_signature_that_cannot_be_read_is_malformed(value):
+def test_signature_that_cannot_be_read_is_malformed(value):
     assert code(unsigned_claim(covering(*BARE), value)) == MALFORMED
 
 
-def test_the_two_profiles_do_not_read_each_others_base64():
+def test_profile_rejects_the_base64_alphabet_of_another_profile():
     padded, unpadded = "sig1=:++AA:, b=:AA==:", "sig1=:--AA:, b=:AA:"
     claim = covering(*BARE)
     assert screen(unsigned_claim(claim, padded), profiles.ADCP_3_2, now=NOW)
@@ -154,13 +154,13 @@ def test_the_two_profiles_do_not_read_each_others_base64():
 @pytest.mark.parametrize(
     "raw", ['"1776520800"', "1776520800.0", "?1", "@1776520800", "tok", ":AAAA:", '%"1"', "1000000000000000", "1e9"]
 )
-def test_a_time_that_is_no_integer_is_malformed(name, raw):
+def test_time_is_malformed_when_it_is_not_an_integer(name, raw):
     assert code(bodiless(**{name: raw})) == MALFORMED
 
 
 @pytest.mark.parametrize("name", ["nonce", "keyid", "alg", "tag"])
 @pytest.mark.parametrize("raw", ["1", "1.5", "?1", "@1776520800", "tok", ":AAAA:", '%"text"', "(1)", '"a'])
-def test_a_text_that_is_no_string_is_malformed(name, raw):
+def test_text_parameter_is_malformed_when_it_is_not_a_string(name, raw):
     assert code(bodiless(**{name: raw})) == MALFORMED
 
 
@@ -168,12 +168,12 @@ def test_a_text_that_is_no_string_is_malformed(name, raw):
     "nonce",
     ["", "A" * 21, "A" * 20, "A" * 25, "A" * 22 + "=", "A" * 23 + "+", "A" * 23 + "/", "A" * 22 + "==", " " * 22],
 )
-def test_a_nonce_that_is_short_or_not_unpadded_base64url_is_malformed(nonce):
+def test_nonce_that_is_short_or_not_unpadded_base64url_is_malformed(nonce):
     assert code(bodiless(nonce=f'"{nonce}"')) == MALFORMED
 
 
 @pytest.mark.parametrize("nonce", ["A" * 22, "-" * 23, "_" * 24, "A" * 26, "A" * 1500])
-def test_a_nonce_of_sixteen_bytes_or_more_is_read(nonce):
+def test_nonce_of_sixteen_bytes_or_more_is_read(nonce):
     assert screen(bodiless(nonce=f'"{nonce}"'), profiles.ADCP_3_2, now=NOW).nonce == nonce
 
 
@@ -190,7 +190,7 @@ def test_a_nonce_of_sixteen_bytes_or_more_is_read(nonce):
         [("content-type", "a"), ("content-type", "")],
     ],
 )
-def test_a_covered_content_type_of_several_values_is_malformed(types):
+def test_covered_content_type_of_several_values_is_malformed(types):
     request = with_content(fields=[*types, ("Content-Digest", DIGEST)])
     assert code(request) == MALFORMED
 
@@ -198,18 +198,18 @@ def test_a_covered_content_type_of_several_values_is_malformed(types):
 @pytest.mark.parametrize(
     "value", ["application/json", 'text/plain; a="b, c"', 'text/plain; a="b\\", c"; d="e"', "", ";"]
 )
-def test_a_content_type_of_one_value_is_read(value):
+def test_content_type_of_one_value_is_read(value):
     request = with_content(fields=[("content-type", value), ("Content-Digest", DIGEST)])
     assert screen(request, profiles.ADCP_3_2, now=NOW)
 
 
 @pytest.mark.parametrize("component", ['"content-type"', '"content-type";bs', '"content-type";sf'])
-def test_no_parameter_lets_a_covered_content_type_have_several_values(component):
+def test_covered_content_type_has_one_value_whatever_its_parameters(component):
     types = [("content-type", "text/plain"), ("content-type", "application/json")]
     assert code(unsigned_claim(covering(*BARE, component), fields=types)) == MALFORMED
 
 
-def test_a_content_type_that_is_not_covered_may_have_several_values():
+def test_content_type_that_is_not_covered_may_have_several_values():
     types = [("content-type", "text/plain"), ("content-type", "application/json")]
     assert screen(unsigned_claim(covering(*BARE), fields=types), profiles.ADCP_3_2, now=NOW)
 
@@ -231,17 +231,17 @@ DIGESTS = [
 @pytest.mark.parametrize(
     "component", ['"content-digest"', '"content-digest";sf', '"content-digest";bs', '"content-digest";key="sha-256"']
 )
-def test_a_covered_content_digest_that_cannot_be_read_is_malformed(component, value):
+def test_covered_content_digest_that_cannot_be_read_is_malformed(component, value):
     request = unsigned_claim(covering(*BARE, component), fields=[("content-digest", value)])
     assert code(request) == MALFORMED
 
 
-def test_a_covered_content_digest_that_is_absent_is_malformed():
+def test_covered_content_digest_that_is_absent_is_malformed():
     assert code(unsigned_claim(covering(*BARE, "content-digest"))) == MALFORMED
 
 
 @pytest.mark.parametrize("value", DIGESTS)
-def test_a_content_digest_that_is_not_covered_is_not_read(value):
+def test_content_digest_that_is_not_covered_is_not_read(value):
     request = unsigned_claim(covering(*BARE), fields=[("content-digest", value)])
     assert screen(request, profiles.ADCP_3_2, now=NOW).digest is None
 
@@ -249,28 +249,28 @@ def test_a_content_digest_that_is_not_covered_is_not_read(value):
 # The label
 
 
-def test_the_profiles_own_label_is_processed_wherever_it_stands():
+def test_label_of_the_profile_is_processed_at_any_position():
     claim = ", ".join([covering(*BARE, label="other"), covering(*BARE, keyid='"k"')])
     assert screen(unsigned_claim(claim), profiles.ADCP_3_2, now=NOW).keyid == "k"
 
 
-def test_without_it_the_first_of_the_profiles_tag_is():
+def test_first_signature_with_the_profile_tag_is_processed_without_its_label():
     claim = ", ".join([covering(*BARE, label="a", tag='"x"'), covering(*BARE, label="b", keyid='"k"'), "c=()"])
     candidate = screen(unsigned_claim(claim, "c=:AAAA:, b=:AAAA:"), profiles.ADCP_3_2, now=NOW)
     assert (candidate.label, candidate.keyid) == ("b", "k")
 
 
-def test_without_that_the_first_is():
+def test_first_signature_is_processed_without_label_and_tag():
     claim = ", ".join([covering(*BARE, label="a", tag='"x"'), "b=()"])
     assert code(unsigned_claim(claim, "a=:AAAA:")) == ("signature_tag_invalid", 3)
 
 
-def test_a_label_of_the_profile_with_another_tag_is_not_passed_over():
+def test_label_of_the_profile_with_another_tag_is_still_processed():
     claim = ", ".join([covering(*BARE, tag='"x"'), covering(*BARE, label="b")])
     assert code(unsigned_claim(claim, "sig1=:AAAA:, b=:AAAA:")) == ("signature_tag_invalid", 3)
 
 
-def test_labels_that_are_not_processed_are_not_judged():
+def test_other_labels_are_not_verified():
     claim = f'{covering(*BARE)}, b=("@method" "x");created="x";nonce=1'
     assert screen(unsigned_claim(claim), profiles.ADCP_3_2, now=NOW).label == "sig1"
 
@@ -279,7 +279,7 @@ def test_labels_that_are_not_processed_are_not_judged():
 
 
 @pytest.mark.parametrize("name", ["created", "expires", "nonce", "keyid", "alg", "tag"])
-def test_a_parameter_that_is_absent_is_incomplete(name):
+def test_absent_parameter_is_incomplete(name):
     request = bodiless(**{name: None})
     assert code(request) == ("signature_params_incomplete", 2)
     assert type(refusal(request)) is MalformedSignature
@@ -287,12 +287,12 @@ def test_a_parameter_that_is_absent_is_incomplete(name):
 
 
 @pytest.mark.parametrize("tag", ["adcp/webhook-signing/v1", "adcp/request-signing/v2", "ADCP/request-signing/v1", ""])
-def test_another_tag_is_invalid(tag):
+def test_wrong_tag_is_invalid(tag):
     assert code(bodiless(tag=f'"{tag}"')) == ("signature_tag_invalid", 3)
 
 
 @pytest.mark.parametrize("alg", ["hmac-sha256", "rsa-pss-sha512", "ecdsa-p384-sha384", "Ed25519", "EdDSA", "none", ""])
-def test_an_algorithm_the_profile_does_not_list_is_not_allowed(alg):
+def test_unlisted_algorithm_is_not_allowed(alg):
     assert code(bodiless(alg=f'"{alg}"')) == ("signature_alg_not_allowed", 4)
 
 
@@ -310,7 +310,7 @@ def test_an_algorithm_the_profile_does_not_list_is_not_allowed(alg):
         (-999_999_999_999_999, 999_999_999_999_999),
     ],
 )
-def test_a_window_that_is_wrong_or_over_is_invalid(created, expires):
+def test_window_is_invalid_when_it_is_inverted_too_long_or_over(created, expires):
     assert code(bodiless(created=created, expires=expires)) == ("signature_window_invalid", 5)
 
 
@@ -318,11 +318,11 @@ def test_a_window_that_is_wrong_or_over_is_invalid(created, expires):
     ("created", "expires"),
     [(NOW, NOW + 1), (NOW, NOW + 300), (NOW + 60, NOW + 360), (NOW - 360, NOW - 60), (NOW - 61, NOW - 60)],
 )
-def test_a_window_within_the_skew_holds(created, expires):
+def test_window_is_valid_within_the_skew(created, expires):
     assert screen(bodiless(created=created, expires=expires), profiles.ADCP_3_2, now=NOW)
 
 
-def test_a_fraction_of_a_second_beyond_the_skew_is_beyond_it():
+def test_window_is_invalid_a_fraction_of_a_second_beyond_the_skew():
     request = bodiless(created=NOW - 360, expires=NOW - 60)
     assert code(request, now=NOW + 0.001) == ("signature_window_invalid", 5)
     assert code(bodiless(created=NOW + 60, expires=NOW + 61), now=NOW - 0.001) == ("signature_window_invalid", 5)
@@ -332,18 +332,18 @@ def test_a_fraction_of_a_second_beyond_the_skew_is_beyond_it():
 
 
 @pytest.mark.parametrize("missing", BARE)
-def test_a_component_the_profile_requires_must_be_covered(missing):
+def test_required_component_must_be_covered(missing):
     listed = [component for component in BARE if component != missing]
     assert code(unsigned_claim(covering(*listed))) == ("signature_components_incomplete", 6)
 
 
 @pytest.mark.parametrize("missing", FULL)
-def test_with_content_its_type_and_digest_must_be_covered_too(missing):
+def test_content_type_and_digest_must_be_covered_with_content(missing):
     listed = [component for component in FULL if component != missing]
     assert code(with_content(*listed)) == ("signature_components_incomplete", 6)
 
 
-def test_content_that_is_only_announced_counts():
+def test_announced_content_counts_as_content():
     request = unsigned_claim(covering(*BARE), method="POST", has_body=True)
     assert code(request) == ("signature_components_incomplete", 6)
 
@@ -352,7 +352,7 @@ def test_content_that_is_only_announced_counts():
     "component",
     ['"@method";req', '"@target-uri";x', '"@authority";req', '"content-type";bs', '"content-digest";sf'],
 )
-def test_a_component_with_parameters_is_not_the_one_required(component):
+def test_component_with_parameters_is_not_the_required_one(component):
     name = component.split('"')[1]
     listed = [component if listed == name else listed for listed in FULL]
     assert code(with_content(*listed)) == ("signature_components_incomplete", 6)
@@ -361,19 +361,19 @@ def test_a_component_with_parameters_is_not_the_one_required(component):
 @pytest.mark.parametrize(
     "component", ['"content-digest"', '"content-digest";sf', '"content-digest";bs', '"content-digest";key="sha-256"']
 )
-def test_a_digest_where_policy_forbids_one_is_unexpected_however_it_is_covered(component):
+def test_forbidden_digest_is_unexpected_however_it_is_covered(component):
     forbidding = replace(profiles.ADCP_3_1, digest="forbidden")
     request = with_content(*BARE, "content-type", component)
     assert code(request, forbidding) == ("signature_components_unexpected", 6)
 
 
 @pytest.mark.parametrize("component", ['"content-digest";sf', '"content-digest";bs', '"content-digest";key="sha-256"'])
-def test_a_digest_covered_with_parameters_binds_the_content_all_the_same(component):
+def test_digest_covered_with_parameters_also_binds_the_content(component):
     request = with_content(*BARE, "content-type", component)
     assert screen(request, profiles.ADCP_3_1, now=NOW).digest is not None
 
 
-def test_a_webhook_covers_everything_even_without_content():
+def test_webhook_must_cover_every_component_even_without_content():
     webhook = profiles.ADCP_WEBHOOK
     request = unsigned_claim(covering(*BARE, tag=f'"{webhook.tag}"'))
     assert code(request, webhook) == ("signature_components_incomplete", 6)
@@ -382,7 +382,7 @@ def test_a_webhook_covers_everything_even_without_content():
 # The order of the steps decides the code
 
 
-def test_the_first_step_that_does_not_hold_gives_the_code():
+def test_first_failing_step_gives_the_code():
     faults = [
         (1, {"nonce": '"short"'}),
         (2, {"keyid": None}),
@@ -396,7 +396,7 @@ def test_the_first_step_that_does_not_hold_gives_the_code():
     assert code(unsigned_claim(covering("@method")))[1] == 6
 
 
-def test_the_digest_is_read_before_a_missing_parameter_is_noticed():
+def test_malformed_digest_is_reported_before_a_missing_parameter():
     request = with_content(fields=[JSON_FIELD, ("content-digest", "SHA-256=:AAAA:")])
     request = with_field(request, "signature-input", covering(*FULL, expires=None))
     assert code(request) == MALFORMED
@@ -421,17 +421,17 @@ def test_the_digest_is_read_before_a_missing_parameter_is_noticed():
         ("", False),
     ],
 )
-def test_content_is_json_where_its_type_says_so(value, json):
+def test_content_is_json_when_its_content_type_is_json(value, json):
     request = with_content(fields=[("content-type", value), ("content-digest", DIGEST)])
     assert screen(request, profiles.ADCP_3_2, now=NOW).is_json is json
 
 
-def test_no_content_is_no_json():
+def test_absent_content_is_not_json():
     request = unsigned_claim(covering(*BARE), fields=[JSON_FIELD])
     assert not screen(request, profiles.ADCP_3_2, now=NOW).is_json
 
 
-def test_content_without_a_type_is_no_json():
+def test_content_without_a_content_type_is_not_json():
     profile = replace(profiles.ADCP_3_1, required_with_body=())
     request = unsigned_claim(covering(*BARE), body=BODY)
     assert not screen(request, profile, now=NOW).is_json
@@ -446,7 +446,7 @@ def test_content_without_a_type_is_no_json():
         (("@path",), True, False),
     ],
 )
-def test_a_lone_question_mark_matters_where_the_target_is_covered(components, unknown, unseen):
+def test_lone_question_mark_matters_only_when_the_target_is_covered(components, unknown, unseen):
     profile = replace(profiles.ADCP_3_2, required=())
     request = unsigned_claim(covering(*components), query_unknown=unknown)
     assert screen(request, profile, now=NOW).covers_unseen_query is unseen
@@ -483,12 +483,12 @@ QUOTES = '"' + '\\"' * (MEGABYTE // 2)
     ],
     ids=range(17),
 )
-def test_a_hostile_message_is_rejected_with_the_work_for_a_small_one(request_):
+def test_hostile_message_is_rejected_with_the_work_for_a_small_one(request_):
     assert code(request_)[1] in {1, 2}
     assert lines_run(lambda: refusal(request_)) < SCREENED
 
 
-def test_a_hostile_content_type_is_judged_with_the_work_for_a_small_one():
+def test_hostile_content_type_is_checked_with_the_work_for_a_small_one():
     for value in (
         "a+" * (MEGABYTE // 2),
         "application/" + "a+" * (MEGABYTE // 2),
@@ -499,7 +499,7 @@ def test_a_hostile_content_type_is_judged_with_the_work_for_a_small_one():
         assert lines_run(lambda request=request: screen(request, profiles.ADCP_3_2, now=NOW)) < SCREENED
 
 
-def test_no_detail_holds_text_of_the_message():
+def test_detail_contains_no_text_of_the_message():
     secret = "s3cr3t"
     for request in (
         unsigned_claim(f"{secret}=("),
@@ -517,7 +517,7 @@ def test_no_detail_holds_text_of_the_message():
         assert secret not in f"{error} {error!r} {error.detail} {error.explain()}"
 
 
-def test_parameters_the_profile_does_not_know_are_kept_in_the_base():
+def test_unknown_parameters_are_kept_in_the_base():
     claim = f"{covering(*BARE)};x-custom=tok;flag"
     candidate = screen(unsigned_claim(claim), profiles.ADCP_3_2, now=NOW)
     assert candidate.text.endswith(f"{parameters()};x-custom=tok;flag")
@@ -548,20 +548,20 @@ def test_parameters_the_profile_does_not_know_are_kept_in_the_base():
         "signature delimiters",
     ],
 )
-def test_a_signature_field_too_long_to_be_honest_is_malformed(fields):
+def test_signature_field_over_the_length_limit_is_malformed(fields):
     assert code(Request("GET", URL, fields)) == MALFORMED
 
 
-def test_a_digest_too_long_to_be_honest_is_malformed():
+def test_digest_over_the_length_limit_is_malformed():
     assert code(with_content(fields=[JSON_FIELD, ("content-digest", ":" * 513)])) == MALFORMED
 
 
 @pytest.mark.parametrize("value", ['"' * 2049, "," * 2049])
-def test_a_content_type_too_long_to_be_read_is_malformed(value):
+def test_content_type_over_the_length_limit_is_malformed(value):
     assert code(with_content(fields=[("content-type", value), ("content-digest", DIGEST)])) == MALFORMED
 
 
-def test_five_signatures_side_by_side_are_read():
+def test_message_with_five_signatures_is_read():
     others = ", ".join(covering(*FULL, label=f"proxy{number}") for number in range(4))
     request = unsigned_claim(
         f"{covering(*BARE)}, {others}", ", ".join(["sig1=:AAAA:"] + [f"proxy{n}=:AAAA:" for n in range(4)])

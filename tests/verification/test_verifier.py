@@ -113,7 +113,7 @@ class Recording(MemoryReplayStore):
 
 
 @DRIVERS
-def test_a_signed_request_is_verified_once(driver):
+def test_signed_request_is_verified_once(driver):
     judge = made(driver)
     verified = driver.run(judge.verify(signed_request()))
     assert (verified.keyid, verified.target_uri) == ("buyer-ed25519", URL)
@@ -122,12 +122,12 @@ def test_a_signed_request_is_verified_once(driver):
 
 
 @DRIVERS
-def test_a_bodiless_request_is_verified(driver):
+def test_bodiless_request_is_verified(driver):
     assert driver.run(made(driver).verify(signed_request("GET", URL, (), b"")))
 
 
 @DRIVERS
-def test_a_changed_body_is_refused_and_spends_no_nonce(driver):
+def test_changed_body_is_rejected_and_its_nonce_stays_fresh(driver):
     judge = made(driver)
     with pytest.raises(SignatureRejected, match=r"^request_signature_digest_mismatch$"):
         driver.run(judge.verify(changed(signed_request(), body=b"{}")))
@@ -135,7 +135,7 @@ def test_a_changed_body_is_refused_and_spends_no_nonce(driver):
 
 
 @DRIVERS
-def test_a_signed_bad_body_spends_its_nonce(driver):
+def test_signed_body_that_is_rejected_spends_its_nonce(driver):
     judge = made(driver)
     request = signed_request(body=b'{"a":1,"a":2}')
     codes = []
@@ -147,7 +147,7 @@ def test_a_signed_bad_body_spends_its_nonce(driver):
 
 
 @DRIVERS
-def test_who_has_no_key_writes_nothing_to_the_store(driver):
+def test_sender_without_a_key_writes_nothing_to_the_store(driver):
     store = MemoryReplayStore()
     judge = made(driver, replay=store)
     for request in (
@@ -162,7 +162,7 @@ def test_who_has_no_key_writes_nothing_to_the_store(driver):
 
 
 @DRIVERS
-def test_the_store_is_asked_for_the_life_of_the_signature(driver):
+def test_nonce_is_claimed_until_the_signature_expires(driver):
     store = Recording()
     caps = Caps(per_key=7, total=8)
     times = iter([NOW, NOW + 2])
@@ -175,7 +175,7 @@ def test_the_store_is_asked_for_the_life_of_the_signature(driver):
 
 
 @DRIVERS
-def test_a_store_at_its_cap_refuses_before_the_signature_is_looked_at(driver):
+def test_store_at_its_cap_rejects_before_the_signature_is_verified(driver):
     store = MemoryReplayStore()
     caps = Caps(per_key=1)
     store.claim("buyer-ed25519", "other", now=NOW, until=NOW + 360, caps=caps)
@@ -186,7 +186,7 @@ def test_a_store_at_its_cap_refuses_before_the_signature_is_looked_at(driver):
 
 
 @DRIVERS
-def test_a_cap_reached_between_the_two_questions_refuses_at_the_claim(driver):
+def test_cap_reached_during_verification_rejects_at_the_claim(driver):
     class Filling(MemoryReplayStore):
         def full(self, _keyid, **_options):
             return False
@@ -200,7 +200,7 @@ def test_a_cap_reached_between_the_two_questions_refuses_at_the_claim(driver):
 
 
 @DRIVERS
-def test_a_body_held_back_until_the_nonce_is_forgotten_does_not_replay(driver):
+def test_delayed_body_is_rejected_when_its_nonce_was_forgotten(driver):
     # The headers pass while the nonce is live; the rest of the body comes when a store may have dropped it.
     time = [float(NOW)]
     judge = made(driver, clock=lambda: time[0])
@@ -229,7 +229,7 @@ def test_a_body_held_back_until_the_nonce_is_forgotten_does_not_replay(driver):
         ({"replay": BrokenAtTheClaim()}, "request_signature_store_unavailable", 12),
     ],
 )
-def test_a_source_that_is_down_is_not_the_senders_fault(driver, source, code, step):
+def test_unavailable_source_raises_verification_unavailable(driver, source, code, step):
     with pytest.raises(VerificationUnavailable) as caught:
         driver.run(made(driver, **source).verify(signed_request()))
     error = caught.value
@@ -239,14 +239,14 @@ def test_a_source_that_is_down_is_not_the_senders_fault(driver, source, code, st
 
 
 @DRIVERS
-def test_a_source_that_is_down_is_not_asked_about_what_is_refused_anyway(driver):
+def test_unavailable_source_is_not_asked_when_the_request_is_rejected_earlier(driver):
     judge = made(driver, keys=Broken(), replay=Broken())
     with pytest.raises(SignatureRejected, match=r"^request_signature_required$"):
         driver.run(judge.verify(Request("GET", URL)))
 
 
 @DRIVERS
-def test_a_store_that_answers_nonsense_is_down(driver):
+def test_store_with_an_invalid_answer_is_unavailable(driver):
     class Nonsense(MemoryReplayStore):
         def claim(self, _keyid, _nonce, **_options):
             return None
@@ -258,7 +258,7 @@ def test_a_store_that_answers_nonsense_is_down(driver):
 
 @DRIVERS
 @pytest.mark.parametrize("answer", ["buyer-ed25519", {"kid": "buyer-ed25519"}, True, object()])
-def test_a_key_source_that_answers_nonsense_is_down(driver, answer):
+def test_key_source_with_an_invalid_answer_is_unavailable(driver, answer):
     class Nonsense:
         def find(self, _keyid):
             return answer
@@ -269,13 +269,13 @@ def test_a_key_source_that_answers_nonsense_is_down(driver, answer):
 
 
 @DRIVERS
-def test_revocations_count(driver):
+def test_revoked_key_is_rejected_by_the_verifier(driver):
     listed = RevocationList(revoked=frozenset({"buyer-ed25519"}), updated=NOW - 10, next_update=NOW + 10)
     with pytest.raises(SignatureRejected, match=r"^request_signature_key_revoked$"):
         driver.run(made(driver, revocations=listed).verify(signed_request()))
 
 
-def test_sources_may_be_awaited():
+def test_async_verifier_awaits_its_sources():
     judge = made(AsyncDriver, keys=Awaitable(KEYS), replay=Awaitable(MemoryReplayStore()))
     assert asyncio.run(judge.verify(signed_request())).keyid == "buyer-ed25519"
     with pytest.raises(SignatureRejected, match=r"^request_signature_replayed$"):
@@ -283,12 +283,12 @@ def test_sources_may_be_awaited():
 
 
 @pytest.mark.parametrize("source", [{"keys": Awaitable(Broken())}, {"replay": Awaitable(BrokenAtTheClaim())}])
-def test_an_awaited_source_that_is_down_is_not_the_senders_fault(source):
+def test_unavailable_async_source_raises_verification_unavailable(source):
     with pytest.raises(VerificationUnavailable):
         asyncio.run(made(AsyncDriver, **source).verify(signed_request()))
 
 
-def test_a_cancelled_verification_stays_cancelled():
+def test_cancellation_of_a_verification_is_raised():
     class Hanging:
         async def find(self, _keyid):
             await asyncio.Event().wait()
@@ -320,7 +320,7 @@ def test_a_cancelled_verification_stays_cancelled():
         ({"revocations": ["buyer-ed25519"]}, "revocations"),
     ],
 )
-def test_an_argument_that_is_not_what_it_must_be_is_refused_at_construction(driver, change, option):
+def test_argument_of_the_wrong_type_is_rejected_at_construction(driver, change, option):
     with pytest.raises(ConfigurationError, match=f"^{option}: "):
         made(driver, **change)
 
@@ -328,13 +328,13 @@ def test_an_argument_that_is_not_what_it_must_be_is_refused_at_construction(driv
 @pytest.mark.parametrize(
     ("source", "option"), [({"keys": Awaitable(KEYS)}, "keys"), ({"replay": Awaitable(MemoryReplayStore())}, "replay")]
 )
-def test_a_source_to_be_awaited_is_refused_by_the_verifier_that_awaits_nothing(source, option):
+def test_sync_verifier_rejects_an_async_source(source, option):
     with pytest.raises(ConfigurationError, match=f"^{option}: .*AsyncVerifier"):
         made(SyncDriver, **source)
 
 
 @pytest.mark.parametrize(("keys", "replay"), [(False, False), (True, False), (False, True)])
-def test_a_verifier_blocks_where_one_of_its_sources_does(keys, replay):
+def test_verifier_blocks_when_one_of_its_sources_blocks(keys, replay):
     class Store(MemoryReplayStore):
         blocking = replay
 
@@ -347,7 +347,7 @@ def test_a_verifier_blocks_where_one_of_its_sources_does(keys, replay):
     assert verifier(keys=Keys(), replay=Store()).blocking is (keys or replay)
 
 
-def test_a_source_that_does_not_say_whether_it_blocks_is_taken_to_block():
+def test_source_without_a_blocks_attribute_counts_as_blocking():
     class Keys:
         def find(self, keyid):
             return KEYS.find(keyid)
@@ -366,24 +366,24 @@ def test_both_verifiers_take_the_same_arguments():
         assert names(getattr(Verifier, method)) == names(getattr(AsyncVerifier, method))
 
 
-def test_a_verifier_shows_none_of_its_keys():
+def test_verifier_repr_shows_no_keys():
     assert "buyer" not in repr(verifier())
     assert verifier().profile is profiles.ADCP_3_2
 
 
-def test_the_wall_clock_is_the_default():
+def test_wall_clock_is_the_default():
     judge = Verifier(profiles.ADCP_3_2, keys=KEYS, replay=MemoryReplayStore())
     with pytest.raises(SignatureRejected, match=r"^request_signature_window_invalid$"):
         judge.verify(signed_request())
 
 
-def test_a_key_set_that_knows_nobody_knows_nobody():
+def test_empty_key_set_finds_no_key():
     with pytest.raises(SignatureRejected, match=r"^request_signature_key_unknown$"):
         verifier(keys=KeySet.from_jwks({"keys": []})).verify(signed_request())
 
 
 @pytest.mark.parametrize("profile", [profiles.ADCP_3_2, profiles.ADCP_3_1, profiles.ADCP_WEBHOOK])
-def test_each_profile_verifies_what_is_signed_by_it_and_nothing_else(profile):
+def test_each_profile_verifies_its_own_signatures_only(profile):
     request = signed_request(profile=profile)
     for judged_by in (profiles.ADCP_3_2, profiles.ADCP_3_1, profiles.ADCP_WEBHOOK):
         if judged_by is profile:
@@ -394,7 +394,7 @@ def test_each_profile_verifies_what_is_signed_by_it_and_nothing_else(profile):
             assert caught.value.code.startswith(judged_by.prefix)
 
 
-def test_content_type_and_body_are_what_was_signed():
+def test_changed_content_type_or_body_is_rejected():
     for change in (
         {"fields": [("content-type", "text/plain"), *signed_request().fields.lines[1:]]},
         {"body": BODY + b" "},
@@ -419,7 +419,7 @@ class Waiting:
         return "fresh"
 
 
-def test_source_that_has_to_be_awaited_is_unavailable_to_a_sync_verifier():
+def test_async_source_is_unavailable_to_a_sync_verifier():
     source = Waiting()
     verifier = Verifier(profiles.ADCP_3_2, keys=source, replay=source, clock=lambda: NOW)
     with pytest.raises(VerificationUnavailable, match=r"^request_signature_jwks_unavailable$") as caught:
@@ -427,14 +427,14 @@ def test_source_that_has_to_be_awaited_is_unavailable_to_a_sync_verifier():
     assert "AsyncVerifier" in str(caught.value.__cause__)
 
 
-def test_finish_returns_the_result_of_a_coroutine_in_which_nothing_waits():
+def test_finish_returns_the_result_of_a_coroutine_that_never_waits():
     async def answer() -> int:
         return 1
 
     assert finish(answer()) == 1
 
 
-def test_finish_ends_a_coroutine_that_goes_on_waiting():
+def test_finish_closes_a_coroutine_that_waits():
     async def stubborn() -> None:
         while True:
             with contextlib.suppress(RuntimeError):
@@ -491,7 +491,7 @@ def test_verified_signature_names_the_owner_of_the_key(driver):
 
 
 @DRIVERS
-def test_key_that_verifies_is_found_among_those_of_one_keyid(driver):
+def test_verifying_key_is_found_among_several_with_its_keyid(driver):
     for keys in ([WRONG, RIGHT], [UNFIT, RIGHT], [RIGHT, WRONG], [UNFIT] * 9 + [WRONG] * 3 + [RIGHT]):
         verified = driver.run(made(driver, keys=Keys(*keys)).verify(signed_request()))
         assert verified.signer == "buyer.example.com"
@@ -504,7 +504,7 @@ def test_no_more_than_four_keys_are_tried(driver):
 
 
 @DRIVERS
-def test_key_of_another_owner_blocks_nobody_in_the_replay_store(driver):
+def test_replay_store_separates_keys_by_owner(driver):
     store, request = Recording(), signed_request()
     driver.run(made(driver, keys=Keys(WRONG, RIGHT), replay=store).verify(request))
     asked = [(name, key) for name, key, *_ in store.asked]
@@ -533,7 +533,7 @@ def test_cap_of_one_owner_does_not_stop_another(driver):
 
 
 @DRIVERS
-def test_cap_that_is_reached_is_told_even_if_another_key_was_tried(driver):
+def test_reached_cap_is_reported_even_when_another_key_was_tried(driver):
     judge = made(driver, keys=Keys(WRONG, RIGHT), replay=FullFor("buyer."))
     with pytest.raises(SignatureRejected, match=r"^request_signature_rate_abuse$"):
         driver.run(judge.verify(signed_request()))
@@ -573,7 +573,7 @@ def test_second_look_decides_when_it_finds_other_keys(driver):
 
 
 @DRIVERS
-def test_source_is_told_what_the_message_says_of_its_key(driver):
+def test_key_source_gets_the_hints_of_the_message(driver):
     source = Keys(RIGHT)
     driver.run(made(driver, keys=source).verify(signed_request()))
     [lookup] = source.asked
@@ -601,7 +601,7 @@ def test_source_is_told_what_the_message_says_of_its_key(driver):
         ("signature_key_origin_mismatch", SignatureRejected),
     ],
 )
-def test_reason_of_a_key_source_is_the_verifiers(driver, reason, error):
+def test_reason_raised_by_a_key_source_is_the_reason_of_the_rejection(driver, reason, error):
     class Failing:
         def find(self, _lookup):
             raise KeySourceError(reason, "it is so")
@@ -630,7 +630,7 @@ REVOKED = RevocationList(revoked=frozenset({"buyer-ed25519"}), updated=NOW - 10,
 
 
 @DRIVERS
-def test_revocation_counts_for_its_owner_alone(driver):
+def test_revocation_applies_to_its_owner_only(driver):
     judge = made(driver, keys=Keys(WRONG, RIGHT), revocations=Revoking("other.example.com", REVOKED))
     assert driver.run(judge.verify(signed_request())).signer == "buyer.example.com"
     judge = made(driver, keys=Keys(RIGHT), revocations=Revoking("buyer.example.com", REVOKED))
@@ -639,7 +639,7 @@ def test_revocation_counts_for_its_owner_alone(driver):
 
 
 @DRIVERS
-def test_revocation_source_that_is_down_rejects_as_a_stale_list_does(driver):
+def test_unavailable_revocation_source_rejects_like_a_stale_list(driver):
     judge = made(driver, revocations=Revoking("", OSError(SECRET)))
     with pytest.raises(VerificationUnavailable, match=r"^request_signature_revocation_stale$") as caught:
         driver.run(judge.verify(signed_request()))

@@ -41,7 +41,7 @@ def scope_of(target: str, **others) -> dict:
     }
 
 
-def test_an_asgi_scope_in_the_environ_is_replaced_by_the_verified_one(app, party):
+def test_asgi_scope_in_the_environ_is_replaced_by_the_verified_one(app, party):
     held = {}
 
     def application(environ, start_response):
@@ -63,21 +63,21 @@ def test_an_asgi_scope_in_the_environ_is_replaced_by_the_verified_one(app, party
 
 
 @pytest.mark.parametrize("target", ["/p", "/p?"])
-def test_a_lone_question_mark_that_no_key_shows_is_tried_both_ways(app, party, target):
+def test_lone_question_mark_is_tried_both_ways_when_the_environ_hides_it(app, party, target):
     assert run(app, environ_of(party, target=target, RAW_URI=None, **{"asgi.scope": scope_of(target)}))[0] == 200
 
 
-def test_a_lone_question_mark_that_a_key_shows_is_not(app, party):
+def test_lone_question_mark_is_tried_one_way_when_the_environ_shows_it(app, party):
     assert run(app, environ_of(party, target="/p", url=f"{ORIGIN}/p?"))[0] == 401
 
 
-def test_a_path_info_that_is_not_the_asgi_scopes_is_refused(app, party, echo):
+def test_path_info_is_rejected_when_the_asgi_scope_has_another_path(app, party, echo):
     environ = environ_of(party, RAW_URI=None, PATH_INFO="/q", **{"asgi.scope": scope_of("/p")})
     assert run(app, environ) == (401, {"error": "request_target_uri_malformed"})
     assert echo.calls == []
 
 
-def test_an_alias_that_only_the_asgi_scope_shows_is_refused(app, party, echo):
+def test_field_name_alias_is_rejected_when_only_the_asgi_scope_shows_it(app, party, echo):
     headers = [(b"host", b"seller.example.com"), (b"signature-input", b"sig1"), (b"signature_input", b"sig2")]
     environ = environ_of(party, RAW_URI=None, **{"asgi.scope": scope_of("/p", headers=headers)})
     assert run(app, environ) == (401, {"error": "request_signature_header_malformed"})
@@ -103,7 +103,7 @@ def test_content_over_http2_needs_no_length(app, party):
     assert run(app, environ)[1]["body"] == BODY.decode()
 
 
-def test_content_nobody_signed_over_http2_never_reaches_the_application(app, party):
+def test_unsigned_content_over_http2_never_reaches_the_application(app, party):
     environ = environ_of(party, SERVER_PROTOCOL="HTTP/2", **{"wsgi.input": io.BytesIO(b"evil")})
     assert run(app, environ)[1]["body"] == ""
 
@@ -120,7 +120,7 @@ def test_content_nobody_signed_over_http2_never_reaches_the_application(app, par
         ({"SERVER_PROTOCOL": "HTTP/2"}, BodyFraming(has_body=False, length=0, is_readable=True)),
     ],
 )
-def test_content_without_a_length_ends_with_its_stream_over_http2_only(environ, framing):
+def test_content_without_a_length_is_read_to_its_end_only_over_http2(environ, framing):
     assert BodyFraming.of(environ) == framing
 
 
@@ -129,7 +129,7 @@ def test_content_without_a_length_ends_with_its_stream_over_http2_only(environ, 
     ["/a/b//c/./d/e", "/a%2Fb//c/./d/e", "/a%2Fb/c/d/e", "/a/b/c/d/e", "/a%2Fb//c/./d/%65"],
     ids=["decoded", "encoded slash kept", "and levelled", "levelled", "undecoded"],
 )
-def test_what_servers_make_of_a_path_is_the_same_target(path_info):
+def test_path_as_each_server_shows_it_is_the_same_target(path_info):
     environ = {"RAW_URI": "/a%2Fb//c/./d/%65", "PATH_INFO": path_info}
     assert request_target(environ, profiles.ADCP_3_2, reconstruct=False).path == environ["RAW_URI"]
 
@@ -139,21 +139,21 @@ def rewritten(canonical: str, **environ) -> str:
     return verified_environ({"PATH_INFO": "", **environ}, target, OWN)["PATH_INFO"]
 
 
-def test_a_script_name_that_is_in_the_target_and_in_path_info_is_no_mount():
+def test_script_name_is_not_a_mount_when_target_and_path_info_contain_it():
     assert rewritten("/api/x", RAW_URI="/api/x", SCRIPT_NAME="/api", PATH_INFO="/api/x") == "/api/x"
 
 
-def test_a_script_name_that_is_in_the_target_only_is_a_mount():
+def test_script_name_is_a_mount_when_only_the_target_contains_it():
     assert rewritten("/api/x", RAW_URI="/api/x", SCRIPT_NAME="/api", PATH_INFO="/x") == "/x"
     assert rewritten("/api/x", SCRIPT_NAME="/api", PATH_INFO="/x") == "/x"
     assert rewritten("/api/x", SCRIPT_NAME="/api", PATH_INFO="/x", **{"asgi.scope": scope_of("/api/x")}) == "/x"
 
 
-def test_a_script_name_that_is_not_in_the_target_is_no_mount():
+def test_script_name_is_not_a_mount_when_the_target_lacks_it():
     assert rewritten("/x", SCRIPT_NAME="/api", PATH_INFO="/x", **{"asgi.scope": scope_of("/x")}) == "/x"
 
 
-def test_a_canonical_path_outside_the_mount_is_refused():
+def test_canonical_path_outside_the_mount_is_rejected():
     with pytest.raises(MalformedURL, match="outside the mount"):
         rewritten("/admin", RAW_URI="/sub/../admin", SCRIPT_NAME="/sub", PATH_INFO="/../admin")
 
@@ -161,23 +161,23 @@ def test_a_canonical_path_outside_the_mount_is_refused():
 @pytest.mark.parametrize(
     ("raw", "path_info"), [("/apiX/../adcp/p", "X/../adcp/p"), ("/api%2E/x", "./x"), ("/apix", "x")]
 )
-def test_a_script_name_cut_off_in_the_middle_of_a_segment_is_rejected(raw, path_info):
+def test_script_name_that_ends_inside_a_segment_is_rejected(raw, path_info):
     with pytest.raises(MalformedURL, match="in the middle of a segment"):
         rewritten("/adcp/p", RAW_URI=raw, SCRIPT_NAME="/api", PATH_INFO=path_info)
 
 
-def test_a_script_name_that_ends_in_a_slash_is_cut_off_as_it_is():
+def test_script_name_that_ends_in_a_slash_is_removed_unchanged():
     assert rewritten("/api/x", RAW_URI="/api/x", SCRIPT_NAME="/api/", PATH_INFO="x") == "x"
     with pytest.raises(MalformedURL, match="outside the mount"):
         rewritten("/apix", RAW_URI="/api/../apix", SCRIPT_NAME="/api/", PATH_INFO="../apix")
 
 
-def test_a_mount_is_found_in_a_path_that_the_server_levelled():
+def test_mount_is_found_in_a_path_without_its_dot_segments():
     assert rewritten("/api/p", REQUEST_URI="/x/../api/p", SCRIPT_NAME="/api", PATH_INFO="/p") == "/p"
     assert rewritten("/x", REQUEST_URI="/y/../x", SCRIPT_NAME="/api", PATH_INFO="/x") == "/x"
 
 
-def test_a_mount_that_dot_segments_hide_is_rejected():
+def test_mount_is_rejected_when_dot_segments_hide_it():
     with pytest.raises(MalformedURL, match="dot segments hide"):
         rewritten("/p", REQUEST_URI="/./p", SCRIPT_NAME="/api", PATH_INFO="/../p")
 
@@ -197,20 +197,20 @@ def test_dot_segments_that_servers_remove_in_different_ways_are_rejected_under_a
         rewritten(canonical, REQUEST_URI=received, SCRIPT_NAME="/api", PATH_INFO=path_info)
 
 
-def test_a_script_name_that_only_the_canonical_path_starts_with_is_rejected():
+def test_script_name_is_rejected_when_only_the_canonical_path_starts_with_it():
     with pytest.raises(MalformedURL, match="only the canonical path"):
         rewritten("/api/p", REQUEST_URI="/./api/p", SCRIPT_NAME="/api", PATH_INFO="/./api/p")
 
 
 @pytest.mark.parametrize("name", ["RAW_URI", "REQUEST_URI", "PATH_INFO", "SCRIPT_NAME"])
 @pytest.mark.parametrize("text", ["/\u0100", "/p\U0001f600", "/\ud800"])
-def test_text_that_stands_for_no_octets_is_rejected(app, party, echo, name, text):
+def test_text_is_rejected_when_it_is_not_latin_1(app, party, echo, name, text):
     environ = environ_of(party, target="/%3F", **{"SCRIPT_NAME": "/api", name: text})
     assert run(app, environ) == (401, {"error": "request_target_uri_malformed"})
     assert echo.calls == []
 
 
-def test_a_request_at_gunicorns_script_name_reaches_the_path_that_was_signed(party, monkeypatch):
+def test_request_below_the_script_name_of_gunicorn_reaches_the_signed_path(party, monkeypatch):
     monkeypatch.setenv("SCRIPT_NAME", "/api")
     application = Flask("seller")
     application.add_url_rule("/<path:path>", view_func=lambda path: path, methods=["POST"])

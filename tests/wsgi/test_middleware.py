@@ -96,21 +96,21 @@ def refused(response: bytes, code: str, status: int = 401) -> None:
         ("//evil.example/p", "//evil.example/p", "//evil.example/p"),
     ],
 )
-def test_an_honest_target_verifies_and_the_application_sees_its_canonical_form(port, party, target, path, raw):
+def test_signed_target_is_accepted_and_the_application_gets_its_canonical_form(port, party, target, path, raw):
     answer = seen(exchange(port, party.raw("GET", target)))
     assert (answer["path"], answer["raw"], answer["scheme"]) == (path, raw, "https")
     assert answer["query"] == target.partition("?")[2]
 
 
-def test_a_lone_question_mark_is_part_of_what_is_signed(port, party):
+def test_lone_question_mark_is_part_of_what_is_signed(port, party):
     refused(exchange(port, party.raw("GET", "/p?", url=f"{ORIGIN}/p")), "request_signature_invalid")
 
 
-def test_a_body_reaches_the_application_as_it_was_signed(port, party):
+def test_body_reaches_the_application_as_it_was_signed(port, party):
     assert seen(exchange(port, party.raw("POST", "/p", JSON, BODY)))["body"] == BODY.decode()
 
 
-def test_a_chunked_body_reaches_the_application_as_it_was_signed(port, party):
+def test_chunked_body_reaches_the_application_as_it_was_signed(port, party):
     fields = [("Host", HOST), ("Transfer-Encoding", "chunked"), *party.fields("POST", f"{ORIGIN}/p", JSON, BODY)]
     chunked = f"{len(BODY):x}\r\n".encode() + BODY + b"\r\n0\r\n\r\n"
     answer = seen(exchange(port, raw_request("POST", "/p", fields) + chunked))
@@ -127,7 +127,7 @@ def test_a_chunked_body_reaches_the_application_as_it_was_signed(port, party):
         ({"body": b'{"plan_id":"plan_002"}'}, "request_signature_digest_mismatch"),
     ],
 )
-def test_anything_changed_is_refused(port, party, change, code):
+def test_request_is_rejected_when_any_signed_part_was_changed(port, party, change, code):
     fields = party.fields("POST", f"{ORIGIN}/p", JSON, BODY)
     raw = raw_request(
         change.get("method", "POST"),
@@ -138,17 +138,17 @@ def test_anything_changed_is_refused(port, party, change, code):
     refused(exchange(port, raw), code)
 
 
-def test_a_replay_is_refused(port, party):
+def test_replay_is_rejected(port, party):
     raw = party.raw("POST", "/p", JSON, BODY)
     seen(exchange(port, raw))
     refused(exchange(port, raw), "request_signature_replayed")
 
 
-def test_an_unsigned_request_is_refused(port):
+def test_unsigned_request_is_rejected(port):
     refused(exchange(port, raw_request("GET", "/p", [("Host", HOST)])), "request_signature_required")
 
 
-def test_a_rejected_head_is_answered_without_content_on_a_connection_that_goes_on(party, echo):
+def test_rejected_head_is_answered_without_content_and_keeps_the_connection(party, echo):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
     head = f"HEAD /p HTTP/1.1\r\nHost: {HOST}\r\n\r\n".encode()
     with waitress_server(app) as port, socket.create_connection(("127.0.0.1", port), timeout=5) as connection:
@@ -177,7 +177,7 @@ def test_a_rejected_head_is_answered_without_content_on_a_connection_that_goes_o
         ("p", "/p"),
     ],
 )
-def test_a_target_nobody_signed_never_reaches_the_application(port, party, target, signed_for):
+def test_unsigned_target_never_reaches_the_application(port, party, target, signed_for):
     response = exchange(port, party.raw("GET", target, url=f"{ORIGIN}{signed_for}"))
     assert b" 401 " in response or b" 400 " in response
 
@@ -185,20 +185,20 @@ def test_a_target_nobody_signed_never_reaches_the_application(port, party, targe
 @pytest.mark.parametrize(
     "hosts", [[], [""], [HOST, HOST], [HOST, "evil.example"], [f"user@{HOST}"], [f"{HOST}/x"], ["evil.example"]]
 )
-def test_an_authority_that_is_not_one_of_ours_never_reaches_the_application(port, party, hosts):
+def test_authority_of_no_configured_origin_never_reaches_the_application(port, party, hosts):
     fields = [*[("Host", host) for host in hosts], *party.fields("GET", f"{ORIGIN}/p")]
     response = exchange(port, raw_request("GET", "/p", fields))
     assert b" 401 " in response or b" 400 " in response
 
 
-def test_a_body_over_the_cap_is_answered_413(party, echo):
+def test_body_over_the_limit_is_answered_413(party, echo):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], max_body=10)
     with waitress_server(app) as port:
         refused(exchange(port, party.raw("POST", "/p", JSON, BODY)), "content_too_large", 413)
     assert echo.calls == []
 
 
-def test_more_header_fields_than_are_read_are_answered_431(party, echo):
+def test_too_many_header_fields_are_answered_431(party, echo):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], mode="optional")
     with waitress_server(app) as port:
         for read, too_many in party.around_the_most_fields():
@@ -207,19 +207,19 @@ def test_more_header_fields_than_are_read_are_answered_431(party, echo):
     assert len(echo.calls) == 2
 
 
-def test_other_variables_than_header_fields_are_not_counted(party, echo):
+def test_environ_variables_that_are_not_header_fields_are_not_counted(party, echo):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
     assert run(app, environ_of(party, **{f"X_HTTP_{at}": "v" for at in range(1024)}))[0] == 200
 
 
-def test_repeated_fields_that_a_wsgi_server_has_joined_are_counted_where_they_are_shown(party, echo):
+def test_header_fields_of_an_asgi_scope_are_counted_one_by_one(party, echo):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
     scope = {"headers": [(b"x_y", b"")] * (MOST_FIELDS + 1)}
     assert run(app, environ_of(party, **{"asgi.scope": scope})) == (431, {"error": TOO_MANY})
     assert echo.calls == []
 
 
-def test_fields_that_are_shown_once_are_looked_at_once(party, echo):
+def test_header_fields_of_an_asgi_scope_are_read_once(party, echo):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
     shown = iter([(b"host", HOST.encode()), (b"a-b", b"1"), (b"a_b", b"2")])
     environ = environ_of(party, **{"asgi.scope": {"type": "http", "headers": shown}})
@@ -227,7 +227,7 @@ def test_fields_that_are_shown_once_are_looked_at_once(party, echo):
     assert run(app, environ) == (401, malformed)
 
 
-def test_what_a_fallback_raises_is_no_verdict(party, echo):
+def test_stop_iteration_of_the_fallback_raises_a_runtime_error(party, echo):
     def fallback(_environ):
         raise StopIteration(None)
 
@@ -277,7 +277,7 @@ def app(party, echo):
     return SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
 
 
-def test_the_application_gets_an_environ_of_its_own(party, app):
+def test_application_gets_its_own_environ(party, app):
     environ = environ_of(party)
     before = dict(environ)
     assert run(app, environ)[0] == 200
@@ -307,7 +307,7 @@ def test_the_application_gets_an_environ_of_its_own(party, app):
         ({"RAW_URI": "/caf\u20ac"}, "request_target_uri_malformed"),
     ],
 )
-def test_what_a_server_lets_through_is_refused_with_a_code(party, app, echo, others, code):
+def test_malformed_request_that_a_server_accepts_is_rejected_with_a_code(party, app, echo, others, code):
     environ = environ_of(party, method="POST", headers=JSON, body=BODY, **others)
     assert run(app, environ) == (401, {"error": code})
     assert echo.calls == []
@@ -321,7 +321,7 @@ def test_what_a_server_lets_through_is_refused_with_a_code(party, app, echo, oth
         {"werkzeug.proxy_fix.orig": {}},
     ],
 )
-def test_a_stack_that_cannot_show_what_was_signed_is_answered_503(party, app, echo, others):
+def test_server_that_hides_the_signed_target_is_answered_503(party, app, echo, others):
     assert run(app, environ_of(party, **others)) == (503, {"error": "request_signature_server_unsupported"})
     assert echo.calls == []
 
@@ -332,7 +332,7 @@ def test_http2_of_a_named_server_is_accepted(party, echo):
         assert run(app, environ_of(party, SERVER_PROTOCOL=protocol))[0] == 200
 
 
-def test_a_stream_that_raises_while_it_is_read_is_a_digest_mismatch(party, app):
+def test_stream_that_raises_while_it_is_read_is_a_digest_mismatch(party, app):
     class Broken:
         def read(self, _size):
             raise OSError("partial")
@@ -348,7 +348,7 @@ class Dribbling(io.BytesIO):
         return super().read(min(size, 5))
 
 
-def test_content_that_a_server_hands_over_in_parts_is_gathered(party, app):
+def test_content_that_a_server_gives_in_parts_is_joined(party, app):
     environ = environ_of(party, method="POST", headers=JSON, body=BODY, **{"wsgi.input": Dribbling(BODY)})
     assert run(app, environ)[1]["body"] == BODY.decode()
 
@@ -370,7 +370,7 @@ class Giving(io.BytesIO):
 
 
 @pytest.mark.parametrize("answer", [bytearray, memoryview])
-def test_content_in_another_kind_of_buffer_is_read(party, app, answer):
+def test_content_in_another_buffer_type_is_read(party, app, answer):
     environ = environ_of(party, method="POST", headers=JSON, body=BODY, **{"wsgi.input": Giving(BODY, answer)})
     assert run(app, environ)[1]["body"] == BODY.decode()
 
@@ -380,13 +380,13 @@ def test_content_in_another_kind_of_buffer_is_read(party, app, answer):
     [lambda _: None, bytes.decode, lambda read: [*read], lambda read: read + b"evil"],
     ids=["nothing", "text", "numbers", "more than was asked for"],
 )
-def test_a_stream_that_does_not_give_what_was_asked_for_is_refused(party, app, echo, answer):
+def test_stream_is_rejected_when_it_does_not_return_what_was_asked_for(party, app, echo, answer):
     environ = environ_of(party, method="POST", headers=JSON, body=BODY, **{"wsgi.input": Giving(BODY, answer)})
     assert run(app, environ) == (401, {"error": "request_signature_digest_mismatch"})
     assert echo.calls == []
 
 
-def test_unsigned_content_in_parts_is_gathered_for_a_policy(party, echo):
+def test_unsigned_content_in_parts_is_joined_for_a_policy(party, echo):
     policy = Policy(supported_for=["create_media_buy"])
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], policy=policy)
     environ = environ_of(party, method="POST", headers=JSON, body=BODY, **{"wsgi.input": Dribbling(BODY)})
@@ -395,7 +395,7 @@ def test_unsigned_content_in_parts_is_gathered_for_a_policy(party, echo):
     assert run(app, environ)[0] == 200
 
 
-def test_a_chunked_stream_over_the_cap_is_answered_413(party, echo):
+def test_chunked_body_over_the_limit_is_answered_413(party, echo):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], max_body=10)
     environ = environ_of(
         party, method="POST", headers=JSON, body=BODY, CONTENT_LENGTH=None, HTTP_TRANSFER_ENCODING="chunked"
@@ -403,12 +403,12 @@ def test_a_chunked_stream_over_the_cap_is_answered_413(party, echo):
     assert run(app, environ) == (413, {"error": "content_too_large"})
 
 
-def test_content_of_a_request_signed_without_any_never_reaches_the_application(party, app):
+def test_content_never_reaches_the_application_when_it_was_signed_without_any(party, app):
     answer = run(app, environ_of(party, **{"wsgi.input": io.BytesIO(b"evil")}))
     assert answer[1]["body"] == ""
 
 
-def test_content_no_digest_covers_is_passed_on_where_the_profile_allows_it(party, echo):
+def test_uncovered_content_is_forwarded_when_the_profile_allows_it(party, echo):
     profile = profiles.ADCP_3_1
     signer = Signer(party.key, profile=profile)
     signed = signer.sign(Request("POST", f"{ORIGIN}/p", JSON, BODY))
@@ -419,7 +419,7 @@ def test_content_no_digest_covers_is_passed_on_where_the_profile_allows_it(party
     assert run(app, environ)[1]["body"] == BODY.decode()
 
 
-def test_a_target_is_rebuilt_from_plain_parts_only_where_the_operator_says_so(party, echo):
+def test_target_is_rebuilt_from_plain_parts_only_when_reconstruct_is_set(party, echo):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], reconstruct=True)
     assert run(app, environ_of(party, target="/a/b?x=a+b", RAW_URI=None))[0] == 200
     assert run(app, environ_of(party, target="/a/b", RAW_URI=None))[0] == 200
@@ -427,14 +427,14 @@ def test_a_target_is_rebuilt_from_plain_parts_only_where_the_operator_says_so(pa
     assert run(app, environ) == (401, {"error": "request_target_uri_malformed"})
 
 
-def test_a_mounted_application_works_on_the_outer_target(party, app):
+def test_target_of_a_mounted_application_is_verified_with_its_prefix(party, app):
     environ = environ_of(party, target="/sub/./a%2Fb", SCRIPT_NAME="/sub", PATH_INFO="/./a/b")
     assert run(app, environ)[1]["path"] == "/a/b"
     environ = environ_of(party, target="/sub", SCRIPT_NAME="/sub", PATH_INFO="")
     assert run(app, environ)[1]["path"] == ""
 
 
-def test_a_canonical_path_outside_the_mount_is_refused(party, app, echo):
+def test_canonical_path_outside_the_mount_is_rejected(party, app, echo):
     environ = environ_of(
         party, target="/sub/../admin", url=f"{ORIGIN}/admin", SCRIPT_NAME="/sub", PATH_INFO="/../admin"
     )
@@ -442,25 +442,25 @@ def test_a_canonical_path_outside_the_mount_is_refused(party, app, echo):
     assert echo.calls == []
 
 
-def test_a_script_name_the_server_strips_from_nothing_changes_nothing(party, app):
+def test_script_name_changes_nothing_when_the_server_strips_nothing(party, app):
     environ = environ_of(party, target="/a", SCRIPT_NAME="/api", PATH_INFO="/a")
     assert run(app, environ)[1]["path"] == "/a"
 
 
-def test_a_path_the_server_has_levelled_becomes_the_one_that_was_signed(party, app):
+def test_path_without_its_dot_segments_becomes_the_signed_path(party, app):
     assert run(app, environ_of(party, target="//x/./y", PATH_INFO="/x/y"))[1]["path"] == "//x/y"
     assert run(app, environ_of(party, target="/x/y/.", PATH_INFO="/x/y/"))[1]["path"] == "/x/y/"
     assert run(app, environ_of(party, target="/x/../y", PATH_INFO="/y"))[1]["path"] == "/y"
 
 
-def test_an_asgi_scope_in_the_environ_tells_the_target(party, app):
+def test_target_is_read_from_the_asgi_scope_in_the_environ(party, app):
     scope = {"type": "http", "headers": [], "raw_path": b"/a%2Fb", "path": "/a/b", "query_string": b"x=1"}
     environ = environ_of(party, target="/a%2Fb?x=1", RAW_URI=None, **{"asgi.scope": scope})
     answer = run(app, environ)[1]
     assert (answer["path"], answer["query"]) == ("/a/b", "x=1")
 
 
-def test_modes_say_what_becomes_of_an_unsigned_request(party, echo, caplog):
+def test_mode_decides_whether_an_unsigned_request_is_accepted(party, echo, caplog):
     unsigned = {key: value for key, value in environ_of(party).items() if not key.startswith("HTTP_SIGNATURE")}
     optional = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], mode="optional")
     observe = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], mode=lambda _environ: "observe")
@@ -481,19 +481,19 @@ def test_modes_say_what_becomes_of_an_unsigned_request(party, echo, caplog):
         ({"verifier": None}, "verifier"),
     ],
 )
-def test_a_wrong_option_is_refused_at_construction_by_name(party, echo, options, named):
+def test_wrong_option_is_rejected_by_name_at_construction(party, echo, options, named):
     given = {"verifier": party.verifier(), "origins": [ORIGIN], **options}
     with pytest.raises(ConfigurationError, match=named):
         SignatureMiddleware(echo, **given)
 
 
-def test_an_async_verifier_is_named_as_the_mistake(party, echo):
+def test_async_verifier_is_rejected_by_name(party, echo):
     verifier = AsyncVerifier(profiles.ADCP_3_2, keys=KeySet.from_jwks(party.jwks), replay=MemoryReplayStore())
     with pytest.raises(ConfigurationError, match="AsyncVerifier"):
         SignatureMiddleware(echo, verifier=verifier, origins=[ORIGIN])
 
 
-def test_an_empty_body_whose_digest_is_covered_is_verified(party, echo):
+def test_empty_body_whose_digest_is_covered_is_verified(party, echo):
     profile = replace(profiles.ADCP_3_2, required=("@method", "@target-uri", "@authority", "content-digest"))
     signed = Signer(party.key, profile=profile).sign(Request("GET", f"{ORIGIN}/p"))
     environ = environ_of(party)

@@ -61,12 +61,12 @@ hypercorns.__module__ = "hypercorn.app_wrappers"
         ({}, print, None),
     ],
 )
-def test_a_server_is_known_by_its_traces(environ, start_response, server):
+def test_server_is_recognised_by_its_environ(environ, start_response, server):
     assert detected_server(environ, start_response) == server
 
 
 @pytest.mark.parametrize("server", ["bjoern", "cheroot", "granian", "hypercorn", "gunicorn uwsgi"])
-def test_a_server_that_cannot_show_what_was_signed_is_refused_by_name(server):
+def test_server_that_cannot_show_what_was_signed_is_rejected_by_name(server):
     with pytest.raises(VerificationUnavailable) as caught:
         check_server(server, {}, profiles.ADCP_3_2)
     assert caught.value.code == "request_signature_server_unsupported"
@@ -74,14 +74,14 @@ def test_a_server_that_cannot_show_what_was_signed_is_refused_by_name(server):
 
 
 @pytest.mark.parametrize("server", [None, "gevent", "wsgiref", "werkzeug"])
-def test_another_server_passes(server):
+def test_unknown_server_is_accepted(server):
     check_server(server, {"SCRIPT_NAME": "/api"}, profiles.ADCP_3_2)
     check_server(server, {"SCRIPT_NAME": "", "HTTP_SCRIPT_NAME": "/api"}, profiles.ADCP_3_2)
 
 
 @pytest.mark.parametrize("mounted", ["/api", "/api/sub"])
 @pytest.mark.parametrize("field", ["/api", "/a,/api", "/other", ""])
-def test_a_script_name_beside_a_header_field_that_may_have_set_it_is_rejected(mounted, field):
+def test_script_name_is_rejected_when_a_header_field_may_have_set_it(mounted, field):
     with pytest.raises(VerificationUnavailable, match="server_unsupported") as caught:
         check_server(None, {"SCRIPT_NAME": mounted, "HTTP_SCRIPT_NAME": field}, profiles.ADCP_3_2)
     assert "gunicorn's environment" in caught.value.detail
@@ -95,11 +95,11 @@ def test_a_script_name_beside_a_header_field_that_may_have_set_it_is_rejected(mo
         (None, "reconstruct=True"),
     ],
 )
-def test_a_missing_target_is_reported_with_the_fix(server, fix):
+def test_missing_target_is_reported_with_the_fix(server, fix):
     assert fix in raw_target_missing(server, profiles.ADCP_3_2).detail
 
 
-def test_werkzeugs_own_server_is_warned_about_once(party, caplog):
+def test_werkzeugs_server_causes_one_warning(party, caplog):
     app = wsgi.SignatureMiddleware(Echo(), verifier=party.verifier(), origins=[ORIGIN])
     with caplog.at_level(logging.WARNING, "undersigned"):
         for _ in range(3):
@@ -110,7 +110,7 @@ def test_werkzeugs_own_server_is_warned_about_once(party, caplog):
     assert len(caplog.records) == 1
 
 
-def test_a_refused_server_is_answered_503_and_logged_by_name(party, caplog):
+def test_rejected_server_is_answered_503_and_logged_by_name(party, caplog):
     echo = Echo()
     app = wsgi.SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
     answer = run(app, environ_of(party, SERVER_SOFTWARE="Cheroot/11.1.2 Server"))
@@ -127,7 +127,7 @@ def by_uwsgi(variables: dict[str, str]) -> bytes:
     return b"\x00" + len(packed).to_bytes(2, "little") + b"\x00" + packed
 
 
-def test_gunicorn_behind_the_uwsgi_protocol_is_refused(party):
+def test_gunicorn_is_rejected_when_it_speaks_the_uwsgi_protocol(party):
     fields = {f"HTTP_{name.upper().replace('-', '_')}": value for name, value in party.fields("GET", f"{ORIGIN}/p")}
     request = {"REQUEST_METHOD": "GET", "PATH_INFO": "/p", "QUERY_STRING": "", "SERVER_PROTOCOL": "HTTP/1.1"}
     app = wsgi.SignatureMiddleware(Echo(), verifier=party.verifier(), origins=[ORIGIN])

@@ -46,13 +46,13 @@ def port(party, echo):
 
 
 @pytest.mark.parametrize("target", ["/a%2Fb//c?b=2&a=1", "//evil.example/p", "/p?", "/p", "/caf%C3%A9"])
-def test_the_target_is_the_one_on_the_wire(port, party, echo, target):
+def test_target_in_the_environ_is_the_one_on_the_wire(port, party, echo, target):
     response = exchange(port, party.raw("GET", target))
     assert b" 200 " in response.partition(b"\r\n")[0], response
     assert echo.calls[0]["raw"] == target
 
 
-def test_content_verifies(port, party, echo):
+def test_request_with_content_verifies(port, party, echo):
     exchange(port, party.raw("POST", "/p", JSON, BODY))
     assert echo.calls[0]["body"] == BODY.decode()
 
@@ -60,7 +60,7 @@ def test_content_verifies(port, party, echo):
 @pytest.mark.parametrize(
     "extra", [("", "evil"), ("X User", "admin"), ("X-User", "a\rb"), ("Content-Length", "0"), ("Content_Length", "7")]
 )
-def test_a_line_wsgiref_would_hide_is_refused_or_gone(port, party, echo, extra):
+def test_header_line_that_wsgiref_hides_is_rejected_or_dropped(port, party, echo, extra):
     fields = [("Host", HOST), ("Content-Length", str(len(BODY))), *party.fields("POST", f"{ORIGIN}/p", JSON, BODY)]
     response = exchange(port, raw_request("POST", "/p", [*fields, extra], BODY))
     if extra[0] == "Content_Length":
@@ -70,7 +70,7 @@ def test_a_line_wsgiref_would_hide_is_refused_or_gone(port, party, echo, extra):
         assert echo.calls == []
 
 
-def test_without_the_handler_the_server_is_refused_with_the_fix(party, echo, caplog):
+def test_server_without_the_handler_is_rejected_with_the_fix(party, echo, caplog):
     app = wsgi.SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
     with wsgiref_server(app, WSGIRequestHandler) as port:
         response = exchange(port, party.raw("GET", "/p"))
@@ -88,11 +88,11 @@ def test_without_the_handler_the_server_is_refused_with_the_fix(party, echo, cap
         ("GET /p", ""),
     ],
 )
-def test_the_target_is_all_between_the_first_and_the_last_space(line, target):
+def test_target_is_the_text_between_the_first_and_the_last_space(line, target):
     assert wire_variables(line, Parser().parsestr(""))["RAW_URI"] == target
 
 
-def test_repeated_fields_of_one_value_stay_a_list_and_absent_ones_empty():
+def test_repeated_fields_stay_a_list_and_absent_ones_stay_empty():
     fields = Parser().parsestr("Content-Type: a/b\nContent-Type: c/d\n\n")
     assert wire_variables("GET / HTTP/1.1", fields) == {
         "RAW_URI": "/",
@@ -101,5 +101,5 @@ def test_repeated_fields_of_one_value_stay_a_list_and_absent_ones_empty():
     }
 
 
-def test_a_line_that_is_no_field_is_a_field_without_a_name():
+def test_line_that_is_not_a_header_field_gets_no_name():
     assert wire_variables("GET / HTTP/1.1", Parser().parsestr("Host: a\nnothing\n\n"))["HTTP_"] == ""

@@ -2,11 +2,12 @@
 
 `SignatureMiddleware` verifies. The dependency `require_signature` lets an endpoint or a router run only for a signed
 request, and shows in the OpenAPI document. `Signature` is `Annotated[VerifiedSignature, Depends(require_signature)]`.
+`jwks_route` publishes the keys of this service.
 """
 
 from undersigned.asgi import SignatureMiddleware
-from undersigned_starlette import SignatureRequired
+from undersigned_starlette import SignatureRequired, jwks_route
 
 from .requirement import Signature, require_signature
 
-__all__ = ["Signature", "SignatureMiddleware", "SignatureRequired", "require_signature"]
+__all__ = ["Signature", "SignatureMiddleware", "SignatureRequired", "jwks_route", "require_signature"]

@@ -1,11 +1,13 @@
 """HTTP message signatures for Starlette.
 
 `SignatureMiddleware` verifies. The decorator `signature_required` lets an endpoint run only for a signed request, and
-`verified_signature` returns the signature of a request. FastAPI has a package of its own, `undersigned_fastapi`.
+`verified_signature` returns the signature of a request. `jwks_route` publishes the keys of this service.
+FastAPI has a package of its own, `undersigned_fastapi`.
 """
 
 from undersigned.asgi import SignatureMiddleware
 
+from .publishing import jwks_route
 from .requirement import SignatureRequired, signature_required, verified_signature
 
-__all__ = ["SignatureMiddleware", "SignatureRequired", "signature_required", "verified_signature"]
+__all__ = ["SignatureMiddleware", "SignatureRequired", "jwks_route", "signature_required", "verified_signature"]

@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-import logging
-import os
 import time
-from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
-from undersigned.discovery.failures import UnusableDocument
 from undersigned.discovery.freshness import check_seconds
 from undersigned.discovery.jwk_set import parse_jwk_set
 from undersigned.errors import ConfigurationError
 from undersigned.limits import MOST_JWKS_FILE_BYTES
+from undersigned.signature.watched_file import WatchedFile
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable
+    from pathlib import Path
 
-    from undersigned.discovery.jwk_set import Keys
     from undersigned.signature.key_source import KeyLookup
     from undersigned.signature.keys import VerificationKey
-
-
-_Version: TypeAlias = tuple[int, int, int]
-
-_logger = logging.getLogger("undersigned.discovery")
 
 
 class JWKSFile:
@@ -42,24 +35,20 @@ class JWKSFile:
         ConfigurationError: the file cannot be read, is not a JWK set, or has no key that can be used.
     """
 
-    __slots__ = ("_clock", "_fault", "_interval", "_keys", "_looked", "_version", "path")
+    __slots__ = ("_file",)
 
     def __init__(
         self, path: str | os.PathLike[str], *, interval: float = 1.0, clock: Callable[[], float] = time.monotonic
     ) -> None:
         check_seconds("interval", interval, least=0)
-        self.path = Path(path)
-        self._interval = interval
-        self._clock = clock
-        self._looked = clock()
-        self._fault = ""
-        self._version: _Version | None = None
-        self._keys: Keys = {}
-        self._look()
-        if self._fault:
-            raise ConfigurationError(f"path: {self.path} cannot be used: {self._fault}")
-        if all(key.fault for keys in self._keys.values() for key in keys):
+        self._file = WatchedFile(path, parse_jwk_set, most=MOST_JWKS_FILE_BYTES, interval=interval, clock=clock)
+        if all(key.fault for keys in self._file.value.values() for key in keys):
             raise ConfigurationError(f"path: {self.path} has no key that can be used; each needs kid, kty, crv and alg")
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self._file.path
 
     @property
     def blocking(self) -> bool:
@@ -68,34 +57,4 @@ class JWKSFile:
 
     def find(self, lookup: KeyLookup) -> tuple[VerificationKey, ...]:
         """Return the keys that `lookup.keyid` names, four at most."""
-        now = self._clock()
-        if now >= self._looked + self._interval:
-            self._looked = now
-            self._look()
-        return self._keys.get(lookup.keyid, ())
-
-    def _look(self) -> None:
-        try:
-            with self.path.open("rb") as file:
-                status = os.fstat(file.fileno())
-                version = status.st_mtime_ns, status.st_size, status.st_ino
-                if version == self._version:
-                    return
-                text = file.read(MOST_JWKS_FILE_BYTES + 1)
-            self._version = version
-            self._keys = _parse(text)
-            fault = ""
-        except OSError as error:
-            self._version = None
-            fault = error.strerror or type(error).__name__
-        except UnusableDocument as error:
-            fault = str(error)
-        if fault and fault != self._fault:
-            _logger.error("%s: %s; the keys read before are used", self.path, fault)
-        self._fault = fault
-
-
-def _parse(text: bytes) -> Keys:
-    if len(text) > MOST_JWKS_FILE_BYTES:
-        raise UnusableDocument(f"the file has more than {MOST_JWKS_FILE_BYTES} bytes")
-    return parse_jwk_set(text)
+        return self._file.value.get(lookup.keyid, ())

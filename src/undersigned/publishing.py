@@ -1,0 +1,104 @@
+"""Publishing: what the routes of all frameworks share to serve a public JWK set.
+
+`undersigned_starlette`, `undersigned_flask` and `undersigned_django` have a function `jwks_route` each.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from undersigned.errors import ConfigurationError
+from undersigned.limits import MOST_JWKS_FILE_BYTES
+from undersigned.signature.public_jwks import public_jwks_text, read_public_jwks
+from undersigned.signature.watched_file import WatchedFile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+JWKS_PATH: Final = "/.well-known/jwks.json"
+"""Where receivers look by default for the keys of an AdCP agent."""
+
+DEFAULT_MAX_AGE: Final = 300
+"""Seconds: five minutes later every receiver knows a new key."""
+
+_A_DAY: Final = 86_400
+
+
+@dataclass(frozen=True, slots=True)
+class JWKSResponse:
+    """The response to a GET or HEAD request for the JWK set.
+
+    Attributes:
+        status: 200, or 304 if the receiver has this set.
+        fields: the header fields; without Content-Length if the status is 304.
+        body: the content; empty for HEAD and for 304.
+    """
+
+    status: int
+    fields: tuple[tuple[str, str], ...]
+    body: bytes
+
+
+class PublishedKeys:
+    """A public JWK set, and the responses that serve it. Safe to share between threads.
+
+    Args:
+        keys: the JWK set as json.loads reads it, or the path of a file with it. The file is read again when it
+            changes; while it is missing, broken or has private material, the last good set is served and the log says
+            so once.
+        max_age: the seconds that receivers may keep the set.
+        clock: seconds that never go back; the file is looked at once a second.
+
+    Raises:
+        ConfigurationError: it is not a JWK set that may be published: above all, it has private material. Or `max_age`
+            is not a whole number of seconds up to a day.
+    """
+
+    __slots__ = ("_fields", "_text", "_watched")
+
+    def __init__(
+        self,
+        keys: Mapping[str, object] | str | os.PathLike[str],
+        *,
+        max_age: int = DEFAULT_MAX_AGE,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        if type(max_age) is not int or not 0 <= max_age <= _A_DAY:
+            raise ConfigurationError(f"max_age: give whole seconds, from 0 to {_A_DAY}")
+        self._fields = (
+            ("Content-Type", "application/jwk-set+json"),
+            ("Cache-Control", f"public, max-age={max_age}"),
+            ("X-Content-Type-Options", "nosniff"),
+        )
+        self._watched: WatchedFile[bytes] | None = None
+        if isinstance(keys, str | os.PathLike):
+            self._watched = WatchedFile(keys, _text_of, most=MOST_JWKS_FILE_BYTES, clock=clock)
+        self._text = public_jwks_text(keys) if self._watched is None else self._watched.value
+
+    def response(self, method: str, if_none_match: str | None = None) -> JWKSResponse:
+        """Return the response to a request.
+
+        Args:
+            method: GET or HEAD.
+            if_none_match: the value of the request's If-None-Match field (RFC 9110 section 13.1.2).
+        """
+        text = self._text if self._watched is None else self._watched.value
+        tag = f'"{hashlib.sha256(text).hexdigest()[:32]}"'
+        fields = (*self._fields, ("ETag", tag))
+        if if_none_match is not None and _matches(if_none_match, tag):
+            return JWKSResponse(304, fields, b"")
+        return JWKSResponse(200, (*fields, ("Content-Length", str(len(text)))), b"" if method == "HEAD" else text)
+
+
+def _text_of(file: bytes) -> bytes:
+    return public_jwks_text(read_public_jwks(file))
+
+
+def _matches(if_none_match: str, tag: str) -> bool:
+    """Return whether a condition names the tag, by weak comparison. No other tag holds ours, as it has quotes."""
+    named = (part.strip().removeprefix("W/") for part in if_none_match.split(","))
+    return if_none_match.strip() == "*" or tag in named

@@ -1,0 +1,88 @@
+"""Public JWK sets: what an owner of keys may publish (RFC 7517 section 5, AdCP key publication)."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Final, cast
+
+from undersigned.errors import ConfigurationError
+from undersigned.limits import LONGEST_KEYID, MOST_JWKS_BYTES, MOST_KEYS
+from undersigned.message.strict_json import loads
+from undersigned.signature.keys import VerificationKey
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_PRIVATE: Final = frozenset({"d", "p", "q", "dp", "dq", "qi", "oth", "k", "priv"})
+"""The members that hold private or secret material (RFC 7518 sections 6.2.2, 6.3.2 and 6.4; RFC 8037; AKP)."""
+
+_TYPES: Final = ("EC", "OKP", "RSA")
+"""The kinds of keys whose private members are known. An `oct` key is a secret as a whole."""
+
+
+def public_jwks_text(jwks: object) -> bytes:
+    """Return the JSON text of a JWK set that may be published.
+
+    Args:
+        jwks: the JWK set, as json.loads reads it.
+
+    Raises:
+        ConfigurationError: it is not a JWK set, holds private or secret material at any depth, has no key that can
+            verify signatures, repeats a `kid`, or is larger than receivers read. No value of it is in the message.
+    """
+    try:
+        text = json.dumps(jwks, indent=2, allow_nan=False).encode("ascii") + b"\n"
+    except (TypeError, ValueError, RecursionError):
+        raise ConfigurationError("keys: give a JWK set as json.loads reads it") from None
+    for name in _names(jwks):
+        if name in _PRIVATE:
+            raise ConfigurationError(f"keys: the member {name!r} is private; publish the public JWK set, without it")
+    members = cast("Mapping[str, object]", jwks).get("keys") if isinstance(jwks, dict) else None
+    if not isinstance(members, list):
+        raise ConfigurationError('keys: a JWK set is a JSON object with a "keys" array')
+    keys = [_checked(member) for member in cast("list[object]", members)]
+    if len({key.keyid for key in keys}) != len(keys):
+        raise ConfigurationError("keys: two keys of the JWK set share a kid; make them distinct")
+    if all(key.fault for key in keys):
+        raise ConfigurationError("keys: no key of the JWK set can verify signatures; each needs kid, kty, crv and alg")
+    if len(keys) > MOST_KEYS or len(text) > MOST_JWKS_BYTES:
+        raise ConfigurationError(f"keys: receivers read up to {MOST_KEYS} keys and {MOST_JWKS_BYTES} bytes; drop some")
+    return text
+
+
+def read_public_jwks(text: bytes) -> Mapping[str, object]:
+    """Return the JWK set in a JSON text, if it may be published.
+
+    Raises:
+        ConfigurationError: as `public_jwks_text`, or it is not JSON, or an object in it repeats a key.
+    """
+    try:
+        jwks = loads(text)
+    except (ValueError, RecursionError):
+        raise ConfigurationError("keys: the text is not JSON, or repeats a key; expected a JWK set") from None
+    public_jwks_text(jwks)
+    return cast("Mapping[str, object]", jwks)
+
+
+def _checked(member: object) -> VerificationKey:
+    """Return the key of one member, which may be for another use and so have a fault."""
+    if not isinstance(member, dict):
+        raise ConfigurationError("keys: every member of the JWK set's keys array must be a JSON object")
+    jwk = cast("Mapping[str, object]", member)
+    if jwk.get("kty") not in _TYPES:
+        raise ConfigurationError("keys: each kty must be EC, OKP or RSA: what is private in others is not known")
+    keyid = jwk.get("kid")
+    if not isinstance(keyid, str) or not 0 < len(keyid) <= LONGEST_KEYID:
+        raise ConfigurationError("keys: each key needs a kid, by which a signature names it")
+    return VerificationKey.from_jwk(jwk)
+
+
+def _names(value: object) -> Iterator[object]:
+    """Yield the names of all members at any depth."""
+    if isinstance(value, dict):
+        members = cast("Mapping[object, object]", value)
+        yield from members
+        value = list(members.values())
+    if isinstance(value, list):
+        for item in cast("list[object]", value):
+            yield from _names(item)

@@ -1,0 +1,102 @@
+"""Watched files: what a file says, read again when the file changes."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar, cast
+
+from undersigned.errors import ConfigurationError, UndersignedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Value = TypeVar("Value")
+
+_Version: TypeAlias = tuple[int, int, int]
+
+_logger = logging.getLogger("undersigned")
+
+
+class WatchedFile(Generic[Value]):
+    """What a file says, read again when the file changes. Safe to share between threads.
+
+    The file has changed when its modification time, size or inode has. While it is missing or broken, the last good
+    value is used, and the log says so once.
+
+    Args:
+        path: the file.
+        read: makes a value of its bytes; raises an `UndersignedError` if it cannot.
+        most: upper bound on the bytes of the file.
+        interval: seconds between two looks at the file.
+        clock: seconds that never go back.
+
+    Attributes:
+        path: the file.
+
+    Raises:
+        ConfigurationError: the file cannot be read, or `read` cannot use it.
+    """
+
+    __slots__ = ("_clock", "_fault", "_interval", "_looked", "_most", "_read", "_state", "path")
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        read: Callable[[bytes], Value],
+        *,
+        most: int,
+        interval: float = 1.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.path = Path(path)
+        self._read = read
+        self._most = most
+        self._interval = interval
+        self._clock = clock
+        self._looked = clock()
+        self._fault = ""
+        self._state: tuple[Value | None, _Version | None] = None, None
+        fault = self._look()
+        if fault:
+            raise ConfigurationError(f"path: {self.path} cannot be used: {fault}")
+
+    @property
+    def value(self) -> Value:
+        """What the file says, or the last good value."""
+        now = self._clock()
+        if now >= self._looked + self._interval:
+            self._looked = now
+            fault = self._look()
+            if fault and fault != self._fault:
+                _logger.error("%s: %s; the keys read before are used", self.path, fault)
+            self._fault = fault
+        return cast("Value", self._state[0])
+
+    def _look(self) -> str:
+        """Read the file if it has changed, and return why it cannot be used, or ""."""
+        value, version = self._state
+        fault = ""
+        try:
+            with self.path.open("rb") as file:
+                status = os.fstat(file.fileno())
+                found = status.st_mtime_ns, status.st_size, status.st_ino
+                if found == version:
+                    return self._fault
+                text = file.read(self._most + 1)
+            version = found
+            value = self._parsed(text)
+        except OSError as error:
+            version, fault = None, error.strerror or type(error).__name__
+        except UndersignedError as error:
+            fault = str(error)
+        # One assignment, as two threads may look at once: a new version never comes with an old value.
+        self._state = value, version
+        return fault
+
+    def _parsed(self, text: bytes) -> Value:
+        if len(text) > self._most:
+            raise ConfigurationError(f"the file has more than {self._most} bytes")
+        return self._read(text)

@@ -1,0 +1,148 @@
+"""The routes that publish keys, each on a real server, and read by our own key source."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import ssl
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+from django.core.asgi import get_asgi_application
+from django.core.wsgi import get_wsgi_application
+from django.test import override_settings
+from fastapi import FastAPI
+from flask import Flask
+from starlette.applications import Starlette
+from tests.certificate import localhost_certificate
+from tests.integrations.agreement import ask, raw_request
+from tests.integrations.django_site import site
+from tests.keys import JWKS, KEYS, PRIVATE, lookup, verifier
+from tests.serving import gunicorn_server, uvicorn_server, waitress_server
+
+import undersigned_django
+import undersigned_fastapi
+import undersigned_flask
+import undersigned_starlette
+from undersigned.discovery import Network, RemoteJWKS
+from undersigned.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PATH = "/.well-known/jwks.json"
+
+
+@contextlib.contextmanager
+def starlette(keys, **options):
+    with uvicorn_server(Starlette(routes=[undersigned_starlette.jwks_route(keys, **options)])) as port:
+        yield port
+
+
+@contextlib.contextmanager
+def fastapi(keys, **options):
+    app = FastAPI()
+    app.routes.append(undersigned_fastapi.jwks_route(keys, **options))
+    with uvicorn_server(app, http="httptools") as port:
+        yield port
+
+
+@contextlib.contextmanager
+def flask(keys, **options):
+    app = Flask(__name__)
+    app.register_blueprint(undersigned_flask.jwks_route(keys, **options))
+    with waitress_server(app) as port:
+        yield port
+
+
+@contextlib.contextmanager
+def django(keys, **options):
+    urls = type("urls", (), {"urlpatterns": [undersigned_django.jwks_route(keys, **options)]})
+    with site(verifier()), override_settings(ROOT_URLCONF=urls), gunicorn_server(get_wsgi_application()) as port:
+        yield port
+
+
+@contextlib.contextmanager
+def django_asgi(keys, **options):
+    urls = type("urls", (), {"urlpatterns": [undersigned_django.jwks_route(keys, **options)]})
+    with site(verifier()), override_settings(ROOT_URLCONF=urls), uvicorn_server(get_asgi_application()) as port:
+        yield port
+
+
+frameworks = pytest.mark.parametrize("framework", [starlette, fastapi, flask, django, django_asgi])
+
+
+@frameworks
+def test_route_serves_the_set_to_whoever_asks_and_says_if_it_is_the_same(framework):
+    with framework(JWKS, max_age=60) as port:
+        answer = ask(port, raw_request("GET", PATH))
+        assert (answer.status, answer.json) == (200, JWKS)
+        named = {"content-type", "cache-control", "x-content-type-options"}
+        assert {name: value for name, value in answer.fields.items() if name in named} == {
+            "content-type": "application/jwk-set+json",
+            "cache-control": "public, max-age=60",
+            "x-content-type-options": "nosniff",
+        }
+        same = ask(port, raw_request("GET", PATH, [("If-None-Match", answer.fields["etag"])]))
+        assert (same.status, same.content, same.fields["etag"]) == (304, b"", answer.fields["etag"])
+        assert ask(port, raw_request("POST", PATH)).status == 405
+
+
+@frameworks
+def test_route_answers_head_without_content_at_the_path_it_was_given(framework):
+    with framework(JWKS, path="/keys/mine.json") as port:
+        answer = ask(port, raw_request("HEAD", "/keys/mine.json"))
+        assert (answer.status, answer.content) == (200, b"")
+        assert int(answer.fields["content-length"]) > len(json.dumps(JWKS))
+        assert ask(port, raw_request("GET", PATH)).status == 404
+
+
+@pytest.mark.parametrize(
+    "route", [undersigned_starlette.jwks_route, undersigned_flask.jwks_route, undersigned_django.jwks_route]
+)
+def test_route_rejects_private_material_at_its_start(route):
+    with pytest.raises(ConfigurationError, match="'d' is private") as raised:
+        route({"keys": [PRIVATE]})
+    assert PRIVATE["d"] not in str(raised.value)
+
+
+@pytest.fixture
+def behind_tls(tmp_path) -> Iterator:
+    """A Starlette application served by uvicorn over https at localhost, and the network to reach it."""
+    import uvicorn  # noqa: PLC0415 - with options that no other test has
+    from tests.workers import free_port  # noqa: PLC0415
+
+    pem = localhost_certificate(tmp_path / "server.pem")
+    (tmp_path / "jwks.json").write_text(json.dumps(JWKS))
+    app = Starlette(routes=[undersigned_starlette.jwks_route(tmp_path / "jwks.json")])
+    port = free_port()
+    config = uvicorn.Config(
+        app,
+        port=port,
+        ssl_certfile=pem,
+        lifespan="off",
+        log_level="critical",
+        access_log=False,
+        timeout_graceful_shutdown=1,
+    )
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        threading.Event().wait(0.005)
+    tls = ssl.create_default_context(cafile=pem)
+    network = Network(allowed=["127.0.0.0/8"], resolve=lambda _host, _port: ["127.0.0.1"], tls=tls)
+    yield f"https://localhost:{port}{PATH}", network
+    server.should_exit = True
+    thread.join(20)
+
+
+def test_our_key_source_reads_what_the_route_publishes_and_keeps_it_at_a_304(behind_tls):
+    url, network = behind_tls
+    now = [0.0]
+    source = RemoteJWKS(url, network=network, clock=lambda: now[0])
+    first = source.find(lookup())
+    assert first[0].algorithm == KEYS.find(lookup())[0].algorithm
+    now[0] += 300
+    assert source.find(lookup()) == first  # the very objects: nothing was read again

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+from tests.keys import EC_PRIVATE, EC_PUBLIC, JWKS, OTHER_PUBLIC, PRIVATE, PUBLIC
+
+from undersigned.errors import ConfigurationError
+from undersigned.signature.public_jwks import public_jwks_text, read_public_jwks
+
+RSA = {"kty": "RSA", "kid": "rsa", "n": "AQAB", "e": "AQAB"}
+X25519 = {"kty": "OKP", "crv": "X25519", "kid": "sealing", "use": "enc", "x": PUBLIC["x"]}
+
+
+def test_text_is_the_json_of_the_set():
+    assert json.loads(public_jwks_text(JWKS)) == JWKS
+
+
+def test_keys_for_other_uses_may_be_published_too():
+    public_jwks_text({"keys": [PUBLIC, RSA, X25519], "issued": "2026"})
+
+
+MISTAKES = {
+    "a private Ed25519 key": ({"keys": [PUBLIC, PRIVATE]}, "'d' is private"),
+    "a private P-256 key": ({"keys": [EC_PRIVATE]}, "'d' is private"),
+    "a private key alone": (PRIVATE, "'d' is private"),
+    "a part of an RSA key": ({"keys": [PUBLIC, RSA | {"qi": "AQAB"}]}, "'qi' is private"),
+    "a secret key": ({"keys": [PUBLIC, {"kty": "oct", "kid": "s", "k": "AQAB"}]}, "'k' is private"),
+    "a private key aside": ({"keys": [PUBLIC], "backup": [[PRIVATE]]}, "'d' is private"),
+    "a private key within": ({"keys": [PUBLIC | {"was": {"d": 1}}]}, "'d' is private"),
+    "a kind of key without a known shape": ({"keys": [PUBLIC, {"kty": "XYZ", "kid": "x", "seed": "1"}]}, "each kty"),
+    "a kind of a wrong type": ({"keys": [PUBLIC | {"kty": []}]}, "each kty"),
+    "no key": ({"keys": []}, "can verify"),
+    "keys for other uses only": ({"keys": [RSA]}, "can verify"),
+    "a broken key": ({"keys": [PUBLIC | {"x": "AAAA"}]}, "can verify"),
+    "no kid": ({"keys": [{name: PUBLIC[name] for name in PUBLIC if name != "kid"}]}, "needs a kid"),
+    "a long kid": ({"keys": [PUBLIC | {"kid": "k" * 1025}]}, "needs a kid"),
+    "one kid twice": ({"keys": [PUBLIC, OTHER_PUBLIC | {"kid": PUBLIC["kid"]}]}, "share a kid"),
+    "a member that is not a key": ({"keys": [PUBLIC, None]}, "must be a JSON object"),
+    "no array": ({"keys": PUBLIC}, '"keys" array'),
+    "not an object": ([PUBLIC], '"keys" array'),
+    "257 keys": ({"keys": [PUBLIC | {"kid": str(number)} for number in range(257)]}, "up to 256 keys"),
+    "too many bytes": ({"keys": [PUBLIC], "more": "x" * 65536}, "65536 bytes"),
+    "not JSON": ({"keys": [PUBLIC], "more": b""}, "json.loads"),
+    "not a number": ({"keys": [PUBLIC], "more": math.nan}, "json.loads"),
+}
+
+
+@pytest.mark.parametrize(("jwks", "told"), MISTAKES.values(), ids=MISTAKES)
+def test_set_that_must_not_be_published_is_a_mistake(jwks, told):
+    with pytest.raises(ConfigurationError, match=f"^keys: .*{told}") as raised:
+        public_jwks_text(jwks)
+    assert str(PRIVATE["d"]) not in str(raised.value)
+
+
+def test_text_is_read_strictly():
+    assert read_public_jwks(json.dumps({"keys": [EC_PUBLIC]}).encode()) == {"keys": [EC_PUBLIC]}
+    for text in (b"{", b'{"keys": [], "keys": []}', b"[" * 100_000, b"\xff"):
+        with pytest.raises(ConfigurationError, match=r"^keys: the text is not JSON"):
+            read_public_jwks(text)
+    with pytest.raises(ConfigurationError, match="private"):
+        read_public_jwks(json.dumps({"keys": [PRIVATE]}).encode())

@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from tests.keys import EC_PUBLIC, JWKS, PRIVATE, PUBLIC
+
+from undersigned.errors import ConfigurationError
+from undersigned.publishing import PublishedKeys
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def fields(response) -> dict[str, str]:
+    return dict(response.fields)
+
+
+def test_response_has_the_set_and_the_fields_that_receivers_need():
+    response = PublishedKeys(JWKS).response("GET")
+    found = fields(response)
+    assert (response.status, json.loads(response.body)) == (200, JWKS)
+    assert found.pop("ETag").strip('"').isalnum()
+    assert found == {
+        "Content-Type": "application/jwk-set+json",
+        "Cache-Control": "public, max-age=300",
+        "X-Content-Type-Options": "nosniff",
+        "Content-Length": str(len(response.body)),
+    }
+
+
+def test_response_to_head_has_the_fields_alone():
+    published = PublishedKeys(JWKS, max_age=60)
+    response = published.response("HEAD")
+    assert (response.status, response.body) == (200, b"")
+    assert fields(response) == fields(published.response("GET"))
+    assert fields(response)["Cache-Control"] == "public, max-age=60"
+
+
+@pytest.mark.parametrize("condition", ["{}", "W/{}", '"x", {}', '"x",W/{} , "y"', "*", " * "])
+def test_receiver_that_has_the_set_gets_304_without_content(condition):
+    published = PublishedKeys(JWKS)
+    tag = fields(published.response("GET"))["ETag"]
+    response = published.response("GET", condition.format(tag))
+    assert (response.status, response.body) == (304, b"")
+    assert fields(response)["ETag"] == tag
+    assert "Cache-Control" in fields(response)
+    assert "Content-Length" not in fields(response)
+
+
+@pytest.mark.parametrize("condition", ["", '"x"', "x", '"*"', "W/", ","])
+def test_receiver_with_another_set_gets_this_one(condition):
+    assert PublishedKeys(JWKS).response("GET", condition).status == 200
+
+
+def test_another_set_has_another_tag():
+    tags = {fields(PublishedKeys(jwks).response("GET"))["ETag"] for jwks in (JWKS, {"keys": [PUBLIC]})}
+    assert len(tags) == 2
+
+
+@pytest.mark.parametrize("options", [{"keys": {"keys": [PRIVATE]}}, {"keys": None}, {"max_age": -1}, {"max_age": 1.5}])
+def test_set_or_option_that_cannot_be_used_is_a_mistake(options):
+    with pytest.raises(ConfigurationError, match=rf"^{next(iter(options))}: ") as raised:
+        PublishedKeys(**{"keys": JWKS} | options)
+    assert PRIVATE["d"] not in str(raised.value)
+
+
+def write(path, jwks: object) -> None:
+    new = path.with_suffix(".new")
+    new.write_text(json.dumps(jwks))
+    new.rename(path)
+
+
+def test_file_is_served_as_it_is_now_and_never_with_private_material(tmp_path, caplog):
+    path, clock = tmp_path / "jwks.json", Clock()
+    write(path, {"keys": [PUBLIC]})
+    published = PublishedKeys(path, clock=clock)
+    before = published.response("GET")
+    write(path, {"keys": [PUBLIC, PRIVATE | {"kid": "oops"}]})
+    clock.now += 1
+    assert published.response("GET") == before
+    [record] = caplog.records
+    assert record.getMessage().startswith(f"{path}: keys: the member 'd' is private; publish the public JWK set")
+    write(path, {"keys": [EC_PUBLIC]})
+    clock.now += 1
+    response = published.response("GET", fields(before)["ETag"])
+    assert (response.status, json.loads(response.body)) == (200, {"keys": [EC_PUBLIC]})
+
+
+@pytest.mark.parametrize("content", [{"keys": [PRIVATE]}, {}])
+def test_file_that_must_not_be_published_from_the_start_is_a_mistake(tmp_path, content):
+    write(tmp_path / "jwks.json", content)
+    with pytest.raises(ConfigurationError, match=r"^path: .*jwks\.json cannot be used: keys: "):
+        PublishedKeys(str(tmp_path / "jwks.json"))

@@ -10,7 +10,13 @@ from aiohttp import StreamReader, web
 from yarl import URL
 
 from undersigned.asgi import PROFILE, SignatureMiddleware, find_signature
-from undersigned.middleware import DEFAULT_MAX_BODY, ErrorResponse, Verification, log_rejection
+from undersigned.middleware import (
+    DEFAULT_MAX_BODY,
+    DEFAULT_MAX_UNSIGNED_BODY,
+    ErrorResponse,
+    Verification,
+    log_rejection,
+)
 
 from .requirement import VERIFICATION, response
 
@@ -32,6 +38,7 @@ def signature_middleware(
     origins: Iterable[str],
     mode: Mode | Callable[[web.Request], Mode] = "required",
     max_body: int = DEFAULT_MAX_BODY,
+    max_unsigned_body: int = DEFAULT_MAX_UNSIGNED_BODY,
     body_timeout: float = 30.0,
     policy: Policy | None = None,
     fallback: Callable[[web.Request], bool | Awaitable[bool]] | None = None,
@@ -49,6 +56,8 @@ def signature_middleware(
             that a proxy strips.
         mode: what happens to an unsigned request, or a function of the request that returns it.
         max_body: the largest body that is read, in bytes. A larger one gets 413.
+        max_unsigned_body: the largest body that is read for a policy if no valid signature covers it, in bytes. A
+            request with a larger one must be signed.
         body_timeout: how many seconds reading a body may take. A slower one gets 408.
         policy: which operations must be signed. It replaces `mode`.
         fallback: tells whether another authenticator accepts the caller; a function of the request, sync or async. It
@@ -64,6 +73,7 @@ def signature_middleware(
         origins=origins,
         mode=_of_request(mode) if callable(mode) else mode,
         max_body=max_body,
+        max_unsigned_body=max_unsigned_body,
         body_timeout=body_timeout,
         policy=policy,
         fallback=_of_request(fallback) if callable(fallback) else fallback,

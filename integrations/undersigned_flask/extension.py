@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from undersigned import ConfigurationError
-from undersigned.middleware import DEFAULT_MAX_BODY
+from undersigned.middleware import DEFAULT_MAX_BODY, DEFAULT_MAX_UNSIGNED_BODY
 
 from .answer import BrowserMiddleware
 from .requirement import EXTENSION
@@ -40,6 +40,8 @@ class Undersigned:
             that a proxy strips.
         mode: what happens to an unsigned request, or a function of the environ that returns it.
         max_body: the largest body that is read, in bytes. A larger one gets 413.
+        max_unsigned_body: the largest body that is read for a policy if no valid signature covers it, in bytes. A
+            request with a larger one must be signed.
         reconstruct: whether to rebuild the request target from the decoded path if the server shows no raw target.
         http2_server: the name of the server if it serves HTTP/2 and compares `:authority` with Host.
         policy: which operations must be signed. It replaces `mode`. The operation it resolves is in
@@ -62,6 +64,7 @@ class Undersigned:
         origins: Iterable[str] = (),
         mode: ModeSetting = "required",
         max_body: int = DEFAULT_MAX_BODY,
+        max_unsigned_body: int = DEFAULT_MAX_UNSIGNED_BODY,
         reconstruct: bool = False,
         http2_server: str | None = None,
         policy: Policy | None = None,
@@ -73,6 +76,7 @@ class Undersigned:
             origins=strings(origins),
             mode=mode,
             max_body=max_body,
+            max_unsigned_body=max_unsigned_body,
             reconstruct=reconstruct,
             http2_server=http2_server,
             policy=policy,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any, TypeAlias, cast
 
 from undersigned import ConfigurationError, Decision, Policy, Verifier
-from undersigned.middleware import DEFAULT_MAX_BODY, Mode, configured_verifier
+from undersigned.middleware import DEFAULT_MAX_BODY, DEFAULT_MAX_UNSIGNED_BODY, Mode, configured_verifier
 from undersigned.wsgi import Environ, Fallback
 
 _PREFIX = "UNDERSIGNED_"
@@ -23,6 +23,7 @@ class Settings:
     origins: Iterable[str] = ()
     mode: ModeSetting = "required"
     max_body: int = DEFAULT_MAX_BODY
+    max_unsigned_body: int = DEFAULT_MAX_UNSIGNED_BODY
     reconstruct: bool = False
     http2_server: str | None = None
     policy: Policy | None = None

@@ -72,6 +72,12 @@ MOST_NESTED_ESCAPES: Final = 4
 DEFAULT_MAX_BODY: Final = 1_048_576
 """bytes of content by default (`max_body`): content is read after the fields are authenticated, or if a policy asks"""
 
+DEFAULT_MAX_UNSIGNED_BODY: Final = 65_536
+"""bytes of content without a valid signature by default (`max_unsigned_body`): a policy parses and searches it"""
+
+MOST_ON_LOOP: Final = 16_384
+"""bytes of such content that are parsed on the event loop: more are parsed in a thread, while other requests go on"""
+
 DEFAULT_BODY_TIMEOUT: Final = 30.0
 """seconds that reading content over ASGI may take by default (`body_timeout`): a slow sender holds a connection"""
 

@@ -6,6 +6,7 @@ import asyncio
 import io
 import json
 import logging
+import threading
 
 import pytest
 from starlette.applications import Starlette
@@ -18,6 +19,7 @@ from undersigned import (
     ConfigurationError,
     Decision,
     JSONRPCResolver,
+    Operation,
     Policy,
     Request,
     Signer,
@@ -267,6 +269,116 @@ def test_unsigned_body_over_the_limit_is_answered_413(side):
     assert gate.unsigned("POST", "/adcp/get_products", BODY) == (413, "content_too_large")
 
 
+LIMIT = 100
+LONG = b'{"plan_id":"%s"}' % (b"p" * LIMIT)
+
+
+def call_with(name: str, size: int) -> bytes:
+    params = {"name": name, "arguments": {"brief": "b" * size}}
+    return json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).encode()
+
+
+def test_unsigned_body_above_its_limit_must_be_signed_and_is_not_read(side, caplog):
+    gate = side(policy=Policy(), max_unsigned_body=len(LONG) - 1)
+    with caplog.at_level(logging.INFO, "undersigned"):
+        assert gate.unsigned("POST", "/adcp/get_products", LONG) == (401, "request_signature_required")
+    assert gate.reads == 0
+    assert "the body is longer than max_unsigned_body" in caplog.text
+    assert gate.signed("POST", "/adcp/get_products", LONG) == (200, None)
+
+
+def test_unsigned_body_at_its_limit_is_read(side):
+    gate = side(policy=Policy(), max_unsigned_body=len(LONG))
+    assert gate.unsigned("POST", "/adcp/get_products", LONG) == (200, None)
+
+
+def test_unsigned_body_is_limited_to_64_kib_by_default(side):
+    gate = side(policy=Policy())
+    head, tail = b'{"a":"', b'"}'
+    longest = head + b"x" * (65_536 - len(head + tail)) + tail
+    assert gate.unsigned("POST", "/adcp/get_products", longest) == (200, None)
+    assert gate.unsigned("POST", "/adcp/get_products", longest + b" ") == (401, "request_signature_required")
+
+
+def test_unsigned_body_of_undeclared_length_must_be_signed_above_its_limit(side):
+    gate = side(policy=Policy(), max_unsigned_body=len(LONG) - 1, http2_server="hypercorn")
+    assert gate.unsigned("POST", "/adcp/get_products", LONG, http2=True) == (401, "request_signature_required")
+    assert gate.unsigned("POST", "/adcp/get_products", BODY, http2=True) == (200, None)
+
+
+def test_unsigned_body_above_both_limits_is_too_large(side):
+    gate = side(policy=Policy(), max_body=LIMIT, max_unsigned_body=10)
+    assert gate.unsigned("POST", "/adcp/get_products", LONG) == (413, "content_too_large")
+    gate = side(policy=Policy(), max_body=LIMIT)
+    assert gate.unsigned("POST", "/adcp/get_products", LONG) == (413, "content_too_large")
+
+
+@pytest.mark.parametrize("resolver", [JSONRPCResolver(), A2AResolver()], ids=["json-rpc", "a2a"])
+def test_body_that_names_the_operation_is_limited_unless_it_is_signed(side, resolver):
+    policy = Policy(required_for=["create_media_buy"], resolver=resolver)
+    gate = side(policy=policy, max_unsigned_body=2 * LIMIT, fallback=lambda _given: True)
+    for size in (2 * LIMIT, 20_000):
+        long = call_with("get_products", size)
+        assert gate.unsigned("POST", "/mcp", long) == (401, "request_signature_required")
+        assert gate.signed("POST", "/mcp", long) == (200, None)
+        assert gate.signed("POST", "/mcp", long, url=f"{ORIGIN}/p") == (401, "request_signature_invalid")
+    assert gate.unsigned("POST", "/mcp", call_with("get_products", 1)) == (200, None)
+
+
+def test_body_of_a_failed_signature_is_limited_whatever_other_credential_is_valid(side):
+    policy = Policy(warn_for=["create_media_buy"])
+    gate = side(policy=policy, max_unsigned_body=LIMIT, fallback=lambda _given: True)
+    assert gate.signed("POST", BUY, LONG, url=f"{ORIGIN}/p") == (401, "request_signature_invalid")
+    assert gate.signed("POST", BUY, BODY, url=f"{ORIGIN}/p") == (200, None)
+    fields = gate.party.fields("POST", f"{ORIGIN}{BUY}", JSON, BODY)
+    assert gate.request("POST", BUY, fields, LONG) == (401, "request_signature_digest_mismatch")
+
+
+def test_long_a2a_message_under_a_copied_signature_is_rejected_for_its_digest(side):
+    gate = side(policy=Policy(resolver=A2AResolver()))
+    fields = gate.party.fields("POST", f"{ORIGIN}/a2a", JSON, BODY)
+    assert gate.request("POST", "/a2a", fields, b"[]") == (401, "request_body_malformed")
+    assert gate.request("POST", "/a2a", fields, b"[]" + b" " * 16_384) == (401, "request_signature_digest_mismatch")
+
+
+class Witness:
+    """A resolver that remembers in which threads it is asked."""
+
+    reads_body, comes_first = True, False
+
+    def __init__(self) -> None:
+        self.threads: list[str] = []
+
+    def resolve(self, _request: Request) -> Operation:
+        self.threads.append(threading.current_thread().name)
+        return Operation()
+
+
+@pytest.mark.parametrize(("size", "expected"), [(16_384, "MainThread"), (16_385, "undersigned_0")])
+def test_long_unsigned_content_is_read_apart_from_the_event_loop(party, size, expected):
+    witness = Witness()
+    gate = OverASGI(party, policy=Policy(resolver=witness))
+    assert gate.unsigned("POST", "/p", b" " * size) == (200, None)
+    assert gate.unsigned("POST", "/p", b" " * size) == (200, None)
+    assert gate.signed("POST", "/p", b'"%s"' % (b" " * size)) == (200, None)
+    assert witness.threads == [expected, expected, "MainThread"]
+
+
+def test_long_unsigned_content_is_searched_for_registrations_apart_from_the_event_loop(party, monkeypatch):
+    threads: list[str] = []
+    decide = Policy.decide
+
+    def witnessed(*args, **options):
+        threads.append(threading.current_thread().name)
+        return decide(*args, **options)
+
+    monkeypatch.setattr(Policy, "decide", witnessed)
+    gate = OverASGI(party, policy=Policy())
+    assert gate.unsigned("POST", "/p", b'"%s"' % (b" " * 16_384)) == (200, None)
+    # Before any content is read, and with it.
+    assert threads == ["MainThread", "undersigned_0"]
+
+
 def test_ambiguous_content_is_rejected_before_the_policy_lists_are_read(side):
     gate = side(policy=Policy())
     assert gate.unsigned("POST", "/adcp/get_products", b'{"a":1,"a":2}') == (401, "request_body_malformed")
@@ -395,6 +507,8 @@ def test_exception_of_on_decision_does_not_change_the_answer(side, caplog):
     ("options", "named"),
     [
         ({"policy": ["create_media_buy"]}, "policy"),
+        ({"max_unsigned_body": "64K"}, "max_unsigned_body: give a number of bytes"),
+        ({"max_unsigned_body": -1}, "max_unsigned_body: give a number of bytes"),
         ({"policy": Policy(), "mode": "optional"}, "mode"),
         ({"fallback": lambda _given: True}, "fallback"),
         ({"policy": Policy(), "fallback": True}, "fallback"),

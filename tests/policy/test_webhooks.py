@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.work import lines_run
 
 from undersigned import Request
 from undersigned.policy.a2a import A2AResolver
@@ -257,6 +259,28 @@ def test_content_nested_deeper_than_the_recursion_limit_is_searched():
     finally:
         while isinstance(content, list):
             content = content.pop()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        [0] * 10_000,
+        [""] * 10_000,
+        [{}] * 10_000,
+        [[]] * 10_000,
+        ["{a}"] * 10_000,
+        {f"webhook_{number}": number for number in range(10_000)},
+    ],
+    ids=["numbers", "empty strings", "empty objects", "empty lists", "short strings", "members"],
+)
+def test_values_that_hold_no_registration_are_not_walked(content):
+    assert lines_run(lambda: registers(content)) < 4 * 10_000
+
+
+def test_no_character_stands_for_two_letters_of_a_webhook_or_an_authentication():
+    folded = {chr(point).casefold() for point in range(0x110000)}
+    letters = {re.sub(r"[^a-z0-9]", "", text) for text in folded}
+    assert [text for text in letters if len(text) > 1 and (text in "webhook" or text in "authentication")] == []
 
 
 values = st.recursive(

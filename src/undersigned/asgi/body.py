@@ -25,6 +25,12 @@ class Disconnected(Exception):
     """Raised when the client disconnects before its body is complete. There is nobody to answer."""
 
 
+def is_declared_longer(fields: HeaderFields, cap: int) -> bool:
+    """Return whether the Content-Length is above `cap` bytes."""
+    declared = fields.combined("content-length") or "0"
+    return declared.isdecimal() and (len(declared) > MOST_LENGTH_DIGITS or int(declared) > cap)
+
+
 async def read_content(
     fields: HeaderFields, receive: Receive, digest: RunningDigest | None, *, cap: int, seconds: float
 ) -> Content:
@@ -34,8 +40,7 @@ async def read_content(
         UnreadRequest: the content, or its Content-Length, is above `cap` bytes, or reading takes longer than `seconds`.
         Disconnected: the client disconnected.
     """
-    declared = fields.combined("content-length") or "0"
-    if declared.isdecimal() and (len(declared) > MOST_LENGTH_DIGITS or int(declared) > cap):
+    if is_declared_longer(fields, cap):
         raise UnreadRequest(CONTENT_TOO_LARGE)
     reading = _read(receive, digest, cap)
     try:

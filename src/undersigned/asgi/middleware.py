@@ -7,7 +7,7 @@ from inspect import isawaitable
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, cast
 
-from undersigned.asgi.body import Disconnected, bodiless, read_content, replayed
+from undersigned.asgi.body import Disconnected, bodiless, is_declared_longer, read_content, replayed
 from undersigned.asgi.scope import (
     check_root_path,
     detected_server,
@@ -16,12 +16,13 @@ from undersigned.asgi.scope import (
     shown_target,
     verified_scope,
 )
+from undersigned.asgi.worker import Worker
 from undersigned.errors import ConfigurationError
-from undersigned.limits import DEFAULT_BODY_TIMEOUT, DEFAULT_MAX_BODY, MOST_FIELDS
+from undersigned.limits import DEFAULT_BODY_TIMEOUT, DEFAULT_MAX_BODY, DEFAULT_MAX_UNSIGNED_BODY, MOST_FIELDS
 from undersigned.message.content import Content
 from undersigned.message.header_fields import HeaderFields
 from undersigned.middleware import options
-from undersigned.middleware.answer import TOO_MANY_FIELDS, UnreadRequest
+from undersigned.middleware.answer import CONTENT_TOO_LARGE, TOO_MANY_FIELDS, UnreadRequest
 from undersigned.middleware.authority import is_http1, unsupported
 from undersigned.middleware.guard import Guard, Received, ReceivedTarget, Rejected
 from undersigned.url import Origins
@@ -72,6 +73,8 @@ class SignatureMiddleware:
             that a proxy strips.
         mode: what happens to an unsigned request, or a function of the scope that returns it.
         max_body: the largest body that is read, in bytes. A larger one gets 413.
+        max_unsigned_body: the largest body that is read for a policy if no valid signature covers it, in bytes. A
+            request with a larger one must be signed.
         body_timeout: how many seconds reading a body may take. A slower one gets 408.
         server_adds_root_path: whether the server puts its root path in front of `raw_path`, as uvicorn does with
             `--root-path`.
@@ -95,6 +98,7 @@ class SignatureMiddleware:
         origins: Iterable[str],
         mode: options.Mode | Callable[[Scope], options.Mode] = "required",
         max_body: int = DEFAULT_MAX_BODY,
+        max_unsigned_body: int = DEFAULT_MAX_UNSIGNED_BODY,
         body_timeout: float = DEFAULT_BODY_TIMEOUT,
         server_adds_root_path: bool = False,
         http2_server: str | None = None,
@@ -105,16 +109,18 @@ class SignatureMiddleware:
         if not isinstance(verifier, (Verifier, AsyncVerifier)):
             raise ConfigurationError("verifier: pass a Verifier or an AsyncVerifier")
         options.check_options(mode, max_body, http2_server)
+        options.check_size("max_unsigned_body", max_unsigned_body)
         options.check_policy(policy, fallback=fallback, on_decision=on_decision, mode=mode)
         if not isinstance(body_timeout, (int, float)) or not 0 < body_timeout <= _LONGEST_TIMEOUT:
             raise ConfigurationError("body_timeout: give seconds greater than 0, such as 30, and at most a day")
         self.app = app
-        self._options = _Options(verifier, mode, max_body, body_timeout, server_adds_root_path, fallback)
+        self._options = _Options(verifier, mode, max_body, body_timeout, server_adds_root_path, fallback, Worker())
         self._guard: Guard[Forwarded] = Guard(
             verifier,
             Origins(origins),
             policy=policy,
             fallback=fallback is not None,
+            max_unsigned_body=min(max_unsigned_body, max_body),
             http2_server=http2_server,
             on_decision=on_decision,
         )
@@ -145,6 +151,7 @@ class _Options(NamedTuple):
     body_timeout: float
     server_adds_root_path: bool
     fallback: Fallback | None
+    worker: Worker
 
 
 class _Exchange:
@@ -211,6 +218,22 @@ class _Exchange:
         chosen = self._options
         _check_event_loop(chosen.verifier.profile)
         return await read_content(self._fields, self._receive, digest, cap=chosen.max_body, seconds=chosen.body_timeout)
+
+    async def read_unverified(self, most: int) -> Content | None:
+        if self._scope["type"] == "websocket":
+            return Content()
+        chosen = self._options
+        _check_event_loop(chosen.verifier.profile)
+        try:
+            return await read_content(self._fields, self._receive, None, cap=most, seconds=chosen.body_timeout)
+        except UnreadRequest as unread:
+            is_too_large = most == chosen.max_body or is_declared_longer(self._fields, chosen.max_body)
+            if unread.response is not CONTENT_TOO_LARGE or is_too_large:
+                raise
+            return None
+
+    async def run_apart(self, call: Callable[[], Answer]) -> Answer:
+        return await self._options.worker.run(call)
 
     async def complete(
         self, authenticated: AuthenticatedSignature, content: Content, digest: RunningDigest | None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from undersigned.errors import SignatureError
 from undersigned.message.request import Request
@@ -12,12 +12,16 @@ from undersigned.verification.screening import is_signed
 from undersigned.verification.verifier import finish
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from undersigned.message.content import Content
     from undersigned.message.content_digest import RunningDigest
     from undersigned.policy.policy import Policy
     from undersigned.verification.checklist import AuthenticatedSignature, VerifiedSignature
     from undersigned.verification.gate import Admitted
     from undersigned.verification.verifier import Verifier
+
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +91,12 @@ class _Server:
         if digest is not None:
             digest.update(self._request.body)
         return self._request.content
+
+    async def read_unverified(self, most: int) -> Content:  # noqa: ARG002 - the content is in memory
+        return self._request.content
+
+    async def run_apart(self, call: Callable[[], Answer]) -> Answer:
+        return call()
 
     async def complete(
         self, authenticated: AuthenticatedSignature, content: Content, digest: RunningDigest | None

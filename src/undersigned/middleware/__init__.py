@@ -1,6 +1,6 @@
 """What the ASGI and the WSGI middleware share."""
 
-from undersigned.limits import DEFAULT_MAX_BODY
+from undersigned.limits import DEFAULT_MAX_BODY, DEFAULT_MAX_UNSIGNED_BODY
 from undersigned.middleware.answer import ErrorResponse
 from undersigned.middleware.configuration import configured_verifier
 from undersigned.middleware.decision import Decision, log_rejection
@@ -9,6 +9,7 @@ from undersigned.middleware.requirement import Verification
 
 __all__ = [
     "DEFAULT_MAX_BODY",
+    "DEFAULT_MAX_UNSIGNED_BODY",
     "Decision",
     "ErrorResponse",
     "Mode",

@@ -141,6 +141,7 @@ class Guard(Generic[Forwarded_co]):
         origins: the public origins of the service.
         policy: which operations must be signed, or None to let the mode decide.
         fallback: whether the application has another authenticator.
+        max_unsigned_body: the most bytes of content that are read for the policy without a valid signature.
         http2_server: the HTTP/2 server that compares `:authority` with Host, or None.
         on_decision: gets a `Decision` for every request, or None.
     """
@@ -154,6 +155,7 @@ class Guard(Generic[Forwarded_co]):
         *,
         policy: Policy | None,
         fallback: bool,
+        max_unsigned_body: int,
         http2_server: str | None,
         on_decision: Callable[[Decision], object] | None,
     ) -> None:
@@ -161,7 +163,7 @@ class Guard(Generic[Forwarded_co]):
         self._origins = origins
         self._policy = policy
         self._http2_server = http2_server
-        self._gate = Gate(verifier.profile, policy, fallback=fallback)
+        self._gate = Gate(verifier.profile, policy, fallback=fallback, max_unsigned_body=max_unsigned_body)
         self._recorder = Recorder(verifier.profile, verifier.clock, on_decision)
 
     async def admit(self, exchange: Exchange[Forwarded_co]) -> Forwarded_co:

@@ -22,13 +22,22 @@ def check_options(mode: object, max_body: object, http2_server: object) -> None:
     """
     if not callable(mode) and mode not in MODES:
         raise ConfigurationError('mode: use "required", "optional" or "observe", or a function that returns one')
-    if not isinstance(max_body, int) or isinstance(max_body, bool) or max_body < 0:
-        raise ConfigurationError("max_body: give a number of bytes, such as 1048576")
+    check_size("max_body", max_body)
     if http2_server is not None and http2_server not in HTTP2_SERVERS:
         raise ConfigurationError(
             f"http2_server: expected one of {', '.join(sorted(HTTP2_SERVERS))}, which compare :authority with Host: "
             "serve HTTP/1.1 with any other server"
         )
+
+
+def check_size(option: str, size: object) -> None:
+    """Check an option that is a number of bytes.
+
+    Raises:
+        ConfigurationError: it is not.
+    """
+    if not isinstance(size, int) or isinstance(size, bool) or size < 0:
+        raise ConfigurationError(f"{option}: give a number of bytes, such as 65536")
 
 
 def check_policy(policy: object, *, fallback: object, on_decision: object, mode: object) -> None:

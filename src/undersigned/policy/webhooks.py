@@ -25,6 +25,10 @@ _DROPPED: Final = bytes(set(range(256)) - set((ascii_uppercase + ascii_lowercase
 _ESCAPE: Final = re.compile(r"\\(?:u00|U000000|x)([0-9A-Fa-f]{2})")
 _JSON_STARTS: Final = ("{", "[", '"')
 
+# No character casefolds to two letters of these names, so a name needs as many characters as they have.
+_SHORTEST_WEBHOOK: Final = len("webhook")
+_SHORTEST_MENTION: Final = len(_AUTHENTICATION)
+
 
 def names_webhook(name: str) -> bool:
     """Return whether a member, operation, method or path segment is named for a webhook or a notification config.
@@ -32,7 +36,7 @@ def names_webhook(name: str) -> bool:
     As `push_notification_config` and `pushNotificationConfig`, `notification_configs`, `reporting_webhook` and their
     kin are, whatever their case and separators.
     """
-    return _WEBHOOK.search(_plain(name)) is not None
+    return len(name) >= _SHORTEST_WEBHOOK and _WEBHOOK.search(_plain(name)) is not None
 
 
 def registers_authentication(content: JSONValue, *, itself: bool) -> bool:
@@ -42,17 +46,18 @@ def registers_authentication(content: JSONValue, *, itself: bool) -> bool:
     content, if `itself` says that the whole request is such a registration. Some SDKs read a string of JSON as the
     object that it holds, so a string that starts like JSON counts if it names one (`mentions_authentication`).
     """
-    # On a stack: content may be nested deeper than calls may be.
+    # On a stack: content may be nested deeper than calls may be. Nothing is pushed that holds no registration.
     stack: list[tuple[JSONValue, bool]] = [(content, itself)]
     while stack:
         value, inside = stack.pop()
         if isinstance(value, dict):
+            if inside and any(member is not None and _is_authentication(name) for name, member in value.items()):
+                return True
             for name, member in value.items():
-                if inside and member is not None and _plain(name) == _AUTHENTICATION:
-                    return True
-                stack.append((member, inside or names_webhook(name)))
+                if member and _is_searched(member):
+                    stack.append((member, inside or names_webhook(name)))
         elif isinstance(value, list):
-            stack.extend((item, inside) for item in value)
+            stack.extend([(item, inside) for item in value if item and _is_searched(item)])
         elif isinstance(value, str) and _is_mention(value, inside=inside):
             return True
     return False
@@ -72,6 +77,11 @@ def mentions_authentication(text: bytes, *, itself: bool) -> bool:
         text = unquote_to_bytes(text)
     # Without NUL, UTF-16 and UTF-32 are ASCII. Whatever a reader drops may be inside of an escape.
     known = text.replace(b"\0", b"").decode("utf-8", "ignore")
+    return _mentions(known, itself=itself)
+
+
+def _mentions(known: str, *, itself: bool) -> bool:
+    """Return whether text without percent-encoding does, as `mentions_authentication`."""
     if "\\" in known:
         known, escapes = _unescaped(known)
         if escapes:
@@ -91,11 +101,22 @@ def _unescaped(text: str) -> tuple[str, bool]:
     return text, True
 
 
+def _is_searched(value: JSONValue) -> bool:
+    """Return whether a registration may be in `value`."""
+    return isinstance(value, (dict, list)) or (isinstance(value, str) and len(value) > _SHORTEST_MENTION)
+
+
 def _is_mention(text: str, *, inside: bool) -> bool:
     """Return whether a string may be JSON that registers a webhook with an `authentication`."""
-    if len(text) <= len(_AUTHENTICATION) or not text.lstrip().lstrip("\ufeff").lstrip().startswith(_JSON_STARTS):
+    if not text.lstrip().lstrip("\ufeff").lstrip().startswith(_JSON_STARTS):
         return False
-    return mentions_authentication(text.encode("utf-8", "surrogatepass"), itself=inside)
+    if "%" in text or not text.isprintable():
+        return mentions_authentication(text.encode("utf-8", "surrogatepass"), itself=inside)
+    return _mentions(text, itself=inside)
+
+
+def _is_authentication(name: str) -> bool:
+    return len(name) >= len(_AUTHENTICATION) and _plain(name) == _AUTHENTICATION
 
 
 def _plain(name: str) -> str:

@@ -7,20 +7,27 @@ middleware runs it with `undersigned.verification.verifier.finish`, since none o
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar, cast
 
-from undersigned.errors import SignatureError
+from undersigned.errors import SignatureError, signature_error
+from undersigned.limits import DEFAULT_MAX_UNSIGNED_BODY, MOST_ON_LOOP
 from undersigned.message.content import Content
 from undersigned.policy.operation import UnresolvedOperation
 from undersigned.policy.policy import is_forgivable
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from undersigned.message.content_digest import RunningDigest
     from undersigned.message.request import Request
     from undersigned.policy.operation import Operation, OperationResolver
     from undersigned.policy.policy import Policy, SignatureResult
     from undersigned.signature.profile import Profile
     from undersigned.verification.checklist import AuthenticatedSignature, VerifiedSignature
+
+
+Answer = TypeVar("Answer")
 
 
 class Server(Protocol):
@@ -32,6 +39,14 @@ class Server(Protocol):
 
     async def read_content(self, digest: RunningDigest | None) -> Content:
         """Read the content of the request, and feed it to `digest` while reading."""
+        ...
+
+    async def read_unverified(self, most: int) -> Content | None:
+        """Read the content of a request whose sender is not known. Return None if it is longer than `most` bytes."""
+        ...
+
+    async def run_apart(self, call: Callable[[], Answer]) -> Answer:
+        """Return what `call` returns, which takes long, and serve other requests in the meantime."""
         ...
 
     async def complete(
@@ -68,14 +83,23 @@ class Gate:
         profile: the verifier's profile.
         policy: which operations must be signed, or None if every request that comes here is signed.
         fallback: whether the application has another authenticator to ask.
+        max_unsigned_body: the most bytes of content that are read for a policy without a valid signature.
     """
 
-    __slots__ = ("_fallback", "_policy", "_prefix")
+    __slots__ = ("_fallback", "_max_unsigned_body", "_policy", "_prefix")
 
-    def __init__(self, profile: Profile, policy: Policy | None = None, *, fallback: bool = False) -> None:
+    def __init__(
+        self,
+        profile: Profile,
+        policy: Policy | None = None,
+        *,
+        fallback: bool = False,
+        max_unsigned_body: int = DEFAULT_MAX_UNSIGNED_BODY,
+    ) -> None:
         self._prefix = profile.prefix
         self._policy = policy
         self._fallback = fallback
+        self._max_unsigned_body = max_unsigned_body
 
     async def verify(self, request: Request, server: Server, *, signed: bool, undeclared: bool = False) -> Admitted:
         """Verify a request whose content has not been read.
@@ -94,7 +118,7 @@ class Gate:
             return Admitted(await message.verified(), None, message.content)
         operation: Operation | UnresolvedOperation | None = None
         if policy.resolver.comes_first:
-            operation = await message.read_operation(policy.resolver)
+            operation = await self._first_operation(policy, message, signed=signed)
         signature: VerifiedSignature | None = None
         result: SignatureResult = "unsigned"
         if signed and not isinstance(operation, UnresolvedOperation):
@@ -106,40 +130,80 @@ class Gate:
                 result = error
         if operation is None:
             operation = await self._operation(policy, message, result)
-        warning = await self._warning(policy, operation, result, server)
+        warning = await self._warning(policy, operation, message, result)
         # The policy accepts no operation that could not be resolved.
         resolved = cast("Operation", operation)
         if signature is not None:
             signature = replace(signature, operation=resolved)
         return Admitted(signature, resolved, message.content, warning)
 
+    async def _first_operation(
+        self, policy: Policy, message: _Message, *, signed: bool
+    ) -> Operation | UnresolvedOperation | None:
+        """Return the operation before anything about the signature is reported, or None to verify it first.
+
+        Whoever cannot sign the header fields has as little content read as a sender without a signature.
+        """
+        failure = await message.authenticate() if signed else None
+        if not signed or failure is not None:
+            return await self._unverified_operation(policy, message, failure or "unsigned")
+        await message.read()
+        # Signed fields may be a copy of another request's. Only the digest, which comes later, tells.
+        return message.operation(policy.resolver) if message.is_short else None
+
     async def _operation(
         self, policy: Policy, message: _Message, result: SignatureResult
     ) -> Operation | UnresolvedOperation:
         """Return the operation. Read the content only if the resolver or the webhook rule needs it."""
-        if policy.resolver.reads_body:
-            return await message.read_operation(policy.resolver)
-        operation = message.operation(policy.resolver)
-        if result == "verified" or not message.is_unread:
-            return operation
-        verdict = policy.decide(operation, result, fallback=self._fallback, prefix=self._prefix)
-        if verdict.outcome == "reject":
-            return operation
+        if result == "verified":
+            if policy.resolver.reads_body:
+                await message.read()
+            return message.operation(policy.resolver)
+        if not policy.resolver.reads_body and message.is_unread:
+            operation = message.operation(policy.resolver)
+            verdict = policy.decide(operation, result, fallback=self._fallback, prefix=self._prefix)
+            if verdict.outcome == "reject":
+                return operation
         # Whatever its type says, an application may read the content as JSON and register a webhook with it.
-        return await message.read_operation(policy.resolver)
+        return await self._unverified_operation(policy, message, result)
+
+    async def _unverified_operation(
+        self, policy: Policy, message: _Message, result: SignatureResult
+    ) -> Operation | UnresolvedOperation:
+        """Return what is found in content that no valid signature covers.
+
+        Raises:
+            SignatureError: the content is longer than `max_unsigned_body`. It may hold anything, so it must be signed.
+        """
+        if not await message.read_unverified(self._max_unsigned_body):
+            raise (
+                result
+                if isinstance(result, SignatureError)
+                else signature_error(
+                    "signature_required",
+                    self._prefix,
+                    step=0,
+                    detail="the body is longer than max_unsigned_body, so the request must be signed",
+                )
+            )
+        return await message.run_apart(partial(message.operation, policy.resolver))
 
     async def _warning(
-        self, policy: Policy, operation: Operation | UnresolvedOperation, result: SignatureResult, server: Server
+        self, policy: Policy, operation: Operation | UnresolvedOperation, message: _Message, result: SignatureResult
     ) -> SignatureError | None:
         """Apply the policy, and return the error that it forgives.
 
         Raises:
             SignatureError: the policy rejects the request.
         """
-        verdict = policy.decide(operation, result, fallback=self._fallback, prefix=self._prefix)
+        if result == "verified":
+            verdict = policy.decide(operation, result, fallback=self._fallback, prefix=self._prefix)
+        else:
+            decide = partial(policy.decide, operation, result, fallback=self._fallback, prefix=self._prefix)
+            verdict = await message.run_apart(decide)
         if verdict.error is None:
             return None
-        if verdict.outcome == "reject" or await server.accepts_caller() is not True:
+        if verdict.outcome == "reject" or await message.server.accepts_caller() is not True:
             raise verdict.error
         return result if isinstance(result, SignatureError) else None
 
@@ -147,18 +211,28 @@ class Gate:
 class _Message:
     """A request that is being verified, with its content once it has been read."""
 
-    __slots__ = ("_server", "_undeclared", "content", "request")
+    __slots__ = ("_authenticated", "_undeclared", "content", "request", "server")
 
     def __init__(self, request: Request, server: Server, *, undeclared: bool) -> None:
         self.request = request
-        self._server = server
+        self.server = server
         self._undeclared = undeclared
+        self._authenticated: AuthenticatedSignature | SignatureError | None = None
         self.content: Content | None = None
 
     @property
     def is_unread(self) -> bool:
         """Whether the request has, or may have, content that has not been read."""
         return self.content is None and (self.request.has_body or self._undeclared)
+
+    @property
+    def is_short(self) -> bool:
+        """Whether as little content has been read as the event loop may wait for."""
+        return self.content is None or len(self.content) <= MOST_ON_LOOP
+
+    async def run_apart(self, call: Callable[[], Answer]) -> Answer:
+        """Run what reads unverified content, apart from the event loop if that content is long."""
+        return call() if self.is_short else await self.server.run_apart(call)
 
     def operation(self, resolver: OperationResolver) -> Operation | UnresolvedOperation:
         """Return what `resolver` finds in what has been read so far, or the error it raises."""
@@ -168,19 +242,43 @@ class _Message:
         except UnresolvedOperation as unresolved:
             return unresolved
 
-    async def read_operation(self, resolver: OperationResolver) -> Operation | UnresolvedOperation:
-        """Return what `resolver` finds in the whole request, after reading its content once."""
+    async def read(self) -> None:
+        """Read the content, unless that has been done or there is none."""
         if self.is_unread:
-            self.content = await self._server.read_content(None)
-            if self._undeclared:
-                # From here on a signature has to cover the content, if there is any.
-                self.request = self.request.with_content(self.content)
-        return self.operation(resolver)
+            self._keep(await self.server.read_content(None))
+
+    async def read_unverified(self, most: int) -> bool:
+        """Read the content as `read`, and return whether it is at most `most` bytes long."""
+        if self.is_unread:
+            content = await self.server.read_unverified(most)
+            if content is None:
+                return False
+            self._keep(content)
+        return self.content is None or len(self.content) <= most
+
+    def _keep(self, content: Content) -> None:
+        self.content = content
+        if self._undeclared:
+            # From here on a signature has to cover the content, if there is any.
+            self.request = self.request.with_content(content)
+            self._authenticated = None
+
+    async def authenticate(self) -> SignatureError | None:
+        """Take the steps that need no content, for `verified` to go on from. Return what rejects the signature."""
+        try:
+            self._authenticated = await self.server.authenticate(self.request)
+        except SignatureError as error:
+            self._authenticated = error
+            return error
+        return None
 
     async def verified(self) -> VerifiedSignature:
         """Verify the signature. Read the content only after the signature is authentic, and only if it is covered."""
-        server, covered = self._server, self.content
-        authenticated = await server.authenticate(self.request)
+        server, covered, authenticated = self.server, self.content, self._authenticated
+        if isinstance(authenticated, SignatureError):
+            raise authenticated
+        if authenticated is None:
+            authenticated = await server.authenticate(self.request)
         digest = authenticated.running_digest()
         if digest is None:
             # Nobody signed content that no field declares, so the application gets none.

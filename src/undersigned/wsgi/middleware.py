@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from io import BytesIO
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, cast
 
 from undersigned.errors import ConfigurationError
-from undersigned.limits import DEFAULT_MAX_BODY, MOST_FIELDS
+from undersigned.limits import DEFAULT_MAX_BODY, DEFAULT_MAX_UNSIGNED_BODY, MOST_FIELDS
 from undersigned.message.header_fields import HeaderFields
 from undersigned.middleware import options
 from undersigned.middleware.answer import TOO_MANY_FIELDS, UnreadRequest
@@ -47,6 +47,8 @@ WSGIApp: TypeAlias = Callable[[Environ, StartResponse], Iterable[bytes]]
 
 Fallback: TypeAlias = Callable[[Environ], bool]
 
+Answer = TypeVar("Answer")
+
 SIGNATURE = "undersigned.signature"
 """The environ's key for the verified signature, or None."""
 OPERATION = "undersigned.operation"
@@ -76,6 +78,8 @@ class SignatureMiddleware:
             that a proxy strips.
         mode: what happens to an unsigned request, or a function of the environ that returns it.
         max_body: the largest body that is read, in bytes. A larger one gets 413.
+        max_unsigned_body: the largest body that is read for a policy if no valid signature covers it, in bytes. A
+            request with a larger one must be signed.
         reconstruct: whether to rebuild the request target from the decoded path if the server shows no raw target. That
             works only for paths of unreserved characters, and cannot tell `/p?` from `/p`.
         http2_server: the name of the server if it serves HTTP/2 and compares `:authority` with Host. Without it, HTTP/2
@@ -98,6 +102,7 @@ class SignatureMiddleware:
         origins: Iterable[str],
         mode: options.Mode | Callable[[Environ], options.Mode] = "required",
         max_body: int = DEFAULT_MAX_BODY,
+        max_unsigned_body: int = DEFAULT_MAX_UNSIGNED_BODY,
         reconstruct: bool = False,
         http2_server: str | None = None,
         policy: Policy | None = None,
@@ -107,6 +112,7 @@ class SignatureMiddleware:
         if not isinstance(verifier, Verifier):
             raise ConfigurationError("verifier: pass a Verifier; an AsyncVerifier is for undersigned.asgi")
         options.check_options(mode, max_body, http2_server)
+        options.check_size("max_unsigned_body", max_unsigned_body)
         options.check_policy(policy, fallback=fallback, on_decision=on_decision, mode=mode)
         self.app = app
         self._options = _Options(verifier, mode, max_body, reconstruct, fallback)
@@ -116,6 +122,7 @@ class SignatureMiddleware:
             Origins(origins),
             policy=policy,
             fallback=fallback is not None,
+            max_unsigned_body=min(max_unsigned_body, max_body),
             http2_server=http2_server,
             on_decision=on_decision,
         )
@@ -201,6 +208,19 @@ class _Exchange:
     async def read_content(self, digest: RunningDigest | None) -> Content:
         chosen = self._options
         return read_content(self._environ, self._framing, digest, cap=chosen.max_body, profile=chosen.verifier.profile)
+
+    async def read_unverified(self, most: int) -> Content | None:
+        chosen = self._options
+        try:
+            return read_content(self._environ, self._framing, None, cap=most, profile=chosen.verifier.profile)
+        except UnreadRequest:
+            if most == chosen.max_body or (self._framing.length or 0) > chosen.max_body:
+                raise
+            return None
+
+    async def run_apart(self, call: Callable[[], Answer]) -> Answer:
+        # A WSGI server gives each request a thread, or a process, of its own.
+        return call()
 
     async def complete(
         self, authenticated: AuthenticatedSignature, content: Content, digest: RunningDigest | None

@@ -97,7 +97,7 @@ def test_redirect_within_the_origin_is_signed(url, follow_unsigned):
     ],
 )
 def test_redirect_out_of_the_origin_is_rejected_unless_followed_unsigned(before, url):
-    with pytest.raises(SigningError, match=r"redirect: it leads to https?://\S+, out of .*; request that URL itself"):
+    with pytest.raises(SigningError, match=r"redirect: it leads to https?://\S+, outside .*; request that URL itself"):
         client(ORIGIN, OTHER).signs_redirect(before, url)
     assert not client(ORIGIN, OTHER, follow_unsigned=True).signs_redirect(before, url)
 

@@ -44,11 +44,11 @@ def signature_middleware(
     fallback: Callable[[web.Request], bool | Awaitable[bool]] | None = None,
     on_decision: Callable[[Decision], object] | None = None,
 ) -> Middleware:
-    """Return a middleware for `web.Application(middlewares=[...])`, to be put first.
+    """Return a middleware for `web.Application(middlewares=[...])`. Put it first.
 
     aiohttp routes a request before its middlewares run. A signed request whose canonical path decodes to another path
-    than the one that was routed, such as `/a/../b`, gets 401. Of a compressed body aiohttp shows the content
-    decompressed, so its signature does not verify; run the application with `auto_decompress=False` to accept it.
+    than the one that was routed, such as `/a/../b`, gets 401. aiohttp decompresses a compressed body, so its signature
+    does not verify. To accept such a body, run the application with `auto_decompress=False`.
 
     Args:
         verifier: a `Verifier`, which is asked in a thread if its sources block, or an `AsyncVerifier`.
@@ -90,7 +90,7 @@ def signature_middleware(
 
 
 class _Call:
-    """One request in aiohttp, as an ASGI server would hand it over, and its response."""
+    """One aiohttp request as an ASGI connection, and its response."""
 
     def __init__(self, request: web.Request, handler: Handler) -> None:
         self.request = request
@@ -129,7 +129,7 @@ class _Call:
         profile: Profile = scope[PROFILE]
         if scope["path"] != self._path:
             error = profile.error(
-                "target_uri_malformed", step=10, detail="the canonical path is not the path that aiohttp has routed"
+                "target_uri_malformed", step=10, detail="the canonical path is not the path that aiohttp routed"
             )
             log_rejection(error)
             self._response = response(ErrorResponse.of(error))
@@ -151,7 +151,7 @@ class _Call:
             message = await receive()
             chunks.append(message.get("body", b""))
         content = b"".join(chunks)
-        # A limit above its length, or it would pause the connection.
+        # The limit is above the length of the content, or the stream would pause the connection.
         stream = StreamReader(self.request.protocol, len(content) + 1, loop=asyncio.get_running_loop())
         stream.feed_data(content)
         stream.feed_eof()
@@ -161,7 +161,7 @@ class _Call:
         if self._response is not None:
             return self._response
         if not self._sent:
-            # The client has gone away, or sent a body that cannot be read.
+            # The client has disconnected, or sent a body that cannot be read.
             return web.Response(status=400)
         start, body = self._sent
         fields = {name.decode("ascii"): value.decode("ascii") for name, value in start["headers"]}

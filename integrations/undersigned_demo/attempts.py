@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from undersigned.message.header_fields import Headers
 
 Hand: TypeAlias = Literal["buyer", "late buyer", "stranger"]
-"""The signer: the buyer, the buyer with a clock one hour late, or a stranger whose key no server knows."""
+"""The signer: the buyer, the buyer with a clock that is one hour slow, or a stranger whose key no server knows."""
 
 BODY = b'{"budget": 1000}'
 TARGET = "/orders?b=2&a=1"

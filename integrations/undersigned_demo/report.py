@@ -41,7 +41,7 @@ def show() -> bool:
 def _table(buyer: Buyer, rows: Sequence[Row], *, sellers: Sequence[str]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False)
     for header in (f"sent by {buyer.name}", *sellers, "why", ""):
-        # Folded, because a cut cell would end in an ellipsis, which some encodings lack.
+        # Cells are folded: a truncated cell would end in an ellipsis, which some encodings lack.
         table.add_column(header, overflow="fold")
     for row in rows:
         statuses = [str(row.answers[seller].status) for seller in sellers]

@@ -1,4 +1,4 @@
-"""System checks: Django says at its start what would otherwise fail at the first request."""
+"""System checks, which report at the start of Django what would otherwise fail at the first request."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MIDDLEWARE = "undersigned_django.middleware.SignatureMiddleware"
 
 
 def check_settings(**_options: object) -> list[CheckMessage]:
-    """Return what is wrong with the setting `UNDERSIGNED` and with the place of the middleware."""
+    """Return the errors in the setting `UNDERSIGNED` and in the position of the middleware."""
     found: list[CheckMessage] = []
     try:
         middlewares()
@@ -37,7 +37,7 @@ def check_settings(**_options: object) -> list[CheckMessage]:
     elif listed[0] != _MIDDLEWARE:
         found.append(
             CheckWarning(
-                f"{listed[0]} sees requests before they are verified",
+                f"{listed[0]} gets requests before they are verified",
                 hint=f'Put "{_MIDDLEWARE}" first in MIDDLEWARE.',
                 id="undersigned_django.W001",
             )

@@ -32,9 +32,9 @@ _RECEIVE = "undersigned_django.receive"
 
 
 class SignatureMiddleware:
-    """A middleware that verifies requests as the setting `UNDERSIGNED` says. Put it first.
+    """A middleware that verifies requests by the setting `UNDERSIGNED`. Put it first.
 
-    It works over WSGI and ASGI, in sync and async. What the application gets is what was verified: the request is read
+    It works over WSGI and ASGI, in sync and async. The application gets what was verified: Django reads the request
     again from the verified environ or scope. `request.signature` is the signature, or None for an unsigned request.
 
     Over ASGI, Django reads a whole body before any middleware runs. `undersigned.asgi.SignatureMiddleware` around
@@ -58,7 +58,7 @@ class SignatureMiddleware:
             raise ImproperlyConfigured(str(error)) from None
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
-        """Verify one request, then call the next middleware with what was verified."""
+        """Verify one request, then call the next middleware with the verified request."""
         if self._is_async:
             return self._respond(request)
         if isinstance(request, ASGIRequest):
@@ -77,11 +77,11 @@ class SignatureMiddleware:
         return await cast("Awaitable[HttpResponseBase]", self._get_response(request))
 
     def _verify_wsgi(self, request: HttpRequest) -> HttpResponse | None:
-        """Verify a request over WSGI; return the response to one that is rejected."""
+        """Verify a request over WSGI. Return the response if the request is rejected."""
         if not isinstance(request, WSGIRequest):
             raise ImproperlyConfigured(
-                "undersigned_django verifies the requests of a server, and this one is neither a WSGIRequest nor an "
-                "ASGIRequest"
+                "request: expected a WSGIRequest or an ASGIRequest; undersigned_django verifies only requests that "
+                "Django made for a server"
             )
         started: list[tuple[str, list[tuple[str, str]]]] = []
 
@@ -96,7 +96,7 @@ class SignatureMiddleware:
         return _response(int(status[:3]), fields, content)
 
     async def _verify_asgi(self, request: ASGIRequest) -> HttpResponse | None:
-        """Verify a request over ASGI; return the response to one that is rejected."""
+        """Verify a request over ASGI. Return the response if the request is rejected."""
         stream = _stream(request)
         sent: list[Message] = []
 
@@ -157,7 +157,7 @@ async def _forward_asgi(scope: Scope, receive: Receive, send: Send) -> None:  # 
 
 
 def _forget(request: HttpRequest) -> None:
-    """Remove what the request has read of the environ or scope it was made of."""
+    """Remove the values that the request has cached from its first environ or scope."""
     for name in [name for name in vars(request) if isinstance(getattr(type(request), name, None), cached_property)]:
         del vars(request)[name]
 

@@ -32,7 +32,7 @@ def publish(request: HttpRequest, signature: VerifiedSignature | None, profile: 
 
 
 def verification(request: HttpRequest) -> Verification:
-    """Return what the middleware published of a request.
+    """Return the result of the verification, which the middleware stored in the request.
 
     Raises:
         ConfigurationError: no middleware has verified the request.

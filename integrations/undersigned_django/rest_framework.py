@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SignedCaller:
-    """A caller who is known by a key and not by a user of the database.
+    """A caller who is identified by a key, not by a user in the database.
 
     Attributes:
         keyid: the key id of the signature.

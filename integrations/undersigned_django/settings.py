@@ -27,10 +27,10 @@ REQUEST = "undersigned_django.request"
 
 
 def configured() -> dict[str, object]:
-    """Return the setting `UNDERSIGNED`, with dotted paths replaced by what they name.
+    """Return the setting `UNDERSIGNED`, with dotted paths replaced by the objects that they name.
 
     Raises:
-        ConfigurationError: it is not a dictionary, has an unknown key, or a path does not lead anywhere.
+        ConfigurationError: it is not a dictionary, has an unknown key, or has a path that cannot be imported.
     """
     given: object = getattr(settings, "UNDERSIGNED", None)
     if not isinstance(given, Mapping):
@@ -50,7 +50,7 @@ def configured() -> dict[str, object]:
 
 
 def key(name: str) -> str:
-    """Return an option as the operator writes it."""
+    """Return an option as it is written in the settings."""
     return f'UNDERSIGNED["{name}"]'
 
 
@@ -58,7 +58,7 @@ def options(chosen: Mapping[str, object], *, asgi: bool) -> dict[str, Any]:
     """Return the options of the ASGI or the WSGI middleware; functions of the request get Django's request.
 
     Raises:
-        ConfigurationError: no verifier comes of the settings. The middleware checks everything else.
+        ConfigurationError: the settings do not describe a verifier. The middleware checks everything else.
     """
     names = (*_SHARED, *(_ASGI if asgi else _WSGI))
     made: dict[str, Any] = {name.lower(): chosen[name] for name in names if chosen.get(name) is not None}

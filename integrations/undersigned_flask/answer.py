@@ -1,4 +1,4 @@
-"""The response to an unsigned request: the code and nothing more, in JSON, or in HTML if a browser asks."""
+"""The response to an unsigned request: only the code, in JSON, or in HTML for a browser."""
 
 from __future__ import annotations
 

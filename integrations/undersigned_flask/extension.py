@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 class Undersigned:
     """An extension that verifies the requests of Flask applications. `current_signature` is the signature.
 
-    One object may serve several applications. Each argument is also a key of `app.config`, which comes first:
+    One object may serve several applications. Each argument can also be a key of `app.config`, which overrides it:
     `UNDERSIGNED_ORIGINS` for `origins`, and so on. Instead of a verifier, `UNDERSIGNED_JWKS` (a JWK set) and
     `UNDERSIGNED_PROFILE` (a profile or its name) make one. Such a verifier keeps nonces in its process: several worker
     processes need a verifier with a store that they share.
 
-    An unsigned request gets 401 with the code and nothing more, in JSON or, if Accept prefers it, in HTML. A broken
-    signature is always answered in JSON, because a program made it.
+    An unsigned request gets 401 with the code only, in JSON or, if Accept prefers it, in HTML. An invalid signature is
+    always answered in JSON, because a program made it.
 
     Args:
         app: an application to set up at once, as `init_app` does.
@@ -87,7 +87,7 @@ class Undersigned:
             self.init_app(app)
 
     def init_app(self, app: Flask) -> None:
-        """Put the middleware around `app`, outside of what has been put there before.
+        """Put the middleware around `app`, outside of any middleware that is there already.
 
         Raises:
             ConfigurationError: a setting is missing, has a wrong value or contradicts another, or `app` has been set up

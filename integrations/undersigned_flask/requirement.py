@@ -41,8 +41,8 @@ def signature_required(view: object) -> object:
     """Let a view, or every view of a blueprint and of those nested in it, run only for a signed request.
 
     Put `@signature_required` below `@app.route`; in a class-based view it is one of the `decorators`. Call
-    `signature_required(blueprint)` before the blueprint is registered. An unsigned request gets 401 with the code and
-    nothing more, in JSON or, if Accept prefers it, in HTML.
+    `signature_required(blueprint)` before the blueprint is registered. An unsigned request gets 401 with the code only,
+    in JSON or, if Accept prefers it, in HTML.
 
     Args:
         view: the view function, or the blueprint.

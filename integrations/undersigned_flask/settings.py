@@ -1,4 +1,4 @@
-"""The settings of one application: the extension's arguments, and the keys of `app.config`, which come first."""
+"""The settings of one application: the extension's arguments, and the keys of `app.config`, which override them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Settings:
         """Return the options of the middleware: those of `config` if it has them, else these.
 
         Raises:
-            ConfigurationError: two settings contradict each other, or no verifier comes of them. The middleware checks
+            ConfigurationError: two settings contradict each other, or do not describe a verifier. The middleware checks
                 everything else.
         """
         options: dict[str, Any] = {}
@@ -47,7 +47,7 @@ class Settings:
 
 
 def strings(origins: object) -> Iterable[str]:
-    """Return `origins` as a tuple, which can be read again; a single string stays, for the middleware to reject.
+    """Return `origins` as a tuple, which can be read twice; a single string unchanged, for the middleware to reject.
 
     Raises:
         ConfigurationError: it is not an iterable of strings.

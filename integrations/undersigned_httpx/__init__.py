@@ -1,7 +1,7 @@
-"""HTTP message signatures for `httpx`; for `httpx2` the same stands in `undersigned_httpx.httpx2`.
+"""HTTP message signatures for `httpx`; `undersigned_httpx.httpx2` has the same for `httpx2`.
 
 `SignatureAuth` is an auth like any other. `SignatureTransport` and `AsyncSignatureTransport` wrap a transport and sign
-at the last moment, so that a request a redirect leads to is signed as well.
+at the last moment, so that redirected requests are signed as well.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Header fields with a signature that copies of them leave behind."""
+"""Header fields with a signature that is left out of copies."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Field = tuple[bytes, bytes]
 
 
 class _Plain(Protocol):
-    """What both libraries' `Headers` can be asked."""
+    """The methods for reading that the `Headers` of both libraries have."""
 
     def keys(self) -> KeysView[str]: ...
     def values(self) -> ValuesView[str]: ...
@@ -27,7 +27,7 @@ class _Plain(Protocol):
 if TYPE_CHECKING:
 
     class _Base:
-        """What both libraries' `Headers` are made and changed by."""
+        """The constructor and the methods for changing that the `Headers` of both libraries have."""
 
         def __init__(self, headers: Sequence[Field]) -> None: ...
         @property
@@ -40,10 +40,10 @@ else:
 
 
 class SignedHeaders(_Base):
-    """Header fields with a signature, which a copy of them does not have. Mixed into a library's `Headers`.
+    """Header fields with a signature that is left out of copies. A mixin for a library's `Headers`.
 
-    To follow a redirect, both libraries copy the header fields of a request to the next one, whatever its origin. A
-    signature among them would go along. So it is kept apart: reading and sending include it, and copying does not.
+    To follow a redirect, both libraries copy the header fields of a request to the next one, whatever its origin. The
+    signature must not be copied. So it is kept separately: reading and sending include it, copying does not.
 
     Args:
         fields: the header fields that are not the signature's.
@@ -58,7 +58,7 @@ class SignedHeaders(_Base):
 
     @property
     def raw(self) -> list[Field]:
-        """The fields as they are sent, the signature's last."""
+        """The fields as they are sent, with the signature fields last."""
         return [*super().raw, *self._signature]
 
     def keys(self) -> KeysView[str]:

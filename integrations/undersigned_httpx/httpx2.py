@@ -22,8 +22,9 @@ class SignatureAuth(signing.SigningAuth[httpx2.Request, httpx2.Response], httpx2
     The request is sent to the canonical form of its URL. Its content is read before it is sent, and needs a
     Content-Type, which httpx2 sets only for `json=`, `data=` and `files=`.
 
-    What a request hook or a transport changes after signing raises `SigningError` before it is sent. So does a retry
-    or a redirect: httpx2 does not ask an auth again for those. `SignatureTransport` signs each of them.
+    If a request hook or a transport changes the request after signing, `SigningError` is raised before it is sent. A
+    retry or a redirect raises it too: httpx2 does not call an auth again for those. `SignatureTransport` signs each of
+    them.
 
     Args:
         signer: makes the signatures.
@@ -54,7 +55,7 @@ class SignatureTransport(_Copying, signing.SigningTransport[httpx2.Request, http
     its listed path raises `SigningError`. To retry, put the retrying transport around this one: each attempt is then
     signed. `response.request` is the request before it was signed.
 
-    A client that talks to other origins too mounts the transport: `mounts={"https://seller.example.com": transport}`.
+    A client that also talks to other origins mounts the transport: `mounts={"https://seller.example.com": transport}`.
 
     Args:
         transport: sends what is signed.

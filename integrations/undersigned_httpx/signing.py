@@ -118,14 +118,14 @@ class SigningAuth(ABC, Generic[RequestT, ResponseT]):
 
     @abstractmethod
     def _replace(self, request: RequestT, url: str, fields: list[Field], signature: list[Field]) -> None:
-        """Give `request` another URL and other header fields, a signature among them."""
+        """Give `request` another URL and other header fields, including a signature."""
 
 
 class _SigningTransport(ABC, Generic[RequestT]):
     _signer: ClientSigner
 
     def _outgoing(self, request: RequestT, *, asynchronous: bool) -> RequestT:
-        """Return the request to send for `request`, and note in its extensions the origin that was signed for."""
+        """Return the request to send for `request`, with the signed origin in its extensions."""
         own = own_extensions(request.extensions)
         before = cast("str | None", own.get(_ORIGIN))
         if _ORIGIN in own and not self._signer.signs_redirect(before, str(request.url)):
@@ -202,7 +202,7 @@ class AsyncSigningTransport(_SigningTransport[RequestT], Generic[RequestT, Respo
         self._signer = ClientSigner(signer, origins, follow_unsigned=follow_unsigned)
 
     async def handle_async_request(self, request: RequestT) -> ResponseT_co:
-        """Sign `request` and send it; raises as `SigningTransport.handle_request` does."""
+        """Sign `request` and send it; raises the errors of `SigningTransport.handle_request`."""
         await request.aread()
         return await self._transport.handle_async_request(self._outgoing(request, asynchronous=True))
 

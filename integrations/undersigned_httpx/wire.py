@@ -52,12 +52,12 @@ class _Written(Protocol):
 class WireCheck:
     """A check that a request is written once, and as it was signed.
 
-    A request passes through hooks and transports, and each can change it after it was signed. At the end of that way
-    httpcore calls the request's `trace` extension before it writes.
+    Hooks and transports can change a request after it was signed. At the end, before it writes, httpcore calls the
+    `trace` extension of the request.
 
     Args:
         signed: the request as it was signed.
-        extensions: the caller's own extensions; a `trace` among them is called as well.
+        extensions: the caller's own extensions, including a `trace`, which is called as well.
         follow_unsigned: whether a redirected request may be written without a signature.
 
     Attributes:
@@ -78,7 +78,7 @@ class WireCheck:
         """Check the request before it is written: the `trace` extension of a sync request.
 
         Raises:
-            SigningError: it is not the request that was signed, or it was written before.
+            SigningError: the request was changed after signing, or was written before.
         """
         self._check(event, info)
         if self.traced is not None:
@@ -91,7 +91,7 @@ class WireCheck:
             await cast("Awaitable[None]", self.traced(event, info))
 
     def finish(self, headers: Iterable[Field], *, redirected: bool) -> None:
-        """Check a request that was sent by a transport without httpcore, as far as it can be seen.
+        """Check, after sending, a request whose transport does not use httpcore.
 
         Args:
             headers: the request's header fields after it was sent.
@@ -112,7 +112,7 @@ class WireCheck:
             return
         request = cast("_Written", info["request"])
         if request.method == b"CONNECT" != self._method:
-            return  # a tunnel through a proxy, which gets nothing of the request
+            return  # a tunnel through a proxy: the proxy gets no part of the request
         fields = self._compared(request.headers)
         if self.called:
             if any(is_signature_field(name) for name, _ in fields):
@@ -125,12 +125,12 @@ class WireCheck:
             raise SigningError(_CHANGED)
 
     def _compared(self, headers: Iterable[Field]) -> list[Field]:
-        """Return the header fields that are compared: what is covered, the signature and `Host`."""
+        """Return the header fields to compare: the covered fields, the signature and `Host`."""
         return sorted((name.lower(), value) for name, value in headers if name.lower() in self._names)
 
 
 def own_extensions(extensions: Mapping[str, object]) -> dict[str, object]:
-    """Return the caller's own extensions. A `WireCheck` among them is of an earlier signature and has done its work."""
+    """Return the caller's own extensions. A `WireCheck` among them belongs to an earlier signature and is removed."""
     check = getattr(extensions.get("trace"), "__self__", None)
     if not isinstance(check, WireCheck):
         return dict(extensions)

@@ -1,6 +1,6 @@
 """A replay store in PostgreSQL, for the processes of several hosts.
 
-`PostgresReplayStore(pool)` takes a pool of psycopg 3, and `AsyncPostgresReplayStore(pool)` its asyncio twin. The tables
+`PostgresReplayStore(pool)` takes a pool of psycopg 3, and `AsyncPostgresReplayStore(pool)` its asyncio pool. The tables
 and functions are in `SCHEMA`: `python -m undersigned_postgres | psql` makes them.
 """
 

@@ -1,8 +1,8 @@
-"""One question over a connection of psycopg, within a time limit.
+"""One function call over a connection of psycopg, within a time limit.
 
-psycopg waits without a limit, also for a server that hangs. So the questions are asked through psycopg's wrapper of
-libpq. Each is one round trip and one transaction, whatever the pool's autocommit is, and it is committed when the
-answer is complete.
+psycopg waits without a limit, even for a server that hangs. So the calls go through psycopg's wrapper of libpq. Each
+call is one round trip and one transaction, whatever the pool's autocommit is. It is committed when the answer is
+complete.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _EVENTS = {"read": selectors.EVENT_READ, "write": selectors.EVENT_WRITE}
 
 
 def ask(connection: PGconn, call: Call, *, timeout: float) -> str:
-    """Return the one value that `call` answers with.
+    """Return the single value that `call` returns.
 
     Raises:
         psycopg.OperationalError: the server rejects the call, hangs, or is gone.
@@ -44,7 +44,7 @@ def ask(connection: PGconn, call: Call, *, timeout: float) -> str:
 
 
 async def ask_async(connection: PGconn, call: Call, *, timeout: float) -> str:  # noqa: ASYNC109 - as `ask`
-    """Return the one value that `call` answers with; as `ask`."""
+    """Return the single value that `call` returns; see `ask`."""
     loop, exchange = asyncio.get_running_loop(), _exchange(connection, call)
     try:
         async with asyncio.timeout(timeout):
@@ -67,7 +67,7 @@ async def _ready(loop: asyncio.AbstractEventLoop, socket: int, event: Literal["r
 
 
 def _exchange(connection: PGconn, call: Call) -> Generator[Literal["read", "write"], None, str]:
-    """Send `call`, and read until the server is ready for the next: only then is it committed."""
+    """Send `call`, and read until the server is ready for the next call: only then is it committed."""
     connection.send_query_params(call.statement, call.arguments)
     while connection.flush():
         yield "write"

@@ -29,18 +29,18 @@ class Call:
 
 
 def claim_call(keyid: str, nonce: str, *, now: float, until: float, caps: Caps) -> Call:
-    """Return the question whether `nonce` is fresh."""
+    """Return the call that claims `nonce`."""
     statement = b"SELECT undersigned_claim($1, $2, $3, $4, $5, $6)"
     return Call(statement, [_text(keyid), _text(bounded_nonce(nonce)), _text(now), _text(until), *_limits(caps)])
 
 
 def full_call(keyid: str, *, now: float, caps: Caps) -> Call:
-    """Return the question whether a cap is reached."""
+    """Return the call that tells whether a cap is reached."""
     return Call(b"SELECT undersigned_full($1, $2, $3, $4)", [_text(keyid), _text(now), *_limits(caps)])
 
 
 def forget_call(*, now: float) -> Call:
-    """Return the request to delete some of the nonces that have ended."""
+    """Return the call that deletes some of the nonces that have ended."""
     return Call(b"SELECT undersigned_forget($1, $2)", [_text(now), _text(MOST_FORGOTTEN)])
 
 

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 Pool = TypeVar("Pool")
 
 _PAUSE = 10
-"""Seconds between two times that a store deletes what has ended."""
+"""Seconds between two deletions of ended nonces."""
 
 _LONGEST_TIMEOUT = 3600
 
 
 class _PostgresStore(Generic[Pool]):
-    """What both stores are made of."""
+    """The common part of both stores."""
 
     __slots__ = ("_forgot", "_pool", "_timeout")
 
@@ -39,7 +39,7 @@ class _PostgresStore(Generic[Pool]):
         self._forgot: float | None = None
 
     def _is_due(self, now: float) -> bool:
-        """Return whether to delete what has ended; if so, it is due again after a pause."""
+        """Return whether to delete ended nonces. If so, the next deletion is due after a pause."""
         if self._forgot is not None and abs(now - self._forgot) < _PAUSE:
             return False
         self._forgot = now
@@ -99,7 +99,7 @@ class PostgresReplayStore(_PostgresStore[ConnectionPool[Any]]):
             try:
                 return ask(connection.pgconn, call, timeout=self._timeout)
             except BaseException:
-                # Whatever it still answers must not be taken for the answer to the next question.
+                # A late answer must not be taken for the answer to the next call.
                 connection.close()
                 raise
 

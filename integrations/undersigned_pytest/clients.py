@@ -23,12 +23,12 @@ DEFAULT_ORIGIN = "https://testserver"
 
 @dataclass(frozen=True, slots=True)
 class SignedClients:
-    """Makes test clients that sign with one key. The verifier under test needs `signing_key.public`.
+    """A maker of test clients that sign with one key. The verifier under test needs `signing_key.public`.
 
     Attributes:
         key: the key pair.
         profile: the profile to sign by.
-        origin: the origin that requests are sent to, one of those that the middleware under test has.
+        origin: the origin that requests are sent to, one of the origins of the middleware under test.
     """
 
     key: KeyPair

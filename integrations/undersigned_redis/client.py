@@ -1,4 +1,4 @@
-"""What a store needs of a client of Redis or Valkey, and how it is checked."""
+"""The client of Redis or Valkey: what a store needs of it, and the check of that."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class NotReplicated(UndersignedError):
-    """The operator must act: fewer replicas than the store asks for have confirmed a claim in time."""
+    """Raised when too few replicas have confirmed a claim in time. The operator must act."""
 
 
 class Script(Protocol):
@@ -56,16 +56,16 @@ class Pipelining(Protocol):
 
 
 def checked(client: object, *, awaited: bool, replicas: int, replica_timeout: float) -> Client:
-    """Return the client, if a store can use it.
+    """Return the client if a store can use it.
 
     Args:
         client: what the user gave.
-        awaited: whether its answers must have to be awaited.
+        awaited: whether it must be an asyncio client.
         replicas: how many replicas must confirm a claim.
         replica_timeout: the seconds that they may take.
 
     Raises:
-        ConfigurationError: it is no such client, would wait for ever, or cannot wait for replicas.
+        ConfigurationError: it is not such a client, may wait forever, or cannot wait for replicas.
     """
     if not callable(getattr(client, "register_script", None)):
         raise ConfigurationError("client: pass a client of redis-py or valkey-py, such as redis.Redis(...)")

@@ -1,8 +1,8 @@
-"""The Lua scripts that the server runs, each as a whole, and what goes into and comes out of them.
+"""The Lua scripts that the server runs atomically, their arguments and their answers.
 
-The nonces of one keyid are a sorted set, by the time they end. Its empty member, which is no nonce, has the latest end
-that was forgotten, negated: a claim that would end before it may have been forgotten and counts as seen. The counts
-of all keyids, kept only if there is a cap of all keys together, are a hash of how many nonces end in each half minute.
+The nonces of one keyid are a sorted set, ordered by the time they end. Its empty member is not a nonce: its score is
+the latest end that was forgotten, negated. A claim that ends before that time may have been forgotten and counts as
+seen. If there is a total cap, a hash has the number of nonces of all keyids that end in each half minute.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ return live >= tonumber(total) and 1 or 0
 _CLAIMS: dict[object, Claim] = {1: "fresh", 0: "seen", -1: "full"}
 
 _STEP = 7200
-"""Seconds that nonces are kept beyond their end, by the server's clock, for verifiers whose clocks are set back.
+"""Seconds that nonces are kept after their end, by the server's clock, for verifiers whose clocks are set back.
 
 A verifier forgets what has ended by its own clock, with each claim. The server forgets the nonces of a keyid when
 nobody has claimed any for this long after the last has ended.
@@ -96,7 +96,7 @@ class Names:
     """The names of the keys of one store.
 
     Attributes:
-        prefix: what each name starts with.
+        prefix: the beginning of each name.
         tag: the hash tag of all keys, or None if each keyid is its own.
     """
 
@@ -114,13 +114,13 @@ class Names:
                 raise ConfigurationError(f"{option}: give a string that is not empty and has no braces")
 
     def claim(self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps) -> Question:
-        """Return the question whether `nonce` is fresh."""
+        """Return the script call that claims `nonce`."""
         life = max(0, int((until - now + _STEP) * 1000))
         args: list[str | int] = [bounded_nonce(nonce), repr(now), repr(until), caps.per_key, life]
         return self._question(keyid, args, caps)
 
     def full(self, keyid: str, *, now: float, caps: Caps) -> Question:
-        """Return the question whether a cap is reached."""
+        """Return the script call that tells whether a cap is reached."""
         return self._question(keyid, [repr(now), caps.per_key], caps)
 
     def _question(self, keyid: str, args: list[str | int], caps: Caps) -> Question:
@@ -132,5 +132,5 @@ class Names:
 
 
 def claimed(answer: object) -> Claim:
-    """Return what the claim script's answer means."""
+    """Return the claim for an answer of the claim script."""
     return _CLAIMS[answer]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class _RedisStore:
-    """What both stores are made of."""
+    """The common part of both stores."""
 
     __slots__ = ("_claim", "_client", "_full", "_names", "_replica_timeout", "_replicas")
 
@@ -46,9 +46,9 @@ class RedisReplayStore(_RedisStore):
 
     Args:
         client: a client of redis-py or valkey-py, of one server, of Sentinel or of a cluster.
-        prefix: what the names of all keys start with.
+        prefix: the beginning of the names of all keys.
         tag: the hash tag that all keys of the store share on a cluster, so that they are on one node. A profile with a
-            cap of all keys together needs one there. Without, the keyid is the hash tag.
+            total cap needs a tag on a cluster. By default, the keyid is the hash tag.
         replicas: how many replicas must confirm each claim, so that a failover loses none. Not on a cluster.
         replica_timeout: the seconds that they may take.
 
@@ -121,7 +121,7 @@ class AsyncRedisReplayStore(_RedisStore):
 
 
 def _replicated(client: Client, question: Question, replicas: int, timeout: float) -> Pipeline:
-    """Return the claim, and the wait for replicas that belongs on the same connection, to be sent together."""
+    """Return a pipeline with the claim and the wait for replicas, as both must use the same connection."""
     pipeline = cast("Pipelining", client).pipeline(transaction=False)
     pipeline.eval(CLAIM, len(question.keys), *question.keys, *question.args)
     pipeline.execute_command("WAIT", replicas, int(timeout * 1000))
@@ -131,5 +131,5 @@ def _replicated(client: Client, question: Question, replicas: int, timeout: floa
 def _confirmed(answers: Sequence[object], replicas: int) -> Claim:
     answer, confirmed = answers
     if cast("int", confirmed) < replicas:
-        raise NotReplicated(f"{confirmed} of {replicas} replicas confirmed the claim in time: look at the replication")
+        raise NotReplicated(f"{confirmed} of {replicas} replicas confirmed the claim in time: check the replication")
     return claimed(answer)

@@ -25,8 +25,8 @@ class SignatureAuth(AuthBase):
     The request is sent to the canonical form of its URL, with the content that was signed. Content needs a
     Content-Type, which requests sets only for `json=`, `files=` and a `data=` of pairs.
 
-    Each attempt to send a request has its own signature: also when `urllib3.Retry` repeats it, or when you send a
-    prepared request again. `response.request` shows the request as it was sent.
+    Each attempt to send a request has its own signature, even if `urllib3.Retry` repeats it or you send a prepared
+    request again. `response.request` shows the request as it was sent.
 
     A redirect within its origin is signed for its own URL, method and content. A redirect that leaves the origin or
     its listed path raises `SigningError`.
@@ -56,7 +56,8 @@ class SignatureAuth(AuthBase):
         signing.prepare()
         headers = r.headers
         r.headers = WireFields([(name, headers[name]) for name in headers], signing)
-        # requests follows a redirect with a copy of the request, and offers no other place to take its fields off.
+        # requests follows a redirect with a copy of the request, and has no other hook to remove the signature fields
+        # from it.
         r.copy = partial(SignedCopy, r, signing)  # type: ignore[method-assign]
         if keep_sent not in r.hooks["response"]:
             r.hooks["response"].append(keep_sent)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Signing:
-    """The signing of one prepared request, as often as it is written.
+    """The signing of one prepared request, each time it is written.
 
     Args:
         prepared: the request.
@@ -43,15 +43,15 @@ class Signing:
         self.origin = origin
 
     def prepare(self) -> None:
-        """Make the request what is signed: canonical URL, content as bytes, and a signature.
+        """Give the request its canonical URL, its content as bytes, and a signature.
 
         Raises:
             MalformedURL: the URL has no canonical form.
             SigningError: the origin is not listed, the content is a stream, or the request lacks what is covered.
         """
         prepared = self._prepared
-        # Sending normalizes a URL from a redirect, or one set by hand, once more than preparing did. Prepared again,
-        # it is one that sending does not change.
+        # Sending normalizes a URL from a redirect, or one set by hand, once more. Preparing it again here yields a URL
+        # that sending does not change.
         prepared.prepare_url(prepared.url or "", None)
         content = _content(prepared.body)
         signed = self._sign(prepared.headers, content)
@@ -127,10 +127,11 @@ class WireFields(CaseInsensitiveDict["str | bytes"]):
 
 
 class SignedCopy(PreparedRequest):
-    """A copy of a signed request, that is signed for where it goes.
+    """A copy of a signed request, which is signed for its own URL.
 
     To follow a redirect, requests copies the request with all its header fields, sets method, URL and content, and
-    prepares its cookies last. It asks no auth. So the copy has no signature, and preparing the cookies signs it.
+    prepares its cookies last. It does not call the auth. So the copy has no signature, and preparing the cookies signs
+    it.
 
     Args:
         request: the request that is copied.
@@ -144,13 +145,14 @@ class SignedCopy(PreparedRequest):
         self.headers = WireFields(unsigned(request), self._signing)
 
     def copy(self) -> PreparedRequest:
-        """Return a copy that is signed for where it goes."""
+        """Return a copy that is signed for its own URL."""
         return SignedCopy(self, self._signing)
 
     def prepare_cookies(self, cookies: RequestsCookieJar | CookieJar | dict[str, str] | None) -> None:
         """Prepare the cookies, then sign the request if it stays within its origin.
 
-        What cannot be signed raises when it is written: requests prepares a redirect that is not followed as well.
+        A request that cannot be signed raises when it is written: requests also prepares redirects that it does not
+        follow.
         """
         super().prepare_cookies(cookies)
         with suppress(UndersignedError):
@@ -170,14 +172,14 @@ class SentRequest(PreparedRequest):
         self.headers = CaseInsensitiveDict([(name, request.headers[name]) for name in request.headers])
 
     def copy(self) -> PreparedRequest:
-        """Return a copy without a signature: it may lead elsewhere."""
+        """Return a copy without a signature, as it may be sent to another URL."""
         copied = PreparedRequest.copy(self)
         copied.headers = CaseInsensitiveDict(unsigned(self))
         return copied
 
 
 def keep_sent(r: Response, **_: object) -> None:
-    """Give the response `r` its request as it was sent, since the request is signed again when it is sent again."""
+    """Give the response `r` its request as it was sent, as the original gets a new signature when it is sent again."""
     if isinstance(r.request.headers, WireFields):
         r.request = SentRequest(r.request)
 

@@ -59,7 +59,7 @@ def verified_signature(connection: HTTPConnection) -> VerifiedSignature:
 def signature_required(endpoint: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
     """Let an endpoint run only for a signed request. The endpoint finds the signature in `request.state.signature`.
 
-    Put the decorator below `@app.route` and the like. An endpoint is a function, a method of an HTTPEndpoint, or a
+    Put the decorator below the one that adds the route. An endpoint is a function, a method of an HTTPEndpoint, or a
     WebSocket function. An unsigned request gets 401 with `{"error": "request_signature_required"}`; an unsigned
     handshake gets that too, or is closed with code 1008 if the server cannot send a response.
 
@@ -126,7 +126,7 @@ async def _handler(connection: HTTPConnection, required: SignatureRequired) -> R
 
 
 async def _reject(connection: HTTPConnection, error: SignatureError) -> Response | None:
-    """Return the response to a request. A handshake is answered here, or closed if the server takes no response."""
+    """Return the response to a request. Answer a handshake here, or close it if the server cannot answer it."""
     if not isinstance(connection, WebSocket):
         return _response(error)
     if "websocket.http.response" in (connection.scope.get("extensions") or {}):

@@ -144,7 +144,7 @@ class ClientSigner:
             return True
         if not self.follow_unsigned:
             raise SigningError(
-                f"redirect: it leads to {origin}, out of the origin or path that was signed for; request that URL "
+                f"redirect: it leads to {origin}, outside the signed origin or path; request that URL "
                 "itself, do not follow redirects, or pass follow_unsigned=True to follow it without a signature"
             )
         return False

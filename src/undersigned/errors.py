@@ -1,8 +1,8 @@
-"""What can go wrong, by who must act.
+"""Errors, sorted by who must act: the sender, the operator or the programmer.
 
-Every error of this package is an `UndersignedError`. A received message raises only a `SignatureError`, of one of its
-three subclasses. A URL raises only a `MalformedURL`. A wrong configuration raises a `ConfigurationError` when it is
-made, never during a request.
+Every error of this package is an `UndersignedError`. Verifying a message raises only `SignatureError`, always one of
+its three subclasses. Canonicalizing a URL raises only `MalformedURL`. A wrong option raises `ConfigurationError` at
+construction, never during a request.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class KeySourceError(UndersignedError):
     """
 
     def __init__(self, reason: Reason, message: str, *, definite: bool = False) -> None:
-        """Take the `reason`, and a `message` for the operator's log that is made of our words only."""
+        """Take the `reason`, and a `message` for the operator's log without text of another party."""
         super().__init__(message)
         self.reason: Reason = reason
         self.definite = definite
@@ -120,7 +120,7 @@ class SignatureError(UndersignedError):
     Attributes:
         code: the profile's wire string, such as `request_signature_invalid`; safe to send.
         step: the step of the checklist that failed.
-        detail: one sentence for the operator's log, in our words only.
+        detail: one sentence for the operator's log, without text of the sender.
         received: other evidence, such as the Host and the request target; text from the sender.
         keyid: the key id the message named, once it is known; text from the sender.
         created: the `created` parameter, once it was checked.
@@ -138,7 +138,7 @@ class SignatureError(UndersignedError):
         self.signature_base: str | None = None
 
     def add_evidence(self, *, keyid: str, created: int, signature_base: str | None) -> None:
-        """Add what the verifier knows of the signature: its key id, its creation time and, if rebuilt, its base."""
+        """Add evidence about the signature: its key id, its creation time and, if it was rebuilt, its base."""
         self.keyid = keyid
         self.created = created
         if signature_base is not None:

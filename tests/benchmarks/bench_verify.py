@@ -47,9 +47,9 @@ def _ed25519(rounds: int) -> list[Row]:
         rounds,
         Side(ed25519_floor()),
         Side(accepting.verify, lambda turn: received(fields[turn])),
-        Side(refused_by(late), lambda turn: received(fields[turn])),
-        Side(refused_by(keyless), lambda turn: received(fields[turn])),
-        Side(refused_by(accepting), lambda turn: received(fields[turn])),
+        Side(rejected_by(late), lambda turn: received(fields[turn])),
+        Side(rejected_by(keyless), lambda turn: received(fields[turn])),
+        Side(rejected_by(accepting), lambda turn: received(fields[turn])),
         Side(lambda _: loads(BODY)),
     )
     check = "Ed25519PublicKey.verify"
@@ -77,7 +77,7 @@ def _es256(rounds: int) -> Row:
     return Row("verify, ES256", "P-256 verify", accepted / floor, 1.40)
 
 
-def refused_by(refusing: Verifier) -> Callable[[Request], object]:
+def rejected_by(refusing: Verifier) -> Callable[[Request], object]:
     """Verification by one that must refuse."""
 
     def refused(request: Request) -> None:

@@ -19,7 +19,7 @@ from adcp.signing import (
 from tests.benchmarks.bench_import import imported
 from tests.benchmarks.bench_peers import signed_now
 from tests.benchmarks.bench_url import CANONICAL, MIXED
-from tests.benchmarks.bench_verify import refused_by
+from tests.benchmarks.bench_verify import rejected_by
 from tests.benchmarks.row import Row, Side, interleaved
 from tests.benchmarks.traffic import BODY, FIELDS, received, unsigned
 from tests.keys import EC_KEY, EC_PUBLIC, KEY, PUBLIC, URL, ed25519_key, signer, verifier
@@ -81,14 +81,14 @@ def _refused(rounds: int) -> list[Row]:
     for name, (theirs, ours) in cases.items():
         checked, refused = interleaved(
             rounds,
-            Side(_refused_by(theirs), lambda turn: dict(fields[turn])),
-            Side(refused_by(ours), lambda turn: received(fields[turn])),
+            Side(_rejected_by(theirs), lambda turn: dict(fields[turn])),
+            Side(rejected_by(ours), lambda turn: received(fields[turn])),
         )
         found.append(Row(f"refuse {name}, beside a peer", _PEER, refused / checked, 1.0))
     return found
 
 
-def _refused_by(verifying: Callable[[dict[str, str]], object]) -> Callable[[dict[str, str]], None]:
+def _rejected_by(verifying: Callable[[dict[str, str]], object]) -> Callable[[dict[str, str]], None]:
     def refused(headers: dict[str, str]) -> None:
         with contextlib.suppress(SignatureVerificationError):
             verifying(headers)

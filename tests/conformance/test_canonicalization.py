@@ -12,14 +12,14 @@ ACCEPTED = {
     "expected_authority": "own.test",
 }
 CODE = "request_target_uri_malformed"
-REJECTED = {"input_url": "https:///p", "reject": True, "expected_error_code": CODE, "refused_by": "authority"}
+REJECTED = {"input_url": "https:///p", "reject": True, "expected_error_code": CODE, "rejected_by": "authority"}
 
 
 def first(case: dict):
     return grade(CanonicalizationCase("own", Document(case))).difference
 
 
-@pytest.mark.parametrize("case", [ACCEPTED, REJECTED, {**REJECTED, "refused_by": None}, {**ACCEPTED, "reject": False}])
+@pytest.mark.parametrize("case", [ACCEPTED, REJECTED, {**REJECTED, "rejected_by": None}, {**ACCEPTED, "reject": False}])
 def test_correct_case_has_no_difference(case):
     assert first(case) is None
 
@@ -32,7 +32,7 @@ def test_correct_case_has_no_difference(case):
         ({**ACCEPTED, "reject": True, "expected_error_code": CODE}, "target URI", "https://own.test/"),
         ({**ACCEPTED, "input_url": "https:///"}, "outcome", f"rejected with {CODE}"),
         ({**REJECTED, "expected_error_code": "request_signature_invalid"}, "outcome", f"rejected with {CODE}"),
-        ({**REJECTED, "refused_by": "characters"}, "rule", "authority"),
+        ({**REJECTED, "rejected_by": "characters"}, "rule", "authority"),
         ({**ACCEPTED, "input_url": "https://\u00f6wn.test", "received": True}, "outcome", f"rejected with {CODE}"),
     ],
 )

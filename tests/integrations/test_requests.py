@@ -181,7 +181,7 @@ def test_request_that_was_changed_to_another_origin_is_not_sent(auth, seller):
     request = requests.Request("GET", f"{seller.origin}/adcp", auth=auth).prepare()
     with capturing() as capture, requests.Session() as session:
         request.url = f"http://127.0.0.1:{capture.port}/"
-        with pytest.raises(SigningError, match="out of the origin"):
+        with pytest.raises(SigningError, match="outside the signed origin"):
             session.send(request, timeout=10)
     assert capture.sent == []
 

@@ -69,7 +69,7 @@ def test_redirect_to_another_origin_is_not_followed_unless_unsigned(seller, othe
     url = seller.go(status, f"{other.origin}/next")
     auth = SignatureAuth(make_signer(), origins=origins)
     with pytest.raises(
-        SigningError, match=r"redirect: it leads to http://\S+, out of the origin .* pass follow_unsigned=True"
+        SigningError, match=r"redirect: it leads to http://\S+, outside the signed origin .* pass follow_unsigned=True"
     ):
         requests.post(url, json={"a": 1}, auth=auth, timeout=10)
     assert other.arrivals == []

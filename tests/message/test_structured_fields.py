@@ -69,7 +69,7 @@ def test_each_member_may_have_its_own_encoding_when_both_are_accepted():
         ("SHA-256=:AAAA:", "the field value is not a structured field dictionary"),
         ("s=:AAAA", "the field value is not a structured field dictionary"),
         ("s=:AAAA:x", "the field value is not a structured field dictionary"),
-        ("s=:é:", "a byte sequence is not in the profile's Base64: alphabet, padding or stray bits"),
+        ("s=:é:", "a byte sequence is not in the profile's Base64: check alphabet, padding and unused bits"),
         ("é=:AAAA:", "the field value is not ASCII"),
         ("", "the field value is empty"),
     ],

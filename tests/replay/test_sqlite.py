@@ -135,7 +135,7 @@ def test_foreign_database_is_rejected_and_left_unchanged(path, made):
     connection.commit()
     connection.close()
     before = path.read_bytes()
-    with pytest.raises(ConfigurationError, match="is a database of something else"):
+    with pytest.raises(ConfigurationError, match="is a database, but not a replay store"):
         SqliteReplayStore(path)
     assert path.read_bytes() == before
 

@@ -11,7 +11,7 @@ from undersigned.url import ADCP, ADCP_RECEIVED, URL, MalformedURL, canonicalize
 
 CASES = json.loads(Path(__file__).with_name("cases.json").read_text(encoding="utf-8"))
 ACCEPTED = [case for case in CASES if "target_uri" in case]
-REJECTED = [case for case in CASES if "refused_by" in case]
+REJECTED = [case for case in CASES if "rejected_by" in case]
 
 
 def rules_of(case):
@@ -31,7 +31,7 @@ def test_accepted_url_has_the_expected_form_and_changes(case):
 def test_rejected_url_names_its_rule_in_a_short_printable_message(case):
     with pytest.raises(MalformedURL) as caught:
         canonicalize(case["url"], received=case.get("received", False))
-    assert caught.value.rule == case["refused_by"]
+    assert caught.value.rule == case["rejected_by"]
     assert caught.value.code == "target_uri_malformed"
     message = str(caught.value)
     assert message.isascii()
@@ -40,7 +40,7 @@ def test_rejected_url_names_its_rule_in_a_short_printable_message(case):
 
 
 def test_every_rule_of_the_rule_set_has_a_case():
-    fired = {name for case in ACCEPTED for name in case["changed_by"]} | {case["refused_by"] for case in REJECTED}
+    fired = {name for case in ACCEPTED for name in case["changed_by"]} | {case["rejected_by"] for case in REJECTED}
     assert fired == {rule.name for rule in ADCP_RECEIVED}
 
 

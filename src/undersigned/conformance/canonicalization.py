@@ -19,7 +19,7 @@ _PREFIX = "request_"
 
 @dataclass(frozen=True, slots=True)
 class CanonicalizationCase:
-    """A case. Our own `received` means that the URL comes from a peer; our own `refused_by` names the expected rule."""
+    """A case. Our own `received` means that the URL comes from a peer; our own `rejected_by` names the rule."""
 
     name: str
     document: Document
@@ -34,8 +34,8 @@ class CanonicalizationCase:
         except MalformedURL as malformed:
             note = f"the rule {malformed.rule}: {malformed}"
             yield Difference.between("outcome", expected, f"rejected with {_PREFIX}{malformed.code}", note=note)
-            if "refused_by" in case:
-                yield Difference.between("rule", case.text("refused_by"), malformed.rule)
+            if "rejected_by" in case:
+                yield Difference.between("rule", case.text("rejected_by"), malformed.rule)
             return
         yield Difference.between("target URI", expected, canonical.target_uri)
         yield Difference.between("authority", case.text("expected_authority"), canonical.authority)

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 class Content:
-    """The content of a request, in the chunks it came in.
+    """The content of a request, in the chunks in which it arrived.
 
-    Gate and dispatcher read one `Content`, so that neither can find another JSON in the same bytes. Its repr shows its
-    size and nothing of it.
+    The policy and the application read the same `Content`, so neither can parse the bytes differently. The repr shows
+    only its size.
 
     Args:
         chunks: the bytes, in their order.
@@ -30,7 +30,7 @@ class Content:
         self._parsed: tuple[JSONValue] | None = None
 
     def __bytes__(self) -> bytes:
-        """Return the whole, joined on the first call."""
+        """Return all bytes, joined on the first call."""
         if self._joined is None:
             self._joined = b"".join(self.chunks)
         return self._joined
@@ -40,7 +40,7 @@ class Content:
         return sum(map(len, self.chunks))
 
     def __eq__(self, other: object) -> bool:
-        """Return whether `other` is content of the same bytes, in whatever chunks."""
+        """Return whether `other` has the same bytes, however they are chunked."""
         return bytes(self) == bytes(other) if isinstance(other, Content) else NotImplemented
 
     def __hash__(self) -> int:
@@ -51,7 +51,7 @@ class Content:
         return f"<Content: {len(self)} bytes>"
 
     def json(self) -> JSONValue:
-        """Return the content read by `undersigned.strict_json.loads`, on the first call; the same value each time.
+        """Return the content parsed by `strict_json.loads`: parsed on the first call, the same value each time.
 
         Raises:
             AmbiguousJSON: two parsers could read it differently.

@@ -1,4 +1,4 @@
-"""Content-Digest: what a message says its content hashes to (RFC 9530)."""
+"""Content-Digest: the digests that a message declares for its content (RFC 9530)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Hash(Protocol):
-    """What hashlib's constructors make, as far as it is used here."""
+    """A hash object of hashlib, as far as it is used here."""
 
     def update(self, data: bytes, /) -> None:
         """Feed the next bytes."""
@@ -36,7 +36,7 @@ DIGEST_ALGORITHMS: frozenset[str] = frozenset(_ALGORITHMS)
 
 
 class ContentDigest(NamedTuple):
-    """A Content-Digest field that was read.
+    """A parsed Content-Digest field.
 
     Attributes:
         expected: the digest bytes by algorithm, only the algorithms we know.
@@ -49,7 +49,8 @@ class ContentDigest(NamedTuple):
         """Read a field value.
 
         Raises:
-            MalformedField: not a dictionary of byte sequences, a repeated or upper-case key, or another Base64.
+            MalformedField: the value is not a dictionary of byte sequences, repeats a key, has an upper-case key, or is
+                in another Base64.
         """
         members = parse_byte_sequences(value, *encodings)
         if not DIGEST_ALGORITHMS.issuperset(members):
@@ -57,7 +58,7 @@ class ContentDigest(NamedTuple):
         return cls(members)
 
     def running(self, begun: bytes = b"") -> RunningDigest:
-        """Return a digest to feed the content to, for every algorithm named here; `begun` is fed at once."""
+        """Return a running digest for every algorithm of the field, which has already read `begun`."""
         return RunningDigest(self, begun)
 
 
@@ -65,8 +66,8 @@ class RunningDigest:
     """A digest over content that arrives in chunks, fed once while it is read.
 
     Args:
-        declared: what it is to be compared with.
-        begun: the first of the content.
+        declared: the field to compare with.
+        begun: the first bytes of the content.
     """
 
     __slots__ = ("_hashes",)
@@ -82,7 +83,7 @@ class RunningDigest:
             running.update(chunk)
 
     def matches(self) -> bool:
-        """Return whether the content fed so far has every digest declared, and at least one is declared."""
+        """Return whether at least one digest is declared, and the content fed so far has every declared digest."""
         matched = bool(self._hashes)
         for running, expected in self._hashes:
             matched &= hmac.compare_digest(running.digest(), expected)

@@ -1,4 +1,4 @@
-"""Content-Type and Content-Encoding: what a message says its content is (RFC 9110 sections 8.3 and 8.4)."""
+"""Content-Type and Content-Encoding: how a message describes its content (RFC 9110 sections 8.3 and 8.4)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def has_content_coding(fields: HeaderFields) -> bool:
 def is_decoded_alike(fields: HeaderFields) -> bool:
     """Return whether every reader that decodes the content finds the same ASCII characters in it.
 
-    That is without a Content-Encoding, and without a charset that gives other characters to the octets of ASCII.
+    This needs a message without Content-Encoding, and no charset that reads an ASCII octet as another character.
     """
     return not has_content_coding(fields) and not _has_charset_besides(_LIKE_ASCII, fields)
 

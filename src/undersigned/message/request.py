@@ -74,14 +74,14 @@ class Request:
     def strict_json(self) -> JSONValue:
         """Return the content read as UTF-8 JSON (RFC 8259 section 8.1), whatever its Content-Type.
 
-        No other reader of the same request may find other members in it.
+        Content is rejected if another reader could find other members in it.
 
         Raises:
             AmbiguousJSON: two readers could find different members: a repeated key, a charset other than UTF-8, a
                 Content-Encoding.
             ValueError: the content is not JSON, or not UTF-8, or has a byte order mark.
         """
-        # RFC 8259 gives the parameter no meaning, and some frameworks decode by it: in UTF-7, "+AHM-kill" is "skill".
+        # RFC 8259 gives charset no meaning, but some frameworks decode by it: in UTF-7, "+AHM-kill" is "skill".
         if has_other_charset(self.fields):
             raise AmbiguousJSON("the Content-Type gives JSON a charset other than UTF-8")
         if has_content_coding(self.fields):
@@ -94,7 +94,7 @@ class Request:
     def json_if_any(self) -> JSONValue:
         """Return the content as JSON if its Content-Type is JSON or the content happens to be JSON, else None.
 
-        Many applications parse JSON whatever the type, so another type hides nothing.
+        Many applications parse JSON whatever the type, so another type must not hide JSON from the policy.
 
         Raises:
             AmbiguousJSON: two readers could find different members; see `strict_json`.
@@ -112,7 +112,7 @@ class Request:
             return None
 
     def __repr__(self) -> str:
-        """Return the shape of the request; fields, target and content may hold secrets."""
+        """Return sizes only, as fields, target and content may hold secrets."""
         return f"<Request: {len(self.fields)} header fields, {len(self.content)} bytes>"
 
 

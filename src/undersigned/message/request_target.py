@@ -1,7 +1,7 @@
 """The request target as it was on the wire (RFC 9112 section 3.2), rebuilt from what a server shows.
 
-Only the raw target counts. The application routes by the decoded path, so both must be the same target. If they differ,
-something before the middleware has rewritten one of them, and the request is rejected.
+The raw target is what was signed. The application routes by the decoded path, so both must be the same target. If they
+differ, something before the middleware has rewritten one of them, and the request is rejected.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class RequestTarget(NamedTuple):
         path = script_name + path_info
         if _PLAIN.fullmatch(path) is None:
             raise MalformedURL("a target with other characters than unreserved ones cannot be rebuilt", rule=_RULE)
-        # A character beyond Latin-1 is no octet. It becomes a backslash escape, which no target may have.
+        # A character beyond Latin-1 is not an octet. It becomes a backslash escape, which a target must not contain.
         return cls.parse((f"{path}?{query}" if query else path).encode("latin-1", "backslashreplace"))
 
     def url(self, origin: Origin) -> str:
@@ -109,7 +109,7 @@ def application_path(target: CanonicalURL, origin: Origin) -> str:
 
 
 def check_length(target: str) -> None:
-    """Hold a received target to what is brought into canonical form in less time than a few signatures are checked.
+    """Check that bringing a received target into canonical form costs less than verifying a few signatures.
 
     Raises:
         MalformedURL: it is longer than `LONGEST_TARGET`, or its path has more than `MOST_ESCAPES` percent signs.
@@ -144,7 +144,7 @@ def received_target(request: Request) -> CanonicalURL:
 
 
 def _level(path: bytes) -> bytes:
-    """Return `path` with slashes merged and dot segments removed, as some servers hand it over."""
+    """Return `path` with slashes merged and dot segments removed, as some servers show it."""
     segments: list[bytes] = []
     parts = _SLASHES.sub(b"/", path).split(b"/")
     for segment in parts:

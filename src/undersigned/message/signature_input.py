@@ -156,7 +156,7 @@ _BODILESS = ("@method", "@target-uri", "@authority")
 _KNOWN: Mapping[str, Component] = MappingProxyType(
     {f'"{name}"': Component(name, f'"{name}"', bare=True) for name in (*_BODILESS, "content-type", "content-digest")}
 )
-# What nearly every signature covers, by its spelling: read once.
+# The components that nearly every signature covers, by their spelling: parsed once.
 _USUAL: Mapping[str, Coverage] = MappingProxyType(
     {
         " ".join(f'"{name}"' for name in names): Coverage.of(_KNOWN[f'"{name}"'] for name in names)
@@ -166,7 +166,7 @@ _USUAL: Mapping[str, Coverage] = MappingProxyType(
 
 
 def _pattern_read(value: str) -> dict[str, SignatureInput] | None:
-    """Return the one member of a value as nearly every signer writes it, or None for a value the parser must read."""
+    """Return the only member of a value in the usual spelling, or None if the parser must read the value."""
     parameters: dict[str, Parameter]
     match = _USUAL_ORDER.fullmatch(value)
     if match is not None:
@@ -193,7 +193,7 @@ def _pattern_read(value: str) -> dict[str, SignatureInput] | None:
 
 
 def _coverage(names: str) -> Coverage | None:
-    """Return what quoted `names` cover, or None if the parser must reject them."""
+    """Return the coverage of quoted `names`, or None if the parser must reject them."""
     items = names.split(" ")
     if len(set(items)) != len(items) or '"@signature-params"' in items:
         return None

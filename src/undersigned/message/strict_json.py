@@ -1,4 +1,4 @@
-"""JSON that refuses what two parsers could read differently: an object with the same key twice."""
+"""Strict JSON: rejects text that two parsers could read differently, such as an object with a repeated key."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ def _refuse_constant(_name: str) -> JSONValue:
 
 
 def _decoded(text: bytes) -> str:
-    """Return `text` as the standard library decodes JSON, a byte order mark of UTF-8 left away."""
+    """Return `text` as the standard library decodes JSON, without a UTF-8 byte order mark."""
     if text.isascii() and b"\0" not in text[:4]:
-        # What detect_encoding calls UTF-8, as nearly every JSON is.
+        # `json.detect_encoding` takes this for UTF-8, as nearly all JSON is.
         return text.decode("ascii")
     return text.decode(json.detect_encoding(text), "surrogatepass")
 

@@ -122,7 +122,7 @@ def serialize_inner_list(
 
 
 def _pattern_read(value: str, encodings: Sequence[Encoding]) -> dict[str, bytes] | None:
-    """Return the one member of a value as nearly every sender writes it, or None for a value the parser must read."""
+    """Return the only member of a value in the usual spelling, or None if the parser must read the value."""
     key, _, text = value.partition("=:")
     if text[-1:] != ":" or (key not in _USUAL_KEYS and KEY.fullmatch(key) is None):
         return None
@@ -134,7 +134,7 @@ def _pattern_read(value: str, encodings: Sequence[Encoding]) -> dict[str, bytes]
 
 
 def _decoded(text: str, encoding: Encoding) -> bytes | None:
-    """Return the bytes that `encoding` spells as `text` and in no other way, or None if there are none."""
+    """Return the bytes whose only spelling in `encoding` is `text`, or None if there are none."""
     if encoding == "base64url":
         if "+" in text or "/" in text or "=" in text:
             return None
@@ -143,7 +143,7 @@ def _decoded(text: str, encoding: Encoding) -> bytes | None:
         decoded = a2b_base64(text, strict_mode=True)
     except ValueError:
         return None
-    # The unused bits of the last character may be other than zero: a second spelling of the same bytes.
+    # The unused bits of the last character may be nonzero, which is a second spelling of the same bytes.
     return decoded if b2a_base64(decoded, newline=False).decode("ascii") == text else None
 
 
@@ -158,7 +158,7 @@ def _to_padded(value: str, encodings: Sequence[Encoding]) -> str:
             decoded = _decoded(text, encoding)
             if decoded is not None:
                 return serialize_byte_sequence(decoded, "base64")
-        raise MalformedField("a byte sequence is not in the profile's Base64: alphabet, padding or stray bits")
+        raise MalformedField("a byte sequence is not in the profile's Base64: check alphabet, padding and unused bits")
 
     return _LEXEME.sub(padded, value)
 

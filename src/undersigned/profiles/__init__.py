@@ -1,7 +1,7 @@
 """The published profiles, dated and pinned.
 
-Which one applies is the endpoint's configuration, never the message's: a profile is chosen where a `Verifier` or a
-`Signer` is made.
+The endpoint's configuration chooses the profile, never the message: a `Verifier` or a `Signer` gets one at
+construction.
 """
 
 from __future__ import annotations

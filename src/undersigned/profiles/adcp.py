@@ -15,12 +15,12 @@ ADCP_3_2 = Profile(
     purposes=frozenset({"request-signing"}),
     caps=Caps(per_key=1_000_000),
 )
-"""Request signing as of release 3.2: RFC 8941 Base64, the digest of a body always covered."""
+"""Request signing since release 3.2: Base64 as in RFC 8941, and the digest of content is always covered."""
 
 ADCP_3_1 = replace(
     ADCP_3_2, name="adcp-3.1", encoding="base64url", digest_encodings=("base64url", "base64"), digest="either"
 )
-"""Request signing before release 3.2: unpadded Base64url, a digest in either spelling, as published vectors have it.
+"""Request signing before release 3.2: unpadded Base64url, and a digest in either Base64, as in the published vectors.
 
 `dataclasses.replace(ADCP_3_1, digest=...)` sets the digest policy.
 """
@@ -35,4 +35,4 @@ ADCP_WEBHOOK = Profile(
     required=("@method", "@target-uri", "@authority", "content-type", "content-digest"),
     caps=Caps(per_key=100_000, total=10_000_000),
 )
-"""Webhook deliveries: all five components, always; the digest in RFC 8941 Base64, as the published vectors have it."""
+"""Webhook deliveries: always all five components, and a digest in RFC 8941 Base64, as in the published vectors."""

@@ -1,4 +1,4 @@
-"""Replay stores: what a verifier asks whether a nonce is fresh (RFC 9421 section 7.2.2)."""
+"""Replay stores, which a verifier asks whether a nonce is fresh (RFC 9421 section 7.2.2)."""
 
 from undersigned.replay.memory import MemoryReplayStore
 from undersigned.replay.nonce import bounded_nonce

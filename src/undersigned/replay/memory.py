@@ -25,10 +25,10 @@ _SHARED = (
 
 
 class MemoryReplayStore:
-    """A replay store of one process. Safe to share between threads.
+    """A replay store for one process. Safe to share between threads.
 
     In a worker of a server that runs several, or after a fork, the first claim logs an error: each process then has
-    nonces of its own. Of a nonce longer than 32 characters the store keeps a digest.
+    nonces of its own. The store keeps a digest of a nonce longer than 32 characters.
 
     The live nonces of a key are in sets, one for each slot of time in which nonces end. Forgetting drops whole sets. A
     claim looks into at most `lifetime / slot` sets, however many are live. A nonce counts until its slot ends, at
@@ -88,11 +88,11 @@ class MemoryReplayStore:
             return "fresh"
 
     def __len__(self) -> int:
-        """Return how many nonces are remembered, those in slots not yet dropped included."""
+        """Return how many nonces are remembered, including ended ones in slots that are not dropped yet."""
         return self._total
 
     def __bool__(self) -> bool:
-        """Return True: a store that remembers nothing yet is a store, and `replay or another` keeps it."""
+        """Return True, so that `replay or another` keeps a store that is still empty."""
         return True
 
     def _begin(self, process: int) -> None:
@@ -141,7 +141,7 @@ class _Live:
     Attributes:
         slots: the nonces by the slot they end in.
         count: how many there are.
-        swept: the slot before which none is left.
+        swept: the first slot that was not dropped.
     """
 
     __slots__ = ("count", "slots", "swept")
@@ -153,7 +153,7 @@ class _Live:
 
 
 class UncheckedReplay:
-    """Accepts every nonce and remembers none: for looking at recorded requests, never for a server."""
+    """A replay store that accepts every nonce: for inspecting recorded requests, never for a server."""
 
     __slots__ = ()
 

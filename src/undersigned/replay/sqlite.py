@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from undersigned.signature.profile import Caps
 
 _VERSION = 1
-"""What `PRAGMA user_version` says of a file with the tables below."""
+"""The `PRAGMA user_version` of a file with the tables below."""
 
 _SCHEMA = (
     "CREATE TABLE store (id TEXT NOT NULL, live INTEGER NOT NULL, forgotten REAL NOT NULL)",
@@ -70,23 +70,23 @@ _LONGEST_TIMEOUT = 3600
 
 
 class ReplacedFile(UndersignedError):
-    """The operator must act: the file is no longer the store that was opened, so nonces may be forgotten."""
+    """Raised when the file is no longer the store that was opened. Its nonces may be lost: the operator must act."""
 
 
 class SqliteReplayStore:
     """A replay store in a file that several processes of one host share. Safe to share between threads.
 
-    It may be made before or after the workers are forked. Each claim is one transaction. What cannot be written is not
-    claimed: a full disk, a file that stays locked, is damaged or was replaced raises, the request gets 503, and the
-    next claim tries again. A nonce is forgotten after its end, some with each claim. A nonce that would end before the
-    latest end forgotten, because a clock was set back or is slow, may be one of them and counts as seen.
+    It may be made before or after the workers are forked. Each claim is one transaction. A claim that cannot be written
+    raises, and the request gets 503: the disk is full, or the file stays locked, is damaged or was replaced. The next
+    claim tries again. Each claim deletes a few nonces that have ended. If a clock is slow or was set back, a nonce may
+    end before the latest deleted one. It counts as seen, as it may have been deleted.
 
     Args:
-        path: the file, on a local disk; it is made if it does not exist. SQLite adds two files beside it.
+        path: the file, on a local disk; it is made if it does not exist. SQLite adds two files next to it.
         timeout: the seconds that a call waits while other processes write.
-        survives_power_loss: whether each claim waits until the disk has it. Without, claims are several times faster
-            and still survive the end of any process, but after a crash of the operating system the last ones may be
-            lost, and their nonces could be used again.
+        survives_power_loss: whether each claim waits until the disk has it. If False, claims are several times faster
+            and still survive the end of any process. But a crash of the operating system may lose the last claims, and
+            their nonces could be used again.
 
     Raises:
         ConfigurationError: the file cannot be opened, or is not a replay store.
@@ -223,7 +223,7 @@ class SqliteReplayStore:
         except sqlite3.Error as error:
             raise ConfigurationError(f"path: {self._path} cannot be opened as a replay store: {error}") from error
         if mode != "wal":
-            raise ConfigurationError(f"path: {self._path} is where SQLite has no write-ahead log: use a local disk")
+            raise ConfigurationError(f"path: {self._path} cannot have a write-ahead log there: use a local disk")
         return identity
 
     def _identify(self, connection: sqlite3.Connection) -> str:
@@ -232,7 +232,7 @@ class SqliteReplayStore:
             ((found,),) = connection.execute("SELECT id FROM store").fetchall()
             return str(found)
         if version != 0 or connection.execute("SELECT 1 FROM sqlite_schema").fetchall():
-            raise ConfigurationError(f"path: {self._path} is a database of something else: give another path")
+            raise ConfigurationError(f"path: {self._path} is a database, but not a replay store: give another path")
         for statement in _SCHEMA:
             connection.execute(statement)
         made = uuid.uuid4().hex
@@ -248,7 +248,7 @@ class _Opened:
         lock: held while a thread uses the connection.
         connection: the connection, or None until it is needed.
         file: the device and the number of the file it was opened for.
-        inherited: what the process that forked this one had open.
+        inherited: what the parent process had open, kept so that it is not closed here.
     """
 
     __slots__ = ("connection", "file", "inherited", "lock", "process")
@@ -268,7 +268,7 @@ class _Opened:
 
 @contextlib.contextmanager
 def _transaction(connection: sqlite3.Connection) -> Generator[None]:
-    """Commit what is written inside; an error leaves it to the closing of the connection to roll back."""
+    """Commit what is written inside. After an error, closing the connection rolls back."""
     connection.execute("BEGIN IMMEDIATE")
     yield
     connection.execute("COMMIT")

@@ -1,4 +1,4 @@
-"""What a replay store answers: whether a nonce is fresh, and whether a cap is reached.
+"""The protocol of a replay store: whether a nonce is fresh, and whether a cap is reached.
 
 RFC 9421 section 7.2.2; AdCP steps 9a, 12 and 13.
 """
@@ -17,10 +17,10 @@ Claim = Literal["fresh", "seen", "full"]
 
 
 class ReplayStore(Protocol):
-    """Remembers (keyid, nonce) until it can no longer be replayed.
+    """A store that remembers each pair of keyid and nonce until it can no longer be replayed.
 
-    Times are seconds since the epoch. An exception from either method means the store cannot be asked now; the
-    request is then rejected with 503.
+    Times are seconds since the epoch. An exception from either method means that the store is unavailable; the request
+    is then rejected with 503.
 
     Attributes:
         blocking: whether a call may block on IO; the ASGI middleware then makes it off the event loop.
@@ -32,7 +32,7 @@ class ReplayStore(Protocol):
         ...
 
     def full(self, keyid: str, *, now: float, caps: Caps) -> bool:
-        """Return whether a cap is reached for `keyid`; nothing new is remembered, and what has ended may go."""
+        """Return whether a cap is reached for `keyid`. Nothing is claimed; nonces that have ended may be deleted."""
         ...
 
     def claim(self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps) -> Claim:
@@ -41,7 +41,7 @@ class ReplayStore(Protocol):
 
 
 class AsyncReplayStore(Protocol):
-    """`ReplayStore` whose answers may have to be awaited; a `MemoryReplayStore` is one as it is."""
+    """A replay store whose answers may be awaitable. A `MemoryReplayStore` is one, too."""
 
     def full(self, keyid: str, *, now: float, caps: Caps) -> bool | Awaitable[bool]:
         """As `ReplayStore.full`."""

@@ -1,9 +1,9 @@
 """Worker processes: whether this process is one of several that serve the same application.
 
-No server says so in an environment variable. What the workers of gunicorn, uvicorn, hypercorn and granian do show, on
-Linux, is their command line: a forked worker has its parent's (or, with setproctitle, one that begins with
-`gunicorn: worker`), a spawned worker was started by multiprocessing, and workers of one server have the same parent
-and, but for numbers, the same command line.
+No server says so in an environment variable, but on Linux the command lines of gunicorn, uvicorn, hypercorn and granian
+do. A forked worker has the command line of its parent, or one that begins with `gunicorn: worker` (setproctitle). A
+spawned worker was started by multiprocessing. The workers of one server have the same parent and, apart from numbers,
+the same command line.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def worker_count(proc: Path = Path("/proc")) -> int | None:
 
 
 def _is_spawned() -> bool:
-    """Return whether multiprocessing started this process; not imported here, as in such a process it already is."""
+    """Return whether multiprocessing started this process. If it did, it has imported the module already."""
     multiprocessing = sys.modules.get("multiprocessing.process")
     return multiprocessing is not None and multiprocessing.parent_process() is not None
 
@@ -46,7 +46,7 @@ def _is_like(process: Path, parent: int, command: bytes) -> bool:
     try:
         return _parent(process) == parent and _command(process) == command
     except (OSError, ValueError, IndexError):
-        # It ended while the others were read.
+        # The process ended while the others were read.
         return False
 
 

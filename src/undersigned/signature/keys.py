@@ -31,10 +31,10 @@ ALGORITHMS: frozenset[str] = frozenset(_ALGORITHMS)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VerificationKey:
-    """A published key, and what it may be used for. It equals itself alone: its names do not tell its material.
+    """A published key, and what it may be used for. A key equals only itself, as equal names may have different keys.
 
-    A key that cannot be used is kept with its `fault`, so that a signature naming it is rejected for what is wrong
-    with the key (AdCP step 8) and not as unknown.
+    A key that cannot be used is kept with its `fault`, so that a signature by it is rejected for that fault (AdCP step
+    8), and not because the key is unknown.
 
     Attributes:
         keyid: the JWK's `kid`.
@@ -57,7 +57,7 @@ class VerificationKey:
 
     @classmethod
     def from_jwk(cls, jwk: JWK, *, owner: str = "") -> VerificationKey:
-        """Make a key of a public JWK with a `kid`; what is wrong with it otherwise is in `fault`.
+        """Make a key of a public JWK with a `kid`. Any other fault of the JWK is kept in `fault`.
 
         A JWK with `d`, an Ed25519 key of small order and one that is not encoded canonically have a fault.
 
@@ -118,9 +118,9 @@ class VerificationKey:
 
     @property
     def replay_name(self) -> str:
-        """What a replay store knows the key by: its keyid, after its owner if it has one.
+        """The name of the key in a replay store: its keyid, preceded by its owner if it has one.
 
-        No keyid of a message has a line break, so that a key without an owner has no other key's name.
+        The keyid of a message has no line break, so no key without an owner can have the name of a key with one.
         """
         return f"{self.owner}\n{self.keyid}" if self.owner else self.keyid
 
@@ -137,15 +137,15 @@ class VerificationKey:
         if self.use != "sig":
             return "the JWK's use is not sig"
         if "verify" not in self.operations:
-            return "the JWK's key_ops does not name verify"
+            return "the JWK's key_ops does not include verify"
         if self.purposes.isdisjoint(purposes):
-            return "the JWK's adcp_use is not the profile's purpose"
+            return f"the JWK's adcp_use does not include {' or '.join(sorted(purposes))}"
         if self.algorithm != algorithm:
             return "the JWK's algorithm is not the signature's alg"
         return ""
 
     def verifies(self, signature: bytes, base: bytes) -> bool:
-        """Return whether `signature` is this key's over `base` (RFC 9421 section 3.3)."""
+        """Return whether this key verifies `signature` over `base` (RFC 9421 section 3.3)."""
         if self._verifier is None:
             return False
         try:
@@ -157,7 +157,7 @@ class VerificationKey:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SigningKey:
-    """A private key and its `kid`. Its repr shows no key material. It equals itself alone.
+    """A private key and its `kid`. Its repr shows no key material. A key equals only itself.
 
     Attributes:
         keyid: the JWK's `kid`, sent as the `keyid` parameter.

@@ -107,9 +107,7 @@ class Signer:
         if key.algorithm not in profile.algorithms:
             raise ConfigurationError(f"key: profile {profile.name} does not accept {key.algorithm}")
         if key.purposes and not key.purposes & profile.purposes:
-            raise ConfigurationError(
-                f"key: its adcp_use is not {' or '.join(sorted(profile.purposes))}; profile {profile.name} needs that"
-            )
+            raise ConfigurationError(f"key: its adcp_use does not include {' or '.join(sorted(profile.purposes))}")
         _check_options(profile, components, digests)
         if not callable(clock) or not (nonces is None or callable(nonces)):
             option = "nonces" if callable(clock) else "clock"

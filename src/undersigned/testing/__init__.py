@@ -1,4 +1,4 @@
-"""What the tests of an application or of a replay store use; no test framework is imported.
+"""Tools for the tests of an application or of a replay store. They import no test framework.
 
 `signing_asgi` and `signing_wsgi` put a signer in front of an application, so that a test client sends signed requests.
 `tamper` changes one part of a signed request. The pytest plugin `undersigned_pytest` has fixtures.

@@ -1,4 +1,4 @@
-"""Signers in front of an application: the requests of a test client arrive signed."""
+"""Signers in front of an application, so that the requests of a test client arrive signed."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ async def _content(receive: Receive) -> bytes:
 
 
 def _received(content: bytes, receive: Receive, scope: Scope) -> Receive:
-    """Return a receive that yields the content first, if it has been read, then what the client says next."""
+    """Return a receive function that yields the content first if it has been read, then the client's next messages."""
     messages: list[Message] = [{"type": "http.request", "body": content}] if scope["type"] == "http" else []
 
     async def received() -> Message:

@@ -1,4 +1,4 @@
-"""A clock that stands still, and nonces that are the same in every run."""
+"""A clock that moves only when told, and nonces that are the same in every run."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import base64
 
 
 class FrozenNonceClock:
-    """A clock and a source of nonces for a signer and a verifier, so that a test makes the same bytes in every run.
+    """A clock and a source of nonces for a signer and a verifier, so that every run of a test makes the same bytes.
 
     `Signer(key, profile=..., clock=frozen, nonces=frozen.nonce)` and `Verifier(..., clock=frozen)`.
 

@@ -1,4 +1,4 @@
-"""The contract of a replay store, as a check to run against a store of one's own.
+"""The contract of a replay store, as a check to run against a store of your own.
 
 def test_my_store_keeps_the_contract():
     check_replay_store(MyStore(...))
@@ -31,7 +31,7 @@ _LINGER = 60
 """Seconds after its end that a nonce may still count toward a cap."""
 
 _MANY = 40
-"""Claims that give a store reason to forget what has ended, even if it forgets a little at a time."""
+"""Claims that make a store forget the nonces that have ended, even if it forgets a few at a time."""
 
 _RACERS, _RACED = 8, 100
 _ROOMY = Caps(per_key=1_000_000)
@@ -40,7 +40,7 @@ _ROOMY = Caps(per_key=1_000_000)
 def check_replay_store(store: ReplayStore) -> None:
     """Check that `store` keeps the contract of `ReplayStore`, with about 1,500 claims from up to eight threads.
 
-    Give it a store that is empty and that nothing else uses: the check takes it some hours into the future.
+    The store must be empty and used by nothing else: the check moves its time some hours ahead.
 
     Raises:
         AssertionError: the store breaks the contract; the message says how.
@@ -62,7 +62,7 @@ def check_replay_store(store: ReplayStore) -> None:
 
 
 async def check_async_replay_store(store: AsyncReplayStore) -> None:
-    """Check that `store` keeps the contract of `AsyncReplayStore`: as `check_replay_store`, with tasks for threads.
+    """Check that `store` keeps the contract of `AsyncReplayStore`, with tasks instead of threads.
 
     Raises:
         AssertionError: the store breaks the contract; the message says how.
@@ -93,7 +93,7 @@ class _Contract:
         self._start = int(time.time())
 
     async def claim(self, attempt: _Attempt) -> Claim:
-        answer = await _settled(
+        answer = await _awaited(
             self._store.claim(
                 attempt.keyid,
                 attempt.nonce,
@@ -102,28 +102,28 @@ class _Contract:
                 caps=attempt.caps,
             )
         )
-        _hold(answer in get_args(Claim), f"claim: answered {answer!r}; expected fresh, seen or full")
+        _require(answer in get_args(Claim), f"claim: answered {answer!r}; expected fresh, seen or full")
         return cast("Claim", answer)
 
     async def expect(self, expected: Claim, attempt: _Attempt, rule: str) -> None:
         answer = await self.claim(attempt)
-        _hold(answer == expected, f"claim: answered {answer!r}, expected {expected!r}: {rule}")
+        _require(answer == expected, f"claim: answered {answer!r}, expected {expected!r}: {rule}")
 
     async def expect_full(self, attempt: _Attempt, rule: str, *, expected: bool = True) -> None:
         """Ask whether a cap is reached for the keyid of `attempt`, whose nonce is not used."""
         now = self._start + attempt.at
-        answer = await _settled(self._store.full(attempt.keyid, now=now, caps=attempt.caps))
-        _hold(answer is expected, f"full: answered {answer!r}, expected {expected!r}: {rule}")
+        answer = await _awaited(self._store.full(attempt.keyid, now=now, caps=attempt.caps))
+        _require(answer is expected, f"full: answered {answer!r}, expected {expected!r}: {rule}")
 
     async def expect_room(self, attempt: _Attempt, rule: str) -> None:
         await self.expect_full(attempt, rule, expected=False)
 
-    def go_on(self, seconds: float) -> None:
-        """Start the next check that much later, when the nonces of this one have ended."""
+    def advance(self, seconds: float) -> None:
+        """Start the next check `seconds` later, when the nonces of this one have ended."""
         self._start += int(seconds) + 2 * _LIFE
 
-    async def let_pass(self, keyid: str, *, at: float) -> None:
-        """Give the store reason to forget what has ended at `at`."""
+    async def pass_time(self, keyid: str, *, at: float) -> None:
+        """Make claims, so that the store forgets what has ended at `at`."""
         for number in range(_MANY):
             attempt = _Attempt(keyid, f"later {at} {number}", at=at, until=at + _LIFE)
             await self.expect("fresh", attempt, "a new nonce is fresh")
@@ -138,7 +138,7 @@ async def _once(contract: _Contract) -> None:
 
 async def _pairs(contract: _Contract) -> None:
     for keyid, nonce in (("a", "bc"), ("ab", "c"), ("A", "bc"), ("a", "BC")):
-        await contract.expect("fresh", _Attempt(keyid, nonce), "keyid and nonce together are what is claimed")
+        await contract.expect("fresh", _Attempt(keyid, nonce), "a claim is for a keyid and a nonce together")
 
 
 async def _any_text(contract: _Contract) -> None:
@@ -158,9 +158,9 @@ async def _long(contract: _Contract) -> None:
 
 async def _last_moment(contract: _Contract) -> None:
     await contract.expect("fresh", _Attempt("last moment", "n"), "a new nonce is fresh")
-    await contract.let_pass("last moment", at=_LIFE)
+    await contract.pass_time("last moment", at=_LIFE)
     await contract.expect("seen", _Attempt("last moment", "n", at=_LIFE), "a nonce is live up to and including its end")
-    contract.go_on(_LIFE)
+    contract.advance(_LIFE)
 
 
 async def _cap(contract: _Contract) -> None:
@@ -175,10 +175,10 @@ async def _cap(contract: _Contract) -> None:
     await contract.expect_room(_Attempt("another", "", caps=caps), "each key has a cap of its own")
     await contract.expect("fresh", _Attempt("another", "d", caps=caps), "each key has a cap of its own")
     after = _LIFE + _LINGER
-    await contract.expect_room(_Attempt("cap", "", at=after, caps=caps), "what has ended does not count")
+    await contract.expect_room(_Attempt("cap", "", at=after, caps=caps), "an ended nonce does not count")
     later = _Attempt("cap", "e", at=after, until=after + _LIFE, caps=caps)
-    await contract.expect("fresh", later, "what has ended does not count")
-    contract.go_on(after)
+    await contract.expect("fresh", later, "an ended nonce does not count")
+    contract.advance(after)
 
 
 async def _total(contract: _Contract) -> None:
@@ -191,16 +191,16 @@ async def _total(contract: _Contract) -> None:
 
 
 async def _clock_set_back(contract: _Contract) -> None:
-    """Each step is a clock that goes that many seconds ahead, then back: a wrong clock, or two workers' clocks."""
+    """Move the clock ahead by each number of seconds, then back, as a wrong clock or two workers do."""
     for step in (60, 3600, 7200):
         keyid, ahead = f"clock {step}", _LIFE - 30 + step
         await contract.expect("fresh", _Attempt(keyid, "n"), "a new nonce is fresh")
-        await contract.let_pass(keyid, at=ahead)
+        await contract.pass_time(keyid, at=ahead)
         back = _Attempt(keyid, "n", at=_LIFE - 30)
         await contract.expect("seen", back, f"a clock that is {step} s behind brings no nonce to life again")
         new = _Attempt(keyid, "o", at=_LIFE - 30, until=2 * _LIFE - 30)
         await contract.expect("fresh", new, f"after a clock was set back {step} s, new nonces are fresh")
-        contract.go_on(ahead)
+        contract.advance(ahead)
 
 
 _CHECKS = (_once, _pairs, _any_text, _long, _last_moment, _cap, _total, _clock_set_back)
@@ -210,9 +210,9 @@ async def _claim_all(contract: _Contract, racer: int) -> list[Claim]:  # noqa: A
     return [await contract.claim(_Attempt("race", str(number))) for number in range(_RACED)]
 
 
-def _judge_all(answers: list[list[Claim]]) -> None:
+def _check_race(answers: list[list[Claim]]) -> None:
     for claims in zip(*answers, strict=True):
-        _hold(
+        _require(
             sorted(claims) == ["fresh", *["seen"] * (_RACERS - 1)],
             f"claim: of {_RACERS} at once, one is fresh: {claims}",
         )
@@ -225,19 +225,19 @@ async def _claim_own(contract: _Contract, racer: int) -> list[Claim]:
 
 def _judge_cap(answers: list[list[Claim]]) -> None:
     fresh = sum(claims.count("fresh") for claims in answers)
-    _hold(fresh == _RACED, f"claim: of {_RACERS * _RACED // 4} at once, the cap lets {_RACED} through, not {fresh}")
+    _require(fresh == _RACED, f"claim: of {_RACERS * _RACED // 4} at once, the cap lets {_RACED} through, not {fresh}")
 
 
 _Racer: TypeAlias = "Callable[[_Contract, int], Coroutine[object, object, list[Claim]]]"
-_RACES = ((_claim_all, _judge_all), (_claim_own, _judge_cap))
+_RACES = ((_claim_all, _check_race), (_claim_own, _judge_cap))
 
 
-async def _settled(answer: Answer | Awaitable[Answer]) -> Answer:
+async def _awaited(answer: Answer | Awaitable[Answer]) -> Answer:
     return await cast("Awaitable[Answer]", answer) if isawaitable(answer) else answer
 
 
 def _finish(check: Coroutine[object, object, Answer]) -> Answer:
-    """Run a check whose store answers at once."""
+    """Run a check of a store whose answers need no awaiting."""
     try:
         check.send(None)
     except StopIteration as done:
@@ -246,6 +246,6 @@ def _finish(check: Coroutine[object, object, Answer]) -> Answer:
     raise AssertionError("the store's answers have to be awaited: use check_async_replay_store")
 
 
-def _hold(kept: bool, broken: str) -> None:  # noqa: FBT001 - as assert
+def _require(kept: bool, broken: str) -> None:  # noqa: FBT001 - as assert
     if not kept:
         raise AssertionError(broken)

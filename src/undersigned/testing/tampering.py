@@ -45,7 +45,7 @@ def tamper(request: Request, part: Part) -> Request:
             changed["url"] = _AUTHORITY.sub("tampered.example", request.url, count=1)
             fields = [(name, value) for name, value in fields if name not in {"host", ":authority"}]
         case "body":
-            # A space more: the same JSON, in other octets.
+            # With one more space it is the same JSON, but other octets.
             changed["body"] = request.body + b" "
         case "created":
             fields = _with(fields, "signature-input", lambda value: _CREATED.sub(lambda at: str(int(at[0]) + 1), value))

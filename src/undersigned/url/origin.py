@@ -1,6 +1,6 @@
 """Origins: the public schemes, authorities and path prefixes of a service (RFC 6454 section 4).
 
-A message and a proxy can name any host. Only the operator knows the service's own names, so the operator lists them.
+A message or a proxy can name any host. Only the operator knows the service's own names, and lists them here.
 The scheme comes from this list, never from the message.
 """
 
@@ -81,7 +81,7 @@ class Origins:
         self._schemes = tuple(dict.fromkeys(origin.scheme for origin in self._by_authority.values()))
 
     def match(self, authority: str) -> Origin | None:
-        """Return the origin that a received Host or `:authority` value names, or None.
+        """Return the origin with the authority of a received Host or `:authority` value, or None.
 
         Raises:
             MalformedURL: the value is not an authority.
@@ -96,13 +96,13 @@ class Origins:
         return None
 
     def lists(self, target: CanonicalURL) -> bool:
-        """Return whether `target` is at one of the origins, below its prefix."""
+        """Return whether `target` has the authority of an origin and a path below its prefix."""
         origin = self.match(target.authority)
         return origin is not None and origin.scheme == target.scheme and target.path.startswith(f"{origin.prefix}/")
 
 
 def received_authority(authority: str, scheme: str, *, hosts: Container[str]) -> str | None:
-    """Return the canonical form of a received Host or `:authority` value, or None if it can name none of `hosts`.
+    """Return the canonical form of a received Host or `:authority` value, or None if it cannot be one of `hosts`.
 
     Args:
         authority: the value as received.
@@ -122,5 +122,5 @@ def received_authority(authority: str, scheme: str, *, hosts: Container[str]) ->
 
 
 def _host(authority: str) -> str:
-    """Return an authority in lower case without its port and a root dot."""
+    """Return the host of an authority in lower case, without port and root dot."""
     return authority.partition(":")[0].removesuffix(".")

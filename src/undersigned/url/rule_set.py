@@ -37,7 +37,7 @@ ADCP: Final[RuleSet] = (
     encoded_dots,
     fragment,  # step 8
 )
-"""The AdCP URL canonicalization algorithm for a URL of one's own: U-labels are converted."""
+"""The AdCP URL canonicalization algorithm for a URL that you send: U-labels are converted."""
 
 ADCP_RECEIVED: Final[RuleSet] = (as_received, *ADCP)
 """The AdCP URL canonicalization algorithm for a URL from a peer: a host with non-ASCII characters is rejected."""

@@ -17,14 +17,14 @@ def document() -> dict[str, object]:
 
 def _case(case: dict) -> dict[str, object]:
     received = {"received": True} if case.get("received") else {}
-    if "refused_by" in case:
+    if "rejected_by" in case:
         return {
             "name": case["name"],
-            "rule": case["refused_by"],
+            "rule": case["rejected_by"],
             "input_url": case["url"],
             **received,
             "reject": True,
-            "refused_by": case["refused_by"],
+            "rejected_by": case["rejected_by"],
             "expected_error_code": "request_target_uri_malformed",
         }
     return {

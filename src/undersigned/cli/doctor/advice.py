@@ -40,7 +40,6 @@ FAILING = "see the log of the server, and for 502 or 504 the log of the proxy: t
 NOT_VERIFIED = (
     "check that the path of the URL leads to the application, that SignatureMiddleware is its outermost middleware, "
     "and that nothing on the way answers instead"
-    "the way answers by itself"
 )
 _PROFILE = "give the profile that the server uses: --profile"
 

@@ -7,7 +7,7 @@ import stat
 import pytest
 from tests.cli.command import answers, invoke, lines
 
-from undersigned.cli import keygen
+from undersigned.cli import new_files
 
 MEMBERS = {"kid", "kty", "crv", "alg", "use", "key_ops", "adcp_use", "x"}
 
@@ -56,7 +56,7 @@ def test_private_key_is_readable_by_its_owner_only_from_creation(umask, tmp_path
         opened.append((os.fstat(descriptor).st_mode & 0o777, os.fstat(descriptor).st_size, flags))
         return descriptor
 
-    monkeypatch.setattr(keygen.os, "open", recorded)
+    monkeypatch.setattr(new_files.os, "open", recorded)
     before = os.umask(umask)
     try:
         assert invoke("keygen", "--out", str(tmp_path)).exit_code == 0
@@ -88,14 +88,15 @@ def test_symbolic_link_is_not_followed(tmp_path):
 
 
 def test_no_file_remains_when_the_disk_is_full(tmp_path, monkeypatch):
-    real = json.dumps
+    real, synced = os.fsync, []
 
-    def full(content, **options):
-        if "keys" in content:
+    def full(descriptor):
+        synced.append(descriptor)
+        if len(synced) == 2:
             raise OSError(28, "No space left on device")
-        return real(content, **options)
+        real(descriptor)
 
-    monkeypatch.setattr(keygen.json, "dumps", full)
+    monkeypatch.setattr(new_files.os, "fsync", full)
     result = invoke("keygen", "--out", str(tmp_path))
     assert result.exit_code == 2
     assert "No space left on device" in result.stderr

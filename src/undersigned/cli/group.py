@@ -18,13 +18,14 @@ from undersigned.cli.doctor.command import doctor
 from undersigned.cli.explain.command import explain
 from undersigned.cli.extras import MissingExtra
 from undersigned.cli.keygen import keygen
+from undersigned.cli.rotate import rotate
 from undersigned.cli.sign import sign
 from undersigned.cli.verify import verify
 
 PLUGINS = "undersigned.commands"
 """The entry-point group of the plug-in commands."""
 
-COMMANDS = (canonicalize, explain, sign, verify, conformance, keygen, doctor)
+COMMANDS = (canonicalize, explain, sign, verify, conformance, keygen, rotate, doctor)
 """The commands of this package. A plug-in cannot replace them."""
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from undersigned.cli.new_files import create_files
 from undersigned.errors import ConfigurationError
 from undersigned.signature.key_pair import Algorithm, KeyPair
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 PRIVATE = "private.jwk.json"
 PUBLIC = "public.jwks.json"
+PRIVATE_MODE = 0o600
 
 
 @click.command()
@@ -42,13 +43,15 @@ def keygen(*, algorithm: Algorithm, keyid: str | None, directory: Path) -> None:
 
     The files are a private JWK (mode 0600) and a JWK set to publish. Existing files are never overwritten.
     """
-    try:
-        pair = KeyPair.generate(algorithm, keyid=keyid)
-    except ConfigurationError as wrong:
-        raise click.BadParameter(str(wrong), param_hint="--kid") from None
+    pair = new_pair(algorithm, keyid)
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        _create({directory / PRIVATE: (0o600, pair.private), directory / PUBLIC: (0o644, pair.public)})
+        create_files(
+            {
+                directory / PRIVATE: (PRIVATE_MODE, json_text(pair.private)),
+                directory / PUBLIC: (0o644, json_text(pair.public)),
+            }
+        )
     except OSError as failure:
         name = click.format_filename(failure.filename or directory)
         raise click.BadParameter(f"{name}: {failure.strerror}", param_hint="--out") from None
@@ -57,20 +60,18 @@ def keygen(*, algorithm: Algorithm, keyid: str | None, directory: Path) -> None:
     click.echo(f"public JWK set to publish: {click.format_filename(directory / PUBLIC)}")
 
 
-def _create(files: Mapping[Path, tuple[int, Mapping[str, object]]]) -> None:
-    """Create all files or none. A file has its mode from the start and never replaces an existing file.
+def new_pair(algorithm: Algorithm, keyid: str | None) -> KeyPair:
+    """Return a new key pair.
 
     Raises:
-        OSError: a file cannot be written, or it exists already.
+        click.BadParameter: `keyid` is not printable ASCII.
     """
-    created: list[Path] = []
     try:
-        for path, (mode, content) in files.items():
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-            created.append(path)
-            with os.fdopen(descriptor, "w", encoding="ascii") as file:
-                file.write(json.dumps(content, indent=2) + "\n")
-    except OSError:
-        for path in created:
-            path.unlink()
-        raise
+        return KeyPair.generate(algorithm, keyid=keyid)
+    except ConfigurationError as wrong:
+        raise click.BadParameter(str(wrong), param_hint="--kid") from None
+
+
+def json_text(content: Mapping[str, object]) -> bytes:
+    """Return the text of a key file."""
+    return json.dumps(content, indent=2).encode("ascii") + b"\n"

@@ -1,0 +1,191 @@
+from __future__ import annotations
+
+import json
+import os
+import stat
+
+import pytest
+from tests.cli.command import invoke
+from tests.keys import PRIVATE
+
+from undersigned import KeyPair, KeySet, SigningKey
+from undersigned.cli import rotate
+
+NOW = 1_776_520_800
+RSA = {"kty": "RSA", "kid": "tokens", "use": "sig", "n": "AQAB", "e": "AQAB"}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder as `undersigned keygen` leaves it."""
+    assert invoke("keygen", "--kid", "old", "--out", str(tmp_path)).exit_code == 0
+    return tmp_path
+
+
+def run(folder, *options: str, now: int = NOW):
+    return invoke("rotate", "--jwks", str(folder / "public.jwks.json"), "--now", str(now), *options)
+
+
+def published(folder) -> dict[str, dict]:
+    jwks = json.loads((folder / "public.jwks.json").read_text())
+    return {key["kid"]: key for key in jwks["keys"]}
+
+
+def names(folder) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+def test_rotation_adds_a_key_keeps_the_old_one_for_its_overlap_and_drops_it(folder):
+    begun = run(folder, "--kid", "new", "--alg", "ecdsa-p256-sha256")
+    assert (begun.exit_code, begun.stderr) == (0, "")
+    keys = published(folder)
+    assert list(keys) == ["old", "new"]
+    assert (keys["old"]["exp"], "exp" in keys["new"]) == (NOW + 3600, False)
+    private = SigningKey.from_jwk(json.loads((folder / "private.next.jwk.json").read_text()))
+    assert KeySet.from_jwks({"keys": [keys["new"]]}).keys["new"].verifies(private.sign(b"base"), b"base")
+    early = run(folder, "--finish", now=NOW + 3599)
+    assert (early.exit_code, list(published(folder))) == (0, ["old", "new"])
+    assert "kept until 2026-04-18 15:00:00 UTC: old" in early.stdout
+    late = run(folder, "--finish", now=NOW + 3600)
+    assert (late.exit_code, list(published(folder))) == (0, ["new"])
+    assert "dropped, as its overlap is over: old" in late.stdout
+    assert names(folder) == {"private.jwk.json", "private.next.jwk.json", "public.jwks.json"}
+
+
+def test_output_says_what_to_do_next_and_when(folder):
+    output = run(folder, "--kid", "new").stdout
+    private, public = folder / "private.next.jwk.json", folder / "public.jwks.json"
+    assert output.splitlines() == [
+        "kid of the new key: new",
+        f"private JWK for signing, mode 0600: {private}",
+        f"public JWK set to publish: {public}",
+        f"next: 1. Publish {public} at once.",
+        f"      2. From 2026-04-18 14:15:00 UTC on, sign with {private}: by then receivers know the key.",
+        "      3. Before 2026-04-18 14:54:00 UTC, stop signing with old.",
+        f"      4. From 2026-04-18 15:00:00 UTC on, drop it: undersigned rotate --finish --jwks {public}",
+    ]
+    assert json.loads(private.read_text())["d"] not in output
+
+
+def test_next_rotation_drops_what_has_ended_and_keeps_what_has_not(folder):
+    assert run(folder, "--kid", "a").exit_code == 0
+    (folder / "private.next.jwk.json").rename(folder / "private.jwk.json")
+    assert run(folder, "--kid", "b", now=NOW + 1800).exit_code == 0
+    ends = {keyid: key.get("exp") for keyid, key in published(folder).items()}
+    assert ends == {"old": NOW + 3600, "a": NOW + 5400, "b": None}
+    (folder / "private.next.jwk.json").rename(folder / "private.jwk.json")
+    last = run(folder, "--kid", "c", now=NOW + 5000)
+    assert "dropped, as its overlap is over: old" in last.stdout
+    assert list(published(folder)) == ["a", "b", "c"]
+
+
+def test_keys_for_other_uses_and_other_members_stay(folder):
+    path = folder / "public.jwks.json"
+    path.write_text(json.dumps({"keys": [RSA | {"exp": 5}, published(folder)["old"]], "owner": "us"}))
+    assert run(folder, "--kid", "new").exit_code == 0
+    assert run(folder, "--finish", now=NOW + 3600).exit_code == 0
+    assert json.loads(path.read_text())["owner"] == "us"
+    assert published(folder)["tokens"] == RSA | {"exp": 5}
+    assert list(published(folder)) == ["tokens", "new"]
+
+
+def test_last_key_is_not_dropped(folder):
+    path = folder / "public.jwks.json"
+    path.write_text(json.dumps({"keys": [RSA, published(folder)["old"] | {"exp": NOW - 1}]}))
+    before = path.read_text()
+    result = run(folder, "--finish")
+    assert result.exit_code == 2
+    assert "no key for request signing would be left" in result.stderr
+    assert path.read_text() == before
+    assert run(folder, "--kid", "new").exit_code == 0
+    assert list(published(folder)) == ["tokens", "new"]
+
+
+@pytest.mark.parametrize("options", [("--kid", "new"), ("--finish",)])
+def test_dry_run_writes_nothing(folder, options):
+    before = (folder / "public.jwks.json").read_text()
+    result = run(folder, "--dry-run", *options)
+    assert result.exit_code == 0
+    assert result.stdout.startswith("dry run: nothing is written\n")
+    assert (folder / "public.jwks.json").read_text() == before
+    assert names(folder) == {"private.jwk.json", "public.jwks.json"}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")
+def test_private_key_is_its_owners_and_the_set_keeps_its_mode_and_its_link(folder):
+    (folder / "public.jwks.json").chmod(0o664)
+    (folder / "linked.json").symlink_to(folder / "public.jwks.json")
+    result = invoke("rotate", "--jwks", str(folder / "linked.json"), "--out", str(folder / "mine.json"))
+    assert result.exit_code == 0
+    assert stat.S_IMODE((folder / "mine.json").stat().st_mode) == 0o600
+    assert stat.S_IMODE((folder / "public.jwks.json").stat().st_mode) == 0o664
+    assert (folder / "linked.json").is_symlink()
+    assert len(published(folder)) == 2
+
+
+@pytest.mark.parametrize("there", ["private.next.jwk.json", "public.jwks.json.new"])
+def test_file_in_the_way_is_kept_and_the_set_is_as_it_was(folder, there):
+    (folder / there).write_text("mine")
+    before = (folder / "public.jwks.json").read_text()
+    result = run(folder, "--kid", "new")
+    assert result.exit_code == 2
+    assert f"{folder / there}: File exists" in result.stderr
+    assert (folder / there).read_text() == "mine"
+    assert (folder / "public.jwks.json").read_text() == before
+    assert names(folder) == {"private.jwk.json", "public.jwks.json", there}
+
+
+def test_nothing_changes_when_the_disk_is_full(folder, monkeypatch):
+    def full(*_arguments):
+        raise OSError(28, "No space left on device")
+
+    before = (folder / "public.jwks.json").read_text()
+    monkeypatch.setattr(rotate.shutil, "copymode", full)
+    result = run(folder, "--kid", "new")
+    assert (result.exit_code, "No space left on device" in result.stderr) == (2, True)
+    assert (folder / "public.jwks.json").read_text() == before
+    assert names(folder) == {"private.jwk.json", "public.jwks.json"}
+
+
+MISTAKES = {
+    "a private key": ({"keys": [PRIVATE]}, "'d' is private"),
+    "no set": ([], '"keys" array'),
+    "an end that is not a time": (None, "exp must be whole seconds"),
+}
+
+
+@pytest.mark.parametrize(("jwks", "told"), MISTAKES.values(), ids=MISTAKES)
+def test_set_that_cannot_be_rotated_is_rejected_and_left_as_it_is(folder, jwks, told):
+    path = folder / "public.jwks.json"
+    path.write_text(
+        json.dumps(jwks or {"keys": [published(folder)["old"] | {"exp": "soon"}]} if jwks is None else jwks)
+    )
+    before = path.read_text()
+    result = run(folder)
+    assert (result.exit_code, told in result.stderr, path.read_text()) == (2, True, before)
+    assert PRIVATE["d"] not in result.stderr
+    assert names(folder) == {"private.jwk.json", "public.jwks.json"}
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--kid", "old"), "share a kid"),
+        (("--kid", "\u00fc"), "--kid"),
+        (("--overlap", "1259"), "--overlap"),
+        (("--alg", "rsa"), "--alg"),
+    ],
+)
+def test_option_that_cannot_be_used_is_named(folder, options, told):
+    result = run(folder, *options)
+    assert (result.exit_code, told in result.stderr) == (2, True)
+    assert names(folder) == {"private.jwk.json", "public.jwks.json"}
+
+
+def test_first_key_of_a_set_for_other_uses_replaces_none(tmp_path):
+    (tmp_path / "public.jwks.json").write_text(
+        json.dumps({"keys": [KeyPair.generate().public["keys"][0] | {"use": ""}]})
+    )
+    result = run(tmp_path, "--kid", "new")
+    assert result.exit_code == 0
+    assert "3." not in result.stdout

@@ -1,0 +1,98 @@
+"""`python -m tests.mutation [--sample N] [--seed S] [--module M] [--minutes M]`: does a test notice every change?
+
+Each mutant of the sample is a module of the checking code with one small change. The tests of its own room run first,
+then those of the rooms near it. A mutant that survives must be argued in argued.toml, else the exit code is 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from pathlib import Path
+from random import Random
+from typing import Final
+
+from tests.mutation.argued import is_argued
+from tests.mutation.mutants import Mutant, mutants_of
+from tests.mutation.trial import Trials
+
+ROOT: Final = Path(__file__).parents[2]
+
+_REQUEST: Final = ("message", "signature", "policy", "verification", "middleware", "asgi", "wsgi", "observations")
+NEAR: Final = {
+    "url": ("url", "message", "policy", "middleware", "normalization", "properties", "vectors"),
+    "normalization": ("normalization", "docs", "cli"),
+    "message": (*_REQUEST, "cli/explain", "properties", "vectors"),
+    "signature": (*_REQUEST, "conformance", "properties", "vectors"),
+    "profiles": (*_REQUEST, "conformance", "vectors"),
+    "policy": ("policy", "middleware", "asgi", "wsgi", "properties", "vectors"),
+    "replay": ("replay", "verification", "testing", "properties"),
+    "verification": ("verification", "middleware", "asgi", "wsgi", "cli/explain", "properties", "vectors"),
+    "middleware": ("middleware", "asgi", "wsgi", "observations", "cli/doctor", "integrations"),
+    "asgi": ("asgi", "middleware", "observations", "integrations"),
+    "wsgi": ("wsgi", "middleware", "observations", "integrations"),
+}
+"""The rooms whose tests run a package of the checking code, its own first."""
+
+
+def main() -> int:
+    """Try a sample of the mutants, print those that survive, and return 1 if one of them is not argued."""
+    parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=__doc__)
+    parser.add_argument("--sample", type=int, default=100, metavar="N", help="how many mutants to try")
+    parser.add_argument("--seed", default="1", metavar="S", help="another seed tries other mutants")
+    parser.add_argument("--module", default="", metavar="M", help="only modules that start so, such as url/path")
+    parser.add_argument("--minutes", type=float, default=60, metavar="M", help="try no further mutant after this time")
+    parser.add_argument("--seconds", type=float, default=300, metavar="S", help="how long the tests of a room may take")
+    given = parser.parse_args()
+    sample = sampled(ROOT / "src" / "undersigned", given.module, count=given.sample, seed=given.seed)
+    end = time.monotonic() + 60 * given.minutes
+    tried, survivors = 0, []
+    with tempfile.TemporaryDirectory() as copy:
+        trials = Trials(ROOT, Path(copy), seconds=given.seconds)
+        packages = sorted({package_of(mutant) for mutant in sample})
+        if not trials.warm_up([f"tests/{room}" for room in packages if (ROOT / "tests" / room).exists()]):
+            return _say(f"the tests fail without a mutant:\n{(Path(copy) / 'log').read_text()[-4000:]}", code=2)
+        for mutant in sample:
+            if time.monotonic() > end:
+                break
+            tried += 1
+            rooms = [f"tests/{room}" for room in NEAR[package_of(mutant)]]
+            if trials.survives(mutant, rooms[:1]) and trials.survives(mutant, rooms[1:]):
+                survivors.append(mutant)
+                _say(_described(mutant))
+    unargued = [mutant for mutant in survivors if not is_argued(mutant)]
+    return _say(
+        f"{tried} mutants, {tried - len(survivors)} killed, {len(survivors)} survive, {len(unargued)} of them unargued",
+        code=int(bool(unargued)),
+    )
+
+
+def package_of(mutant: Mutant) -> str:
+    """Return the package that a mutant is in."""
+    return mutant.module.partition("/")[0]
+
+
+def sampled(package: Path, start: str, *, count: int, seed: str) -> list[Mutant]:
+    """Return a sample of the mutants of the modules in `package` whose path in it starts with `start`."""
+    every: list[Mutant] = []
+    for path in sorted(path for room in NEAR for path in (package / room).glob("*.py")):
+        module = path.relative_to(package).as_posix()
+        if module.startswith(start):
+            every += mutants_of(module, path.read_bytes())
+    return Random(seed).sample(every, min(count, len(every)))  # noqa: S311 - it has to be repeatable
+
+
+def _described(mutant: Mutant) -> str:
+    argued = "argued" if is_argued(mutant) else "NOT ARGUED"
+    return f"{mutant.module}:{mutant.line} {argued}\n- {mutant.code}\n+ {mutant.becomes}"
+
+
+def _say(text: str, *, code: int = 0) -> int:
+    print(text, flush=True)  # noqa: T201 - the output
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

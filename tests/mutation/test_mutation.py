@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.mutation.__main__ import NEAR, ROOT, sampled
+from tests.mutation.argued import arguments
+from tests.mutation.mutants import mutants_of
+
+import undersigned
+
+PACKAGE = Path(undersigned.__file__).parent
+SOURCE = b'''\
+import re
+
+LIMITS = frozenset({"a", "b"})
+NAME = re.compile(r"[a-z]{1,3}+")
+
+
+def first(values, most):
+    """Prose is left alone."""
+    if not values and most > 1:
+        raise ValueError("prose is left alone")
+    return values[0]
+'''
+
+
+@pytest.mark.parametrize("argued", arguments(), ids=lambda argued: argued.module)
+def test_argued_mutant_is_still_made_of_the_code(argued):
+    source = (PACKAGE / argued.module).read_bytes()
+    made = {(mutant.code, mutant.becomes) for mutant in mutants_of(argued.module, source)}
+    assert (argued.code, argued.becomes) in made
+
+
+def test_every_argument_gives_a_reason_and_is_given_once():
+    listed = [argued[:3] for argued in arguments()]
+    assert len(set(listed)) == len(listed)
+    assert all(len(argued.why) > len(argued.module) for argued in arguments())
+
+
+def test_mutants_change_operators_constants_members_patterns_conditions_and_statements():
+    changed = {(mutant.code, mutant.becomes) for mutant in mutants_of("m.py", SOURCE)}
+    assert {
+        ('LIMITS = frozenset({"a", "b"})', 'LIMITS = frozenset({"b"})'),
+        ('LIMITS = frozenset({"a", "b"})', "LIMITS = frozenset({\"a\", ('b!')})"),
+        ('NAME = re.compile(r"[a-z]{1,3}+")', 'NAME = re.compile(r"[a-z]{1,4}+")'),
+        ("if not values and most > 1:", "if not values or most > 1:"),
+        ("if not values and most > 1:", "if (values) and most > 1:"),
+        ("if not values and most > 1:", "if not values and most >= 1:"),
+        ("if not values and most > 1:", "if not values and most > 2:"),
+        ("if not values and most > 1:", "if not (not values and most > 1):"),
+        ('raise ValueError("prose is left alone")', "pass"),
+        ("return values[0]", "return None"),
+        ("return values[0]", "return values[1]"),
+    } <= changed
+    assert not any("prose" in becomes for _, becomes in changed)
+
+
+def test_sample_is_the_same_for_the_same_seed():
+    assert sampled(PACKAGE, "url/path", count=5, seed="1") == sampled(PACKAGE, "url/path", count=5, seed="1")
+    assert sampled(PACKAGE, "url/path", count=5, seed="1") != sampled(PACKAGE, "url/path", count=5, seed="2")
+
+
+def test_every_room_near_a_package_exists():
+    rooms = {room for near in NEAR.values() for room in near}
+    assert [room for room in rooms if not any((ROOT / "tests" / room).glob("**/test_*.py"))] == []

@@ -29,7 +29,7 @@ from undersigned.signature.rotation import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Generator, Mapping
 
     from undersigned.signature.key_pair import Algorithm, KeyPair
 
@@ -158,7 +158,7 @@ def _time(seconds: int) -> str:
 
 
 @contextmanager
-def _alone(public: Path) -> Iterator[Path]:
+def _alone(public: Path) -> Generator[Path]:
     """Yield a new file beside the set, which no other run has: two at once would each drop what the other one adds."""
     replacement = public.with_name(f"{public.name}.new")
     create_files({replacement: (0o600, b"")})

@@ -1,0 +1,190 @@
+"""An hour in which two parties change their keys while requests go both ways, in steps of a shared clock."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.cli.command import invoke
+from tests.keys import JSON_FIELD, NOW
+
+from undersigned import (
+    AsyncVerifier,
+    MemoryReplayStore,
+    Request,
+    SignatureRejected,
+    Signer,
+    SigningKey,
+    Verifier,
+    profiles,
+)
+from undersigned.discovery import AsyncRemoteJWKS, JWKSFile, RemoteJWKS
+from undersigned.publishing import PublishedKeys
+from undersigned.signature.rotation import LAST_SIGNATURE, SPREAD
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.discovery.conftest import Clock
+    from tests.discovery.key_server import KeyServer
+
+STEP, OVERLAP = 15, 3600
+URL = "https://seller.example.com/adcp/create_media_buy"
+
+
+class Party:
+    """A party with a folder of keys, which it publishes; several of its hosts may sign, each with a key of its own."""
+
+    def __init__(self, name: str, folder: Path, server: KeyServer, clock: Clock) -> None:
+        self.name, self.folder, self._clock, self._start = name, folder / name, clock, clock.now
+        self._run("keygen", "--kid", f"{name}-old", "--out", str(self.folder))
+        self.public = self.folder / "public.jwks.json"
+        self.hosts = [self._signer("private.jwk.json")]
+        self._published = PublishedKeys(self.public, clock=clock)
+        server.answers[f"/{name}"] = self._serve
+
+    def _serve(self, connection, request: bytes) -> None:
+        lines = (line.partition(b": ") for line in request.split(b"\r\n"))
+        conditions = [value.decode() for name, _, value in lines if name.lower() == b"if-none-match"]
+        response = self._published.response("GET", *conditions)
+        fields = "".join(f"{name}: {value}\r\n" for name, value in response.fields)
+        connection.sendall(f"HTTP/1.1 {response.status} Said\r\n{fields}\r\n".encode() + response.body)
+
+    def _run(self, *command: str) -> None:
+        result = invoke(*command)
+        assert result.exit_code == 0, result.output
+
+    def now(self) -> float:
+        return NOW + self._clock.now - self._start
+
+    def _signer(self, file: str) -> Signer:
+        key = SigningKey.from_jwk(json.loads((self.folder / file).read_text()))
+        return Signer(key, profile=profiles.ADCP_3_2, clock=self.now)
+
+    def rotate(self, *options: str) -> None:
+        self._run("rotate", "--jwks", str(self.public), "--now", str(int(self.now())), *options)
+
+    def begin(self) -> None:
+        self.rotate("--kid", f"{self.name}-new", "--overlap", str(OVERLAP))
+
+    def switch_one(self) -> None:
+        """Let one host sign with the new key; the other one still has the old one."""
+        self.hosts.append(self._signer("private.next.jwk.json"))
+
+    def switch_all(self) -> None:
+        del self.hosts[0]
+
+    def finish(self) -> None:
+        self.rotate("--finish")
+
+    def sent(self) -> list[Request]:
+        """A request of each host."""
+        unsigned = Request("POST", URL, [JSON_FIELD], b"{}")
+        return [Request("POST", URL, [JSON_FIELD, *host.sign(unsigned)], b"{}") for host in self.hosts]
+
+
+class Traffic:
+    """Threads and tasks that send in each step what each party signs to every kind of receiver."""
+
+    def __init__(self, parties: list[Party], server: KeyServer, clock: Clock) -> None:
+        self.accepted, self.rejected = 0, []
+        self._lock, self._ended = threading.Lock(), False
+        options = {"network": server.network(), "clock": clock}
+        blocking, self._awaiting = [], []
+        for party in parties:
+            url = server.url(f"/{party.name}")
+            sources = (JWKSFile(party.public, clock=clock), RemoteJWKS(url, **options))
+            blocking.extend((party, self._verifier(Verifier, source, party)) for source in sources)
+            self._awaiting.append((party, self._verifier(AsyncVerifier, AsyncRemoteJWKS(url, **options), party)))
+        jobs = [lambda one=one: self._send(*one) for one in blocking]
+        self._loop = asyncio.Runner()
+        jobs.append(lambda: self._loop.run(self._send_all()))
+        self._barrier = threading.Barrier(len(jobs) + 1)
+        self._threads = [threading.Thread(target=self._work, args=(job,)) for job in jobs]
+        for thread in self._threads:
+            thread.start()
+
+    def _verifier(self, kind, source, party: Party):
+        return kind(profiles.ADCP_3_2, keys=source, replay=MemoryReplayStore(), clock=party.now)
+
+    def _work(self, job) -> None:
+        self._barrier.wait(60)
+        while not self._ended:
+            job()
+            self._barrier.wait(60)
+            self._barrier.wait(60)
+
+    def _note(self, party: Party, answer: str) -> None:
+        with self._lock:
+            if answer:
+                self.rejected.append((party.name, answer))
+            else:
+                self.accepted += 1
+
+    def _send(self, party: Party, judge: Verifier) -> None:
+        for request in party.sent():
+            try:
+                judge.verify(request)
+            except SignatureRejected as rejected:
+                self._note(party, rejected.code)
+            else:
+                self._note(party, "")
+
+    async def _send_all(self) -> None:
+        await asyncio.gather(*(self._send_one(*one) for one in self._awaiting))
+
+    async def _send_one(self, party: Party, judge: AsyncVerifier) -> None:
+        for request in party.sent():
+            try:
+                await judge.verify(request)
+            except SignatureRejected as rejected:
+                self._note(party, rejected.code)
+            else:
+                self._note(party, "")
+
+    def step(self) -> None:
+        """Let every thread and task send once."""
+        self._barrier.wait(60)
+        self._barrier.wait(60)
+
+    def close(self) -> None:
+        self._ended = True
+        self._barrier.wait(60)
+        for thread in self._threads:
+            thread.join(60)
+        self._loop.close()
+
+
+@pytest.mark.parametrize("waits", [SPREAD, 0], ids=["as the command says", "at once"])
+def test_both_parties_rotate_in_an_hour_of_traffic_and_nothing_honest_is_rejected(tmp_path, server, clock, waits):
+    buyer, seller = (Party(name, tmp_path, server, clock) for name in ("buyer", "seller"))
+    events = {}
+    for party, began in ((buyer, 300), (seller, 900)):
+        events |= {
+            began: party.begin,
+            began + max(waits, STEP): party.switch_one,
+            began + OVERLAP - LAST_SIGNATURE: party.switch_all,
+            began + OVERLAP: party.finish,
+        }
+    old = {party: party.hosts[0] for party in (buyer, seller)}
+    start, steps = clock.now, (900 + OVERLAP) // STEP + 2
+    with closing(Traffic([buyer, seller], server, clock)) as traffic:
+        for step in range(steps):
+            clock.now = start + STEP * step
+            events.pop(STEP * step, lambda: None)()
+            traffic.step()
+        assert events == {}
+        assert traffic.rejected == []
+        assert traffic.accepted > 6 * steps
+        clock.now += SPREAD
+        for party, host in old.items():
+            party.hosts = [host]
+        traffic.step()
+    assert sorted(traffic.rejected) == [
+        *[("buyer", "request_signature_key_unknown")] * 3,
+        *[("seller", "request_signature_key_unknown")] * 3,
+    ]

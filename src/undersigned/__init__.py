@@ -1,6 +1,6 @@
 """HTTP message signatures for Python web applications (RFC 9421).
 
-What was signed is what is verified is what the application sees. This package imports no framework; the middlewares
+The application sees exactly what was signed and verified. This package imports no framework; the middlewares
 are `undersigned.asgi` and `undersigned.wsgi`. Each framework and client has a package of its own, such as
 `undersigned_fastapi` and `undersigned_requests`.
 """

@@ -6,6 +6,7 @@ from tests.keys import BODY, JSON_FIELD, URL, changed, signed_request, verifier,
 from undersigned import Policy, Request
 from undersigned.conformance.result import verify
 from undersigned.message.content import Content
+from undersigned.verification.verifier import AsyncVerifier
 
 WARN = Policy(warn_for=["create_media_buy"])
 REQUIRED = Policy(required_for=["create_media_buy"])
@@ -51,10 +52,9 @@ def test_failed_signature_is_accepted_with_a_warning_or_rejected_by_the_gate():
 
 def test_verifier_gets_the_body_only_when_it_asks(monkeypatch):
     asked: list[bytes] = []
-    judging = verifier()
-    authenticate = type(judging).authenticate
+    authenticate = AsyncVerifier.authenticate
     monkeypatch.setattr(
-        type(judging), "authenticate", lambda self, request: asked.append(request.body) or authenticate(self, request)
+        AsyncVerifier, "authenticate", lambda self, request: asked.append(request.body) or authenticate(self, request)
     )
-    assert verify(judging, signed_request(), policy=None).error is None
+    assert verify(verifier(), signed_request(), policy=None).error is None
     assert asked == [b""]

@@ -20,7 +20,7 @@ def test_vector_has_its_request_outcome_and_base():
     given, members = vector(), own(SIGNED)
     assert given.request.url == members["request"]["url"]
     assert given.request.body == members["request"]["body"].encode()
-    assert given.request.fields.combined("signature") == members["request"]["headers"]["Signature"]
+    assert given.request.fields.combined.get("signature") == members["request"]["headers"]["Signature"]
     assert (given.accepted, given.code, given.label) == (True, None, "sig1")
     assert given.base == members["expected_signature_base"]
     assert given.now == members["reference_now"]
@@ -29,7 +29,7 @@ def test_vector_has_its_request_outcome_and_base():
 
 def test_headers_are_an_object_or_pairs_with_repeated_names():
     request = {**own(SIGNED)["request"], "headers": [["X-A", "1"], ["x-a", "2"]]}
-    assert vector(request=request).request.fields.combined("x-a") == "1, 2"
+    assert vector(request=request).request.fields.combined.get("x-a") == "1, 2"
 
 
 def test_body_is_rejected_when_it_has_a_lone_surrogate():

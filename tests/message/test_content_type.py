@@ -21,6 +21,7 @@ def of_type(*types: str) -> HeaderFields:
         "application/vnd.acme.v1+json",
         "text/plain, application/json",
         "application/json, text/plain",
+        "application/vnd.a+b+json;v=1",
     ],
 )
 def test_json_type_is_recognised_in_any_case_and_with_parameters(value):
@@ -28,7 +29,18 @@ def test_json_type_is_recognised_in_any_case_and_with_parameters(value):
 
 
 @pytest.mark.parametrize(
-    "value", ["text/plain", "application/jsonl", "application/x-json", "json", "multipart/json", ""]
+    "value",
+    [
+        "text/plain",
+        "text/plain;application/json",
+        "application/jsonl",
+        "application/jsonp",
+        "application/x-json",
+        "application/x-ndjson",
+        "json",
+        "multipart/json",
+        "",
+    ],
 )
 def test_another_type_is_not_json(value):
     assert not is_json(of_type(value))

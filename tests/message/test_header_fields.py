@@ -12,15 +12,15 @@ def test_fields_keep_their_order_and_repetition():
     assert fields.lines == (("b", "1"), ("a", "2"), ("b", "3"), ("b", "4"))
     assert [*fields] == [*fields.lines]
     assert len(fields) == 4
-    assert [*fields.names] == ["b", "a"]
+    assert [*fields.combined] == ["b", "a"]
     assert fields.values("b") == ("1", "3", "4")
-    assert fields.combined("b") == "1, 3, 4"
+    assert fields.combined.get("b") == "1, 3, 4"
 
 
 def test_absent_field_is_none_and_an_empty_one_is_not():
     fields = HeaderFields([("a", "")])
-    assert (fields.has("b"), fields.values("b"), fields.combined("b")) == (False, (), None)
-    assert (fields.has("a"), fields.values("a"), fields.combined("a")) == (True, ("",), "")
+    assert ("b" in fields.combined, fields.values("b"), fields.combined.get("b")) == (False, (), None)
+    assert ("a" in fields.combined, fields.values("a"), fields.combined.get("a")) == (True, ("",), "")
 
 
 def test_fields_may_be_a_mapping():

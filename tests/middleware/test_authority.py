@@ -131,4 +131,4 @@ def test_root_path_field_of_daphne_is_rejected(party, roots, status):
 
 def test_authority_over_the_length_limit_is_rejected_without_parsing():
     with pytest.raises(MalformedURL, match="1024 characters"):
-        authority.matched_origin(Origins(["https://seller.example.com"]), ["a" * 1025], several=False)
+        authority.matched_origin(Origins(["https://seller.example.com"]), HeaderFields([("host", "a" * 1025)]), "1.1")

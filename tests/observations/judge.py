@@ -59,7 +59,9 @@ def _http2_server(server: str) -> str | None:
 
 def _rebuilt(method: str, target, hosts: list[str], *, several: bool) -> Rebuilt:
     authority.check_method(method)
-    _, host = authority.matched_origin(ORIGINS, hosts, several=several)
+    fields = HeaderFields([("host", host) for host in hosts])
+    authority.matched_origin(ORIGINS, fields, "2" if several else "1.1")
+    host = fields.values("host")[0]
     query = "" if target.query is None else f"?{target.query}"
     return Rebuilt(method, target.path + query, host)
 

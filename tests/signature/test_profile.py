@@ -40,8 +40,8 @@ def test_published_profiles_have_the_published_values():
     ],
 )
 def test_required_components_depend_on_content_and_digest_policy(profile, bodiless, with_body):
-    assert profile.required_components(has_body=False) == bodiless
-    assert profile.required_components(has_body=True) == with_body
+    assert profile.required_components[False] == bodiless
+    assert profile.required_components[True] == with_body
 
 
 def test_profile_cannot_be_changed_in_place():

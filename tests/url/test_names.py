@@ -55,6 +55,10 @@ def test_canonicalize_applies_the_rules_of_its_rule_set_only():
     assert set(imported_from_url(PACKAGE / "url/canonical.py")) == {
         "ADCP",
         "ADCP_RECEIVED",
+        "LONGEST_NAME",
+        "PATH",
+        "PORT",
+        "QUERY",
         "URL",
         "authority",
         "spelling",

@@ -27,7 +27,7 @@ class Disconnected(Exception):
 
 def is_declared_longer(fields: HeaderFields, cap: int) -> bool:
     """Return whether the Content-Length is above `cap` bytes."""
-    declared = fields.combined("content-length") or "0"
+    declared = fields.combined.get("content-length") or "0"
     return declared.isdecimal() and (len(declared) > MOST_LENGTH_DIGITS or int(declared) > cap)
 
 

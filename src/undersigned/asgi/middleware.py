@@ -23,7 +23,7 @@ from undersigned.message.content import Content
 from undersigned.message.header_fields import HeaderFields
 from undersigned.middleware import options
 from undersigned.middleware.answer import CONTENT_TOO_LARGE, TOO_MANY_FIELDS, UnreadRequest
-from undersigned.middleware.authority import is_http1, unsupported
+from undersigned.middleware.authority import HTTP1_VERSIONS, unsupported
 from undersigned.middleware.guard import Guard, Received, ReceivedTarget, Rejected
 from undersigned.url import Origins
 from undersigned.verification.verifier import AsyncVerifier, Verifier
@@ -33,11 +33,12 @@ if TYPE_CHECKING:
     from undersigned.message.request import Request
     from undersigned.middleware.answer import ErrorResponse
     from undersigned.middleware.decision import Decision
+    from undersigned.policy.operation import Operation
     from undersigned.policy.policy import Policy
     from undersigned.signature.profile import Profile
     from undersigned.url import CanonicalURL, Origin
     from undersigned.verification.checklist import AuthenticatedSignature, VerifiedSignature
-    from undersigned.verification.gate import Admitted
+    from undersigned.verification.gate import Admitted, GateVerifier
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Message: TypeAlias = MutableMapping[str, Any]
@@ -114,10 +115,12 @@ class SignatureMiddleware:
         if not isinstance(body_timeout, (int, float)) or not 0 < body_timeout <= _LONGEST_TIMEOUT:
             raise ConfigurationError("body_timeout: give seconds greater than 0, such as 30, and at most a day")
         self.app = app
-        self._options = _Options(verifier, mode, max_body, body_timeout, server_adds_root_path, fallback, Worker())
+        profile = verifier.profile
+        self._options = _Options(profile, mode, max_body, body_timeout, server_adds_root_path, fallback, Worker())
         self._guard: Guard[Forwarded] = Guard(
-            verifier,
+            _awaitable(verifier),
             Origins(origins),
+            clock=verifier.clock,
             policy=policy,
             fallback=fallback is not None,
             max_unsigned_body=min(max_unsigned_body, max_body),
@@ -145,7 +148,7 @@ class SignatureMiddleware:
 class _Options(NamedTuple):
     """The options of a middleware that its exchanges need."""
 
-    verifier: Verifier | AsyncVerifier
+    profile: Profile
     mode: options.Mode | Callable[[Scope], options.Mode]
     max_body: int
     body_timeout: float
@@ -179,51 +182,45 @@ class _Exchange:
         lines = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in self._headers]
         fields = self._fields = HeaderFields(lines)
         method, version = scope.get("method", "GET"), scope.get("http_version", "1.1")
-        has_body: bool | None = fields.has("transfer-encoding")
-        if fields.has("content-length"):
-            has_body = has_body or any(length != "0" for length in fields.values("content-length"))
-        elif not is_http1(version) and method in _WITH_CONTENT:
+        has_body: bool | None = "transfer-encoding" in fields.combined
+        if "content-length" in fields.combined:
+            has_body = has_body or fields.combined["content-length"] != "0"
+        elif version not in HTTP1_VERSIONS and method in _WITH_CONTENT:
             # HTTP/2 needs no Content-Length. Of other methods nothing is read: uvicorn waits for ever where none comes.
             has_body = None
-        return Received(method, version, fields, fields.names, has_body)
+        return Received(method, version, fields, fields.combined, has_body)
 
     def server(self) -> str | None:
-        root = server_root_path(self._scope)
-        if is_http1(self._scope.get("http_version", "1.1")) and not root:
+        scope = self._scope
+        if not (scope.get("root_path") or scope.get("app_root_path")) and (
+            scope.get("http_version", "1.1") in HTTP1_VERSIONS
+        ):
             return None
         server = detected_server(self._receive, self._send)
-        has_field = self._fields.has("daphne-root-path")
-        check_root_path(root, server, self._options.verifier.profile, has_field=has_field)
+        has_field = "daphne-root-path" in self._fields.combined
+        check_root_path(server_root_path(scope), server, self._options.profile, has_field=has_field)
         return server
 
     def target(self, server: str | None) -> ReceivedTarget:  # noqa: ARG002 - WSGI names the server in its error
-        profile, added = self._options.verifier.profile, self._options.server_adds_root_path
+        profile, added = self._options.profile, self._options.server_adds_root_path
         target = request_target(self._scope, profile, server_adds_root_path=added)
         return ReceivedTarget(target, query_unknown=target.query is None)
 
     def shown_target(self) -> str:
         return shown_target(self._scope)
 
-    async def authenticate(self, request: Request) -> AuthenticatedSignature:
-        verifier = self._options.verifier
-        if isinstance(verifier, AsyncVerifier):
-            return await verifier.authenticate(request)
-        if not verifier.blocking:
-            return verifier.authenticate(request)
-        return await self._in_thread(lambda: verifier.authenticate(request))
-
     async def read_content(self, digest: RunningDigest | None) -> Content:
         if self._scope["type"] == "websocket":
             return Content()
         chosen = self._options
-        _check_event_loop(chosen.verifier.profile)
+        _check_event_loop(chosen.profile)
         return await read_content(self._fields, self._receive, digest, cap=chosen.max_body, seconds=chosen.body_timeout)
 
     async def read_unverified(self, most: int) -> Content | None:
         if self._scope["type"] == "websocket":
             return Content()
         chosen = self._options
-        _check_event_loop(chosen.verifier.profile)
+        _check_event_loop(chosen.profile)
         try:
             return await read_content(self._fields, self._receive, None, cap=most, seconds=chosen.body_timeout)
         except UnreadRequest as unread:
@@ -235,27 +232,19 @@ class _Exchange:
     async def run_apart(self, call: Callable[[], Answer]) -> Answer:
         return await self._options.worker.run(call)
 
-    async def complete(
-        self, authenticated: AuthenticatedSignature, content: Content, digest: RunningDigest | None
-    ) -> VerifiedSignature:
-        verifier = self._options.verifier
-        if isinstance(verifier, AsyncVerifier):
-            return await verifier.complete(authenticated, content, digest=digest)
-        if not verifier.blocking:
-            return verifier.complete(authenticated, content, digest=digest)
-        return await self._in_thread(lambda: verifier.complete(authenticated, content, digest=digest))
-
     async def accepts_caller(self) -> bool:
         accepted = cast("Fallback", self._options.fallback)(self._scope)
         return await accepted if isawaitable(accepted) else accepted
 
     def forward_unsigned(self) -> Forwarded:
-        return self._published({**self._scope, "headers": self._headers}, None), self._receive, self._send
+        published = _published(self._scope, None, None, self._options.profile)
+        return {**self._scope, "headers": self._headers, **published}, self._receive, self._send
 
     def forward(self, admitted: Admitted, target: CanonicalURL, origin: Origin, *, has_body: bool) -> Forwarded:
         adds = self._options.server_adds_root_path
+        published = _published(self._scope, admitted.signature, admitted.operation, self._options.profile)
         new = verified_scope(self._scope, self._headers, target=target, origin=origin, server_adds_root_path=adds)
-        new = self._published(new, admitted)
+        new.update(published)
         content, receive = admitted.content, self._receive
         if content is not None and self._scope["type"] == "http":
             receive = replayed(content, receive)
@@ -263,19 +252,43 @@ class _Exchange:
             receive = bodiless(receive)
         return new, receive, self._send
 
-    def _published(self, scope: dict[str, Any], admitted: Admitted | None) -> dict[str, Any]:
-        """Return `scope` with what the application may read of the verification."""
-        signature, operation = (None, None) if admitted is None else (admitted.signature, admitted.operation)
-        scope["state"] = {**scope.get("state", {}), "signature": signature}
-        scope[OPERATION] = operation
-        scope[PROFILE] = self._options.verifier.profile
-        return scope
 
-    async def _in_thread(self, call: Callable[[], Answer]) -> Answer:
-        _check_event_loop(self._options.verifier.profile)
+class _InThread:
+    """A verifier whose sources block, so that it verifies in a thread."""
+
+    __slots__ = ("_verifier", "profile")
+
+    def __init__(self, verifier: Verifier) -> None:
+        self._verifier = verifier
+        self.profile = verifier.profile
+
+    async def authenticate(self, request: Request) -> AuthenticatedSignature:
+        return await self._run(lambda: self._verifier.authenticate(request))
+
+    async def complete(
+        self, authenticated: AuthenticatedSignature, content: Content, *, digest: RunningDigest | None
+    ) -> VerifiedSignature:
+        return await self._run(lambda: self._verifier.complete(authenticated, content, digest=digest))
+
+    async def _run(self, call: Callable[[], Answer]) -> Answer:
+        _check_event_loop(self.profile)
         import asyncio  # noqa: PLC0415 - as in asgi.body
 
         return await asyncio.to_thread(call)
+
+
+def _published(
+    scope: Scope, signature: VerifiedSignature | None, operation: Operation | None, profile: Profile
+) -> Scope:
+    """Return what the application may read of the verification."""
+    return {"state": {**scope.get("state", {}), "signature": signature}, OPERATION: operation, PROFILE: profile}
+
+
+def _awaitable(verifier: Verifier | AsyncVerifier) -> GateVerifier:
+    """Return the verifier as the gate awaits it, without blocking the event loop."""
+    if isinstance(verifier, AsyncVerifier):
+        return verifier
+    return _InThread(verifier) if verifier.blocking else verifier.awaitable
 
 
 def _check_event_loop(profile: Profile) -> None:

@@ -70,7 +70,7 @@ def verified_scope(
         MalformedURL: the canonical path is outside the origin's prefix or the mount that routed the request here.
     """
     added = _added_path(scope) if server_adds_root_path else ""
-    raw = added + application_path(target, origin)
+    raw = added + (application_path(target, origin) if origin.prefix else target.path)
     path = unquote(raw)
     root = scope.get("root_path")
     if root:
@@ -81,7 +81,7 @@ def verified_scope(
             path = path[len(root) :]
     new = {**scope, "headers": headers, "path": path, "raw_path": raw.encode("ascii")}
     if "scheme" in scope:
-        new["scheme"] = _scheme(scope["type"], origin)
+        new["scheme"] = origin.scheme if scope["type"] == "http" else origin.scheme.replace("http", "ws")
     return new
 
 
@@ -126,9 +126,3 @@ def detected_server(receive: object, send: object) -> str | None:
 
 def _added_path(scope: MutableMapping[str, Any]) -> str:
     return quote_from_bytes(server_root_path(scope).encode()).rstrip("/")
-
-
-def _scheme(kind: str, origin: Origin) -> str:
-    if kind == "websocket":
-        return "wss" if origin.scheme == "https" else "ws"
-    return origin.scheme

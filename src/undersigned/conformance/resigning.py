@@ -60,9 +60,9 @@ def signed_again(vector: Vector, base: str) -> Iterator[Difference | None]:
 
 def _is_a_signers(candidate: ParsedSignature) -> bool:
     """Return whether our signer would write this Signature-Input: bare components, the required ones first."""
-    components, value = candidate.coverage.components, candidate.request.fields.combined("signature-input") or ""
+    components, value = candidate.coverage.components, candidate.request.fields.combined.get("signature-input") or ""
     names = tuple([component.name for component in components])
-    required = candidate.profile.required_components(has_body=candidate.request.has_body)
+    required = candidate.profile.required_components[candidate.request.has_body]
     return (
         all(component.bare for component in components)
         and names[: len(required)] == required
@@ -74,7 +74,7 @@ def _is_a_signers(candidate: ParsedSignature) -> bool:
 
 def _signed(vector: Vector, candidate: ParsedSignature, key: SigningKey) -> SignedFields:
     request = candidate.request
-    required = vector.profile.required_components(has_body=request.has_body)
+    required = vector.profile.required_components[request.has_body]
     others = [component.name for component in candidate.coverage.components if component.name not in required]
     return Signer(key, profile=vector.profile, components=others, check_limits=False).sign(
         _without(request, _SIGNATURE_FIELDS),
@@ -99,7 +99,7 @@ def _verified(vector: Vector, request: Request, signed: SignedFields) -> Differe
 
 def _is_a_signers_digest(vector: Vector, candidate: ParsedSignature) -> bool:
     """Return whether our signer would write this Content-Digest: known algorithms, in the profile's first encoding."""
-    field = candidate.request.fields.combined("content-digest") or ""
+    field = candidate.request.fields.combined.get("content-digest") or ""
     try:
         members = parse_byte_sequences(field, vector.profile.digest_encodings[0])
     except MalformedField:
@@ -108,7 +108,7 @@ def _is_a_signers_digest(vector: Vector, candidate: ParsedSignature) -> bool:
 
 
 def _digest(vector: Vector, candidate: ParsedSignature, key: SigningKey) -> str:
-    field = candidate.request.fields.combined("content-digest") or ""
+    field = candidate.request.fields.combined.get("content-digest") or ""
     digests: list[DigestAlgorithm] = [
         _DIGESTS[name] for name in parse_byte_sequences(field, vector.profile.digest_encodings[0])
     ]
@@ -119,7 +119,7 @@ def _digest(vector: Vector, candidate: ParsedSignature, key: SigningKey) -> str:
 
 def _field(name: str, request: Request, made: str) -> Difference | None:
     """Compare a new member with the vector's field. If the field lacks it, the whole field is the difference."""
-    published = request.fields.combined(name.lower()) or ""
+    published = request.fields.combined.get(name.lower()) or ""
     return Difference.between(f"{name}, signed again", made if made in published else published, made)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from undersigned.errors import SignatureError
 from undersigned.message.request import Request
 from undersigned.verification.gate import Gate
-from undersigned.verification.screening import is_signed
+from undersigned.verification.screening import SIGNATURE_FIELDS
 from undersigned.verification.verifier import finish
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from undersigned.message.content import Content
     from undersigned.message.content_digest import RunningDigest
     from undersigned.policy.policy import Policy
-    from undersigned.verification.checklist import AuthenticatedSignature, VerifiedSignature
+    from undersigned.verification.checklist import VerifiedSignature
     from undersigned.verification.gate import Admitted
     from undersigned.verification.verifier import Verifier
 
@@ -60,10 +60,11 @@ def verify(verifier: Verifier, request: Request, *, policy: Policy | None, fallb
         policy: the endpoint's policy, or None if every request has to be signed.
         fallback: whether another authenticator of the application accepts the caller.
     """
-    server = _Server(verifier, request, accepts=fallback)
-    gate = Gate(verifier.profile, policy, fallback=fallback)
+    server = _Server(request, accepts=fallback)
+    gate = Gate(verifier.awaitable, policy, fallback=fallback)
     try:
-        admitted = finish(gate.verify(_head(request), server, signed=is_signed(request.fields)))
+        signed = not SIGNATURE_FIELDS.isdisjoint(request.fields.combined)
+        admitted = finish(gate.verify(_head(request), server, signed=signed))
     except SignatureError as error:
         return Result(None, error, server.accepted)
     return Result(admitted, None, server.accepted)
@@ -76,16 +77,12 @@ class _Server:
         accepted: whether another credential was asked for and was valid.
     """
 
-    __slots__ = ("_accepts", "_request", "_verifier", "accepted")
+    __slots__ = ("_accepts", "_request", "accepted")
 
-    def __init__(self, verifier: Verifier, request: Request, *, accepts: bool) -> None:
-        self._verifier = verifier
+    def __init__(self, request: Request, *, accepts: bool) -> None:
         self._request = request
         self._accepts = accepts
         self.accepted = False
-
-    async def authenticate(self, request: Request) -> AuthenticatedSignature:
-        return self._verifier.authenticate(request)
 
     async def read_content(self, digest: RunningDigest | None) -> Content:
         if digest is not None:
@@ -97,11 +94,6 @@ class _Server:
 
     async def run_apart(self, call: Callable[[], Answer]) -> Answer:
         return call()
-
-    async def complete(
-        self, authenticated: AuthenticatedSignature, content: Content, digest: RunningDigest | None
-    ) -> VerifiedSignature:
-        return self._verifier.complete(authenticated, content, digest=digest)
 
     async def accepts_caller(self) -> bool:
         self.accepted = self._accepts

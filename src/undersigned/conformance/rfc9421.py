@@ -134,14 +134,14 @@ class RFC9421Case:
         public = {name: member for name, member in published.items() if name != "d"}
         jwk = {**public, "kid": case.text("key"), "alg": ALGORITHMS[case.text("alg")]}
         try:
-            signatures = parse_byte_sequences(self.request.fields.combined("signature") or "", "base64")
+            signatures = parse_byte_sequences(self.request.fields.combined.get("signature") or "", "base64")
         except MalformedField:
             return False
         signature = signatures.get(case.text("label"), b"")
         return VerificationKey.from_jwk(jwk).verifies(signature, base.encode("ascii"))
 
     def _input(self) -> SignatureInput:
-        members = parse_signature_input(self.request.fields.combined("signature-input") or "")
+        members = parse_signature_input(self.request.fields.combined.get("signature-input") or "")
         label = self.document.text("label")
         if label not in members:
             raise MalformedVector("label is not a member of Signature-Input")

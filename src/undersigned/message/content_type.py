@@ -20,9 +20,10 @@ _LIKE_ASCII = re.compile(
 
 def is_json(fields: HeaderFields) -> bool:
     """Return whether any Content-Type line, or any part of a line with commas, is a JSON type."""
-    lines = fields.values("content-type")
-    plain = len(lines) == 1 and lines[0] == "application/json"
-    return plain or any(_JSON.fullmatch(part) for line in lines for part in line.split(","))
+    value = fields.combined.get("content-type")
+    if value is None or value == "application/json":
+        return value is not None
+    return any(map(_JSON.fullmatch, value.split(",")))
 
 
 def has_other_charset(fields: HeaderFields) -> bool:

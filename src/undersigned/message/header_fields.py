@@ -48,6 +48,8 @@ class HeaderFields:
     Attributes:
         lines: the (name, value) pairs in their order, one for each field line.
         are_valid: whether every name is a token and no value has CR, LF or NUL (RFC 9110 section 5.5).
+        combined: the combined value of each field by its name in lower case (RFC 9421 section 2.1).
+        repeated: the values of each field that has several lines, in their order.
 
     Raises:
         TypeError: `headers` has another type; a mistake of the caller, never of a message.
@@ -55,40 +57,30 @@ class HeaderFields:
 
     lines: tuple[tuple[str, str], ...]
     are_valid: bool = dataclasses.field(compare=False)
-    _combined: Mapping[str, str] = dataclasses.field(compare=False)
-    _repeated: Mapping[str, tuple[str, ...]] = dataclasses.field(compare=False)
+    combined: Mapping[str, str] = dataclasses.field(compare=False)
+    repeated: Mapping[str, Sequence[str]] = dataclasses.field(compare=False)
 
     def __init__(self, headers: Headers = ()) -> None:
         pairs = cast("Iterable[tuple[str, str]]", headers.items() if isinstance(headers, Mapping) else headers)
-        lines: list[tuple[str, str]] = []
-        combined: dict[str, str] = {}
-        repeated: dict[str, list[str]] = {}
         try:
-            for name, value in pairs:
-                if not isinstance(name, str) or not isinstance(value, str):
-                    raise TypeError("header names and values must be str")
-                # Only ASCII changes case: the lower case of KELVIN SIGN is an ASCII letter, so another field's name.
-                key, stripped = name.lower() if name.isascii() else name, value.strip(" \t")
-                lines.append((key, stripped))
-                if key not in combined:
-                    combined[key] = stripped
-                elif key in repeated:
-                    repeated[key].append(stripped)
-                else:
-                    repeated[key] = [combined[key], stripped]
-        except ValueError:
-            raise TypeError("headers must be a mapping or pairs of name and value") from None
-        for key, values in repeated.items():
-            combined[key] = ", ".join(values)
-        text = "".join(combined.values())
+            # Only ASCII changes case: the lower case of KELVIN SIGN is an ASCII letter, so another field's name.
+            lines = [(name.lower() if name.isascii() else name, value.strip(" \t")) for name, value in pairs]
+            combined = dict(lines)
+            repeated: Mapping[str, Sequence[str]] = {}
+            if len(combined) < len(lines):
+                repeated = _joined(lines, combined)
+            # Joining fails for a name or value in bytes.
+            text = "".join([*combined, *combined.values()])
+        except (AttributeError, TypeError, ValueError):
+            raise TypeError("headers must be a mapping or pairs of name and value, which must be str") from None
         valid = not ("\r" in text or "\n" in text or "\0" in text) and (
             _USUAL.issuperset(combined) or _are_tokens(combined)
         )
         assign = object.__setattr__
         assign(self, "lines", tuple(lines))
         assign(self, "are_valid", valid)
-        assign(self, "_combined", combined)
-        assign(self, "_repeated", {key: tuple(values) for key, values in repeated.items()})
+        assign(self, "combined", combined)
+        assign(self, "repeated", repeated)
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         """Yield the (name, value) pairs in their order."""
@@ -102,24 +94,22 @@ class HeaderFields:
         """Return the number of field lines; values may hold secrets."""
         return f"<HeaderFields: {len(self.lines)} lines>"
 
-    @property
-    def names(self) -> Collection[str]:
-        """The names in lower case, each once, in the order of their first lines."""
-        return self._combined.keys()
-
-    def has(self, name: str) -> bool:
-        """Return whether there is a field `name` (lower case)."""
-        return name in self._combined
-
     def values(self, name: str) -> Sequence[str]:
         """Return the value of each line of the field `name` (lower case), in their order."""
-        if name not in self._combined:
+        if name not in self.combined:
             return ()
-        return self._repeated.get(name) or (self._combined[name],)
+        return tuple(self.repeated.get(name) or (self.combined[name],))
 
-    def combined(self, name: str) -> str | None:
-        """Return the combined value of the field `name` (lower case), or None if absent (RFC 9421 section 2.1)."""
-        return self._combined.get(name)
+
+def _joined(lines: list[tuple[str, str]], combined: dict[str, str]) -> Mapping[str, Sequence[str]]:
+    """Return the values of each field that has several lines, and join them in `combined`."""
+    values: dict[str, list[str]] = {}
+    for name, value in lines:
+        values.setdefault(name, []).append(value)
+    repeated = {name: tuple(several) for name, several in values.items() if len(several) > 1}
+    for name, several in repeated.items():
+        combined[name] = ", ".join(several)
+    return repeated
 
 
 def _are_tokens(names: Collection[str]) -> bool:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from undersigned.message.strict_json import JSONValue
 
 
+_NO_CONTENT = Content()
+
+
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class Request:
     """One HTTP request. `dataclasses.replace` makes a copy with some parts changed.
@@ -56,14 +59,18 @@ class Request:
     ) -> None:
         if not isinstance(method, str) or not isinstance(url, str):
             raise TypeError("method and url must be str")
-        content = body if isinstance(body, Content) else Content((_octets(body),))
+        if isinstance(body, Content):
+            content, body = body, bytes(body)
+        else:
+            body = body if isinstance(body, bytes) else _octets(body)
+            content = Content((body,)) if body else _NO_CONTENT
         assign = object.__setattr__
         assign(self, "method", method)
         assign(self, "url", url)
         assign(self, "fields", fields if isinstance(fields, HeaderFields) else HeaderFields(fields))
         assign(self, "content", content)
-        assign(self, "body", bytes(content))
-        assign(self, "has_body", bool(len(content)) if has_body is None else has_body)
+        assign(self, "body", body)
+        assign(self, "has_body", bool(body) if has_body is None else has_body)
         assign(self, "query_unknown", query_unknown)
 
     def with_content(self, content: Content) -> Request:
@@ -117,8 +124,6 @@ class Request:
 
 
 def _octets(body: bytes | str | None) -> bytes:
-    if isinstance(body, bytes):
-        return body
     if body is None:
         return b""
     if isinstance(body, str):

@@ -130,15 +130,14 @@ def received_target(request: Request) -> CanonicalURL:
     """
     check_length(request.url)
     target = canonicalize(request.url, received=True)
+    fields = request.fields
     for name in (":authority", "host"):
-        values = request.fields.values(name)
-        if not values:
+        value = fields.combined.get(name)
+        if value is None or value == target.authority:
             continue
-        if len(values) > 1:
-            raise MalformedURL(f"the request has {len(values)} {name} values", rule="one authority")
-        if values[0] != target.authority and target.authority != received_authority(
-            values[0], target.scheme, hosts=(target.host,)
-        ):
+        if name in fields.repeated:
+            raise MalformedURL(f"the request has {len(fields.repeated[name])} {name} values", rule="one authority")
+        if target.authority != received_authority(value, target.scheme, hosts=(target.host,)):
             raise MalformedURL(f"{name} names another authority than the target URI", rule="same authority")
     return target
 

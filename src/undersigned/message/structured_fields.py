@@ -100,8 +100,6 @@ def is_list(value: str) -> bool:
 
     A value with commas or quotes and more than `LONGEST_FIELD` characters is a list, unread.
     """
-    if "," not in value and '"' not in value:
-        return False
     return len(value) > LONGEST_FIELD or _ONE_VALUE.fullmatch(value) is None
 
 

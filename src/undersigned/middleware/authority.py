@@ -26,32 +26,43 @@ HTTP2_SERVERS = frozenset({"hypercorn", "gunicorn", "daphne", "uvicorn"})
 KNOWN_SERVERS = HTTP2_SERVERS | {"granian"}
 """Servers that are recognised by their own callables."""
 
+HTTP1_VERSIONS = frozenset({"1", *(f"1.{minor}" for minor in range(10))})
+"""Versions in which a request has Host and no `:authority` (RFC 9112 section 2.3); granian shows 1.0 as `1`."""
+
 _METHOD = re.compile(r"[!#$%&'*+.^_`|~0-9A-Z-]+")
 
 
-def matched_origin(origins: Origins, hosts: Sequence[str], *, several: bool) -> tuple[Origin, str]:
-    """Return the origin a request is for, and its authority as received.
+def matched_origin(origins: Origins, fields: HeaderFields, version: str) -> Origin:
+    """Return the origin a request is for.
 
     Args:
         origins: the origins of the service.
-        hosts: the Host values, including `:authority` if the server shows it as one.
-        several: whether equal values may be repeated, as HTTP/2 servers repeat `:authority` as Host.
+        fields: the header fields. Their Host values include `:authority` if the server shows it as one.
+        version: the HTTP version. HTTP/2 servers may repeat `:authority` as Host.
 
     Raises:
         MalformedURL: there is not exactly one authority, it is malformed, or no origin has it.
     """
-    if not hosts or (len(hosts) > 1 and not several):
-        raise MalformedURL(f"the request has {len(hosts)} Host values: expected one", rule="one authority")
-    if any(host != hosts[0] for host in hosts):
-        raise MalformedURL(":authority and Host differ", rule="one authority")
-    origin = origins.match(hosts[0])
+    host = fields.combined.get("host")
+    if host is None or "host" in fields.repeated:
+        host = _agreed(fields.values("host"), version)
+    origin = origins.by_authority.get(host) or origins.match(host)
     if origin is None:
         raise MalformedURL(
             "the authority is not one of the configured origins: if it is this service's, add it to origins=; if a "
             "proxy rewrites Host, configure the proxy to forward Host unchanged",
             rule="own origin",
         )
-    return origin, hosts[0]
+    return origin
+
+
+def _agreed(hosts: Sequence[str], version: str) -> str:
+    """Return the one value of several Host fields."""
+    if not hosts or version in HTTP1_VERSIONS:
+        raise MalformedURL(f"the request has {len(hosts)} Host values: expected one", rule="one authority")
+    if any(host != hosts[0] for host in hosts):
+        raise MalformedURL(":authority and Host differ", rule="one authority")
+    return hosts[0]
 
 
 def check_method(method: str) -> None:
@@ -70,7 +81,7 @@ def check_framing(fields: HeaderFields, profile: Profile) -> None:
     Raises:
         MalformedSignature: the request has Content-Length and Transfer-Encoding, so two readers see two contents.
     """
-    if fields.has("content-length") and fields.has("transfer-encoding"):
+    if "content-length" in fields.combined and "transfer-encoding" in fields.combined:
         raise profile.error(
             "signature_header_malformed", step=1, detail="the request has Content-Length and Transfer-Encoding"
         )
@@ -91,11 +102,6 @@ def check_names(names: Collection[str], profile: Profile) -> None:
         )
 
 
-def is_http1(version: str) -> bool:
-    """Return whether an HTTP version, such as `1.1`, is 1.0 or 1.1; granian shows 1.0 as `1`."""
-    return version == "1" or version.startswith("1.")
-
-
 def check_version(version: str, http2_server: str | None, *, server: str | None, profile: Profile) -> None:
     """Check that `:authority` and Host have been compared, if the HTTP version has both (RFC 9113 section 8.3.1).
 
@@ -109,7 +115,7 @@ def check_version(version: str, http2_server: str | None, *, server: str | None,
         MalformedSignature: HTTP has no such version; a client may write any into the request line of HTTP/1.1.
         VerificationUnavailable: the server shows one authority, and nobody has compared it with the other.
     """
-    if is_http1(version) or (http2_server and version == "2" and server in {None, http2_server}):
+    if version in HTTP1_VERSIONS or (http2_server and version == "2" and server in {None, http2_server}):
         return
     if version not in {"2", "3"}:
         shown = printable(version, limit=8)

@@ -56,9 +56,12 @@ class Recorder:
         profile: the verifier's profile.
         clock: the verifier's clock; seconds since the epoch.
         on_decision: gets a `Decision` for every request, or None.
+
+    Attributes:
+        listens: whether there is such a callback.
     """
 
-    __slots__ = ("_clock", "_on_decision", "_profile", "_unsupported")
+    __slots__ = ("_clock", "_on_decision", "_profile", "_unsupported", "listens")
 
     def __init__(
         self, profile: Profile, clock: Callable[[], float], on_decision: Callable[[Decision], object] | None
@@ -67,6 +70,7 @@ class Recorder:
         self._clock = clock
         self._on_decision = on_decision
         self._unsupported: set[str] = set()
+        self.listens = on_decision is not None
 
     def accepted(
         self,

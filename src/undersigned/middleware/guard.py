@@ -18,7 +18,6 @@ from undersigned.middleware.authority import (
     check_method,
     check_names,
     check_version,
-    is_http1,
     matched_origin,
     target_rejected,
 )
@@ -26,7 +25,7 @@ from undersigned.middleware.decision import Recorder, log_unsigned
 from undersigned.middleware.options import checked_mode
 from undersigned.url import canonicalize
 from undersigned.verification.gate import Gate, Server
-from undersigned.verification.screening import is_signed
+from undersigned.verification.screening import SIGNATURE_FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -35,8 +34,7 @@ if TYPE_CHECKING:
     from undersigned.middleware.decision import Decision
     from undersigned.policy.policy import Policy
     from undersigned.url import CanonicalURL, Origin, Origins
-    from undersigned.verification.gate import Admitted
-    from undersigned.verification.verifier import AsyncVerifier, Verifier
+    from undersigned.verification.gate import Admitted, GateVerifier
 
 Forwarded_co = TypeVar("Forwarded_co", covariant=True)
 """What a middleware calls the application with."""
@@ -137,7 +135,8 @@ class Guard(Generic[Forwarded_co]):
     """A guard that verifies every request of a service before the application gets it.
 
     Args:
-        verifier: the verifier.
+        verifier: the verifier, which is awaited.
+        clock: the verifier's clock.
         origins: the public origins of the service.
         policy: which operations must be signed, or None to let the mode decide.
         fallback: whether the application has another authenticator.
@@ -150,9 +149,10 @@ class Guard(Generic[Forwarded_co]):
 
     def __init__(
         self,
-        verifier: Verifier | AsyncVerifier,
+        verifier: GateVerifier,
         origins: Origins,
         *,
+        clock: Callable[[], float],
         policy: Policy | None,
         fallback: bool,
         max_unsigned_body: int,
@@ -163,8 +163,8 @@ class Guard(Generic[Forwarded_co]):
         self._origins = origins
         self._policy = policy
         self._http2_server = http2_server
-        self._gate = Gate(verifier.profile, policy, fallback=fallback, max_unsigned_body=max_unsigned_body)
-        self._recorder = Recorder(verifier.profile, verifier.clock, on_decision)
+        self._gate = Gate(verifier, policy, fallback=fallback, max_unsigned_body=max_unsigned_body)
+        self._recorder = Recorder(verifier.profile, clock, on_decision)
 
     async def admit(self, exchange: Exchange[Forwarded_co]) -> Forwarded_co:
         """Verify one request, and return what the application gets.
@@ -184,23 +184,31 @@ class Guard(Generic[Forwarded_co]):
 
     async def _admit(self, exchange: Exchange[Forwarded_co], visit: _Visit) -> Forwarded_co:
         received = exchange.received()
-        signed = is_signed(received.fields)
+        signed = not SIGNATURE_FIELDS.isdisjoint(received.fields.combined)
         if not signed and self._policy is None:
             self._check_mode(exchange.mode())
             self._recorder.accepted(None, None, origin=None, begun=visit.begun)
             return exchange.forward_unsigned()
-        server = exchange.server()
-        check_version(received.version, self._http2_server, server=server, profile=self._profile)
+        server, fields = exchange.server(), received.fields
         try:
-            origin, request = self._request(exchange, received, server)
-            visit.origin = origin
+            check_version(received.version, self._http2_server, server=server, profile=self._profile)
+            check_names(received.names, self._profile)
+            check_framing(fields, self._profile)
+            check_method(received.method)
+            origin = visit.origin = matched_origin(self._origins, fields, received.version)
+            target, query_unknown = exchange.target(server)
+            if "host" in fields.repeated:
+                fields = _with_one_host(fields)
+            url, has_body = target.url(origin), bool(received.has_body)
+            request = Request(received.method, url, fields, has_body=has_body, query_unknown=query_unknown)
             admitted = await self._gate.verify(request, exchange, signed=signed, undeclared=received.has_body is None)
-            target = canonicalize(request.url) if admitted.signature is None else admitted.signature.target
-            forwarded = exchange.forward(admitted, target, origin, has_body=request.has_body)
+            verified = canonicalize(url) if admitted.signature is None else admitted.signature.target
+            forwarded = exchange.forward(admitted, verified, origin, has_body=has_body)
         except MalformedURL as malformed:
             hosts, shown = received.fields.values("host"), exchange.shown_target()
             raise target_rejected(self._profile, malformed, hosts=hosts, target=shown) from None
-        self._recorder.accepted(admitted.signature, admitted.warning, origin=origin, begun=visit.begun)
+        if self._recorder.listens or admitted.warning is not None:
+            self._recorder.accepted(admitted.signature, admitted.warning, origin=origin, begun=visit.begun)
         return forwarded
 
     def _check_mode(self, mode: str) -> None:
@@ -209,28 +217,6 @@ class Guard(Generic[Forwarded_co]):
             raise self._profile.error("signature_required", step=0, detail="the request is not signed")
         if checked == "observe":
             log_unsigned()
-
-    def _request(
-        self, exchange: Exchange[Forwarded_co], received: Received, server: str | None
-    ) -> tuple[Origin, Request]:
-        """Return the origin the request is for, and the request as it was on the wire.
-
-        Raises:
-            MalformedURL: the target, the authority or the method is rejected.
-            SignatureError: the fields can be read in two ways, or the server shows no raw target.
-        """
-        fields = received.fields
-        check_names(received.names, self._profile)
-        check_framing(fields, self._profile)
-        check_method(received.method)
-        hosts = fields.values("host")
-        origin, host = matched_origin(self._origins, hosts, several=not is_http1(received.version))
-        target, query_unknown = exchange.target(server)
-        if len(hosts) > 1:
-            fields = HeaderFields([*(field for field in fields if field[0] != "host"), ("host", host)])
-        url = target.url(origin)
-        has_body = bool(received.has_body)
-        return origin, Request(received.method, url, fields, has_body=has_body, query_unknown=query_unknown)
 
 
 class _Visit:
@@ -241,3 +227,9 @@ class _Visit:
     def __init__(self) -> None:
         self.begun = time.perf_counter()
         self.origin: Origin | None = None
+
+
+def _with_one_host(fields: HeaderFields) -> HeaderFields:
+    """Return `fields` with one of several equal Host values."""
+    host = ("host", fields.repeated["host"][0])
+    return HeaderFields([*(field for field in fields if field[0] != "host"), host])

@@ -9,6 +9,7 @@ from os import getpid
 from typing import TYPE_CHECKING
 
 from undersigned.errors import ConfigurationError
+from undersigned.limits import LONGEST_NONCE
 from undersigned.replay.nonce import bounded_nonce
 from undersigned.replay.workers import worker_count
 
@@ -69,7 +70,9 @@ class MemoryReplayStore:
         """Remember the pair until `until`, atomically with both checks."""
         if self._used_in != getpid():
             self._begin(getpid())
-        nonce, first, end = bounded_nonce(nonce), int(now // self._slot), int(until // self._slot)
+        first, end = int(now // self._slot), int(until // self._slot)
+        if not 0 < len(nonce) <= LONGEST_NONCE:
+            nonce = bounded_nonce(nonce)
         with self._lock:
             live = self._keys.get(keyid)
             if end <= self._dropped:

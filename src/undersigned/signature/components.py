@@ -91,7 +91,7 @@ class ComponentValues:
             return known
         name = component.name
         if component.bare and name[:1] != "@" and name != "set-cookie":
-            value = self.request.fields.combined(name)
+            value = self.request.fields.combined.get(name)
             if value is None:
                 raise UnresolvableComponent(_NO_VALUE)
             # Nearly every value is printable ASCII, which these methods tell fastest. The pattern also accepts a tab.
@@ -120,7 +120,7 @@ class ComponentValues:
         self._delimiters += PARSED_PER_COMPONENT
         name, wrapped = component.name, component.text.endswith(";bs")
         if (name, wrapped) not in self._parsed:
-            text = (self.target.query if name == "@query-param" else self.request.fields.combined(name)) or ""
+            text = (self.target.query if name == "@query-param" else self.request.fields.combined.get(name)) or ""
             self._parsed[name, wrapped] = len(text) // WRAPPED_PER_PARSED if wrapped else len(text)
             if not wrapped and len(text) <= LONGEST_PARSED:
                 delimiters = _QUERY_DELIMITERS if name == "@query-param" else _DELIMITERS

@@ -41,7 +41,7 @@ class KeyLookup(NamedTuple):
 
     def covered(self, name: str) -> str | None:
         """Return the combined value of a header field if the signature covers it, else None."""
-        return self.fields.combined(name) if name in self.components else None
+        return self.fields.combined.get(name) if name in self.components else None
 
 
 class KeySource(Protocol):

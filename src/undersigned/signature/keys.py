@@ -44,6 +44,7 @@ class VerificationKey:
         purposes: the JWK's `adcp_use`.
         fault: why no key could be made of the JWK, or "".
         owner: whose key it is, as the key source has it, or "" if the source does not say.
+        replay_name: the name of the key in a replay store: its keyid, preceded by its owner if it has one.
     """
 
     keyid: str
@@ -54,6 +55,12 @@ class VerificationKey:
     fault: str = ""
     owner: str = ""
     _verifier: HTTPSignatureAlgorithm | None = field(default=None, repr=False, compare=False)
+    replay_name: str = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Name the key for replay stores."""
+        # The keyid of a message has no line break, so no key without an owner can have the name of a key with one.
+        object.__setattr__(self, "replay_name", f"{self.owner}\n{self.keyid}" if self.owner else self.keyid)
 
     @classmethod
     def from_jwk(cls, jwk: JWK, *, owner: str = "") -> VerificationKey:
@@ -115,14 +122,6 @@ class VerificationKey:
         except (ValueError, UnsupportedAlgorithm):
             raise ConfigurationError("pem: expected one public key, -----BEGIN PUBLIC KEY-----") from None
         return cls.from_public_key(cast("PublicKey", key), keyid=keyid, purposes=purposes, owner=owner)
-
-    @property
-    def replay_name(self) -> str:
-        """The name of the key in a replay store: its keyid, preceded by its owner if it has one.
-
-        The keyid of a message has no line break, so no key without an owner can have the name of a key with one.
-        """
-        return f"{self.owner}\n{self.keyid}" if self.owner else self.keyid
 
     def owned_by(self, owner: str) -> VerificationKey:
         """Return this key as a key of `owner`."""

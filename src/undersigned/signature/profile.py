@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, cast, get_args
 
 from undersigned.errors import ConfigurationError, SignatureError, signature_error
@@ -11,6 +12,8 @@ from undersigned.message.structured_fields import KEY, Encoding
 from undersigned.signature.keys import ALGORITHMS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from undersigned.errors import Reason, Step
 
 DigestPolicy = Literal["required", "forbidden", "either"]
@@ -22,7 +25,7 @@ PARAMETERS = ("created", "expires", "nonce", "keyid", "alg", "tag")
 _ENCODINGS: frozenset[str] = frozenset(get_args(Encoding))
 _COMPONENT = re.compile(r"[!#$%&'*+.^_`|~0-9a-z-]+|@(?:method|target-uri|authority|scheme|request-target|path|query)")
 _PREFIX = re.compile(r"[a-z_]*")
-_NONCE = re.compile(r"(?>(?:[A-Za-z0-9_-]{4})*)(?:[A-Za-z0-9_-]{2,3})?")
+_NONCE = r"(?>(?:[A-Za-z0-9_-]{4})*)(?:[A-Za-z0-9_-]{2,3})?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +61,9 @@ class Profile:
         purposes: the accepted values of the JWK's `adcp_use`.
         caps: how many nonces may be live.
         prefix: the prefix of every error code on the wire.
+        required_components: the components a signature must cover, in the order a signer writes them (AdCP step 6), by
+            whether the request has content.
+        nonce_pattern: matches unpadded Base64url of at least `nonce_bytes` bytes (AdCP step 1).
     """
 
     name: str
@@ -75,7 +81,8 @@ class Profile:
     longest_validity: int = 300
     clock_skew: int = 60
     nonce_bytes: int = 16
-    _required: tuple[tuple[str, ...], tuple[str, ...]] = field(init=False, repr=False, compare=False)
+    required_components: Mapping[bool, tuple[str, ...]] = field(init=False, repr=False, compare=False)
+    nonce_pattern: re.Pattern[str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Check that the data does not contradict itself, and that a message can obey it."""
@@ -84,15 +91,10 @@ class Profile:
         _check_spelling(self)
         digest = ("content-digest",) if self.digest == "required" else ()
         with_body = tuple(dict.fromkeys((*self.required, *self.required_with_body, *digest)))
-        object.__setattr__(self, "_required", (self.required, with_body))
-
-    def required_components(self, *, has_body: bool) -> tuple[str, ...]:
-        """Return the components a signature must cover, in the order a signer writes them (AdCP step 6)."""
-        return self._required[has_body]
-
-    def accepts_nonce(self, nonce: str) -> bool:
-        """Return whether `nonce` is unpadded Base64url of at least `nonce_bytes` bytes (AdCP step 1)."""
-        return _NONCE.fullmatch(nonce) is not None and len(nonce) * 3 // 4 >= self.nonce_bytes
+        by_body = MappingProxyType({False: self.required, True: with_body})
+        characters = -(-self.nonce_bytes * 4 // 3)
+        object.__setattr__(self, "required_components", by_body)
+        object.__setattr__(self, "nonce_pattern", re.compile(rf"(?=.{{{characters}}}){_NONCE}"))
 
     def error(self, reason: Reason, *, step: Step, detail: str, received: str | None = None) -> SignatureError:
         """Return the error for `reason` with this profile's prefix."""

@@ -115,8 +115,7 @@ class Signer:
         self._key = key
         self.profile = profile
         self._covered = {
-            has_body: _Covered.of((*profile.required_components(has_body=has_body), *components))
-            for has_body in (True, False)
+            has_body: _Covered.of((*profile.required_components[has_body], *components)) for has_body in (True, False)
         }
         constant = {"keyid": key.keyid, "alg": key.algorithm, "tag": profile.tag}
         self._constant = serialize_signature_input((), constant).removeprefix("()")
@@ -173,7 +172,7 @@ class Signer:
     def _check_readable(self, request: Request, *added: tuple[str, str]) -> None:
         """Check that the verifier reads the signature fields, each with the values that the request already has."""
         for name, value in added:
-            given = request.fields.combined(name.lower())
+            given = request.fields.combined.get(name.lower())
             if given is None and len(value) <= self._unread:
                 continue
             combined = value if given is None else f"{given}, {value}"
@@ -193,7 +192,7 @@ class Signer:
 
         A receiver reads the two fields as a whole: a malformed signature next to ours takes ours with it.
         """
-        inputs, signatures = request.fields.combined("signature-input"), request.fields.combined("signature")
+        inputs, signatures = request.fields.combined.get("signature-input"), request.fields.combined.get("signature")
         labels: set[str] = set()
         try:
             if inputs is not None:
@@ -227,13 +226,13 @@ class Signer:
             if self._nonces is None:
                 return serialize_byte_sequence(urandom(max(_NONCE_BYTES, bytes_asked)), "base64url")[1:-1]
             nonce, option = self._nonces(), "nonces: what the function returns must"
-        if not self.profile.accepts_nonce(nonce):
+        if self.profile.nonce_pattern.fullmatch(nonce) is None:
             raise SigningError(f"{option} be unpadded Base64url of at least {bytes_asked} bytes")
         return nonce
 
     def _digest(self, request: Request) -> str | None:
         """Return the Content-Digest to add, or None if the request already has one; that one must be right."""
-        given = request.fields.combined("content-digest")
+        given = request.fields.combined.get("content-digest")
         if given is None:
             return content_digest(request.body, self.profile.digest_encodings[0], algorithms=self._digests)
         try:

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from typing import Final
 
 from undersigned.errors import MalformedURL
 from undersigned.url import spelling
 from undersigned.url.authority import authority as authority_rule
+from undersigned.url.host import LONGEST_NAME
 from undersigned.url.rule_set import ADCP, ADCP_RECEIVED
+from undersigned.url.spelling import PATH, PORT, QUERY
 from undersigned.url.value import URL
+
+_RESERVED: Final = r"%(?:2[0-9A-CF]|3[A-F]|[0189A-F][0-9A-F]|40|5[B-E]|60|7[BCDF])"
+# Every repetition is possessive: without backtracking, time is linear.
+_CANONICAL: Final = re.compile(
+    r"http(?>(s)?)://"
+    r"((?!xn--)[a-z0-9_-]{1,63}+(?>(?:\.(?!xn--)[a-z0-9_-]{1,63}+)*)"
+    rf"(?>(?::(?(1)(?!443/)|(?!80/))(?:{PORT}))?)(?=/))"
+    rf"{PATH}(?>(?:{_RESERVED}{PATH})*)(?>(?:{QUERY})?)"
+)
+_DOT_SEGMENT: Final = re.compile(r"/\.\.?(?![^/?])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +89,27 @@ def canonicalize(url: str, *, received: bool = False) -> CanonicalURL:
         MalformedURL: `url` has no canonical form. The error's `rule` names the rule that rejected it.
         TypeError: `url` is not a `str`.
     """
-    known = spelling.canonical(url) or spelling.common(url, received=received)
+    canonical = canonical_already(url)
+    if canonical is not None:
+        return canonical
+    known = spelling.common(url, received=received)
     return _by_rules(URL.parse(url), received=received) if known is None else CanonicalURL(*known)
+
+
+def canonical_already(url: str) -> CanonicalURL | None:
+    """Return `url` as it is if it is already canonical and has a plain name and path.
+
+    `None` does not mean that `url` is not canonical: it may have an IPv6 address, an A-label or a port above 59999.
+
+    Raises:
+        TypeError: `url` is not a `str`.
+    """
+    match = _CANONICAL.fullmatch(url)
+    if match is None or ("/." in url and _DOT_SEGMENT.search(url)):
+        return None
+    # Not `url` itself, which may be an instance of a subclass of `str`.
+    target_uri, authority = match.group(0, 2)
+    return CanonicalURL(target_uri, authority) if len(authority) <= LONGEST_NAME else None
 
 
 def canonicalize_authority(authority: str, scheme: str, *, received: bool = False) -> str:
@@ -92,9 +125,9 @@ def canonicalize_authority(authority: str, scheme: str, *, received: bool = Fals
             http nor https.
         TypeError: an argument is not a `str`.
     """
-    known = spelling.canonical(scheme + "://" + authority + "/")
-    if known is not None and known[1] == authority and scheme in {"https", "http"}:
-        return known[1]
+    known = canonical_already(scheme + "://" + authority + "/")
+    if known is not None and known.authority == authority and scheme in {"https", "http"}:
+        return known.authority
     url = URL.parse("//" + authority)
     if url.path or (url.userinfo, url.query, url.fragment) != (None, None, None):
         raise MalformedURL("the authority must be a host and an optional port only", rule=authority_rule.name)

@@ -15,7 +15,7 @@ from undersigned.limits import LONGEST_AUTHORITY
 from undersigned.url.canonical import canonicalize, canonicalize_authority
 
 if TYPE_CHECKING:
-    from collections.abc import Container
+    from collections.abc import Container, Mapping
 
     from undersigned.url.canonical import CanonicalURL
 
@@ -62,23 +62,27 @@ class Origins:
     Args:
         origins: the origins as text, in the form that `Origin.parse` takes.
 
+    Attributes:
+        by_authority: the origins by their canonical authority.
+
     Raises:
             ConfigurationError: the list is empty, or two origins have one authority.
     """
 
-    __slots__ = ("_by_authority", "_hosts", "_schemes")
+    __slots__ = ("_hosts", "_schemes", "by_authority")
 
     def __init__(self, origins: Iterable[str]) -> None:
         if isinstance(origins, (str, bytes)) or not isinstance(origins, Iterable):
             raise ConfigurationError("origins: pass a list, such as ['https://seller.example.com']")
-        self._by_authority: dict[str, Origin] = {}
+        named: dict[str, Origin] = {}
         for origin in map(Origin.parse, origins):
-            if self._by_authority.setdefault(origin.authority, origin) is not origin:
+            if named.setdefault(origin.authority, origin) is not origin:
                 raise ConfigurationError(f"origins: {origin.authority} is listed twice; list each host once")
-        if not self._by_authority:
+        if not named:
             raise ConfigurationError("origins: list the public origins, such as ['https://seller.example.com']")
-        self._hosts = frozenset(_host(authority) for authority in self._by_authority)
-        self._schemes = tuple(dict.fromkeys(origin.scheme for origin in self._by_authority.values()))
+        self.by_authority: Mapping[str, Origin] = named
+        self._hosts = frozenset(_host(authority) for authority in self.by_authority)
+        self._schemes = tuple(dict.fromkeys(origin.scheme for origin in self.by_authority.values()))
 
     def match(self, authority: str) -> Origin | None:
         """Return the origin with the authority of a received Host or `:authority` value, or None.
@@ -86,11 +90,11 @@ class Origins:
         Raises:
             MalformedURL: the value is not an authority.
         """
-        exact = self._by_authority.get(authority)
+        exact = self.by_authority.get(authority)
         if exact is not None:
             return exact
         for scheme in self._schemes:
-            origin = self._by_authority.get(received_authority(authority, scheme, hosts=self._hosts) or "")
+            origin = self.by_authority.get(received_authority(authority, scheme, hosts=self._hosts) or "")
             if origin is not None and origin.scheme == scheme:
                 return origin
         return None

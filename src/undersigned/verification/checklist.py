@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from undersigned.errors import MalformedURL, cut_name
 from undersigned.limits import MOST_CANDIDATES
+from undersigned.message.content_type import is_json
 from undersigned.message.request_target import received_target
 from undersigned.message.strict_json import AmbiguousJSON
 from undersigned.signature.components import ComponentValues, UnresolvableComponent, signature_base
@@ -103,19 +104,24 @@ def identify(candidate: ParsedSignature, keys: Sequence[VerificationKey]) -> Ide
         SignatureError: no key was found, or none of them may verify the signature.
     """
     profile = candidate.profile
-    if not isinstance(keys, Sequence) or not all(isinstance(key, VerificationKey) for key in keys):
-        raise profile.error(
-            "signature_jwks_unavailable",
-            step=7,
-            detail="the key source returned something other than a sequence of keys: fix the source",
-        )
-    if not keys:
-        raise profile.error("signature_key_unknown", step=7, detail="no key source knows the keyid")
-    usable = [key for key in keys if not key.misuse(candidate.algorithm, profile.purposes)]
-    if not usable:
-        misuse = keys[0].misuse(candidate.algorithm, profile.purposes)
+    usable: list[VerificationKey] = []
+    misuse = ""
+    for key in keys if isinstance(keys, Sequence) else (None,):
+        if not isinstance(key, VerificationKey):
+            raise profile.error(
+                "signature_jwks_unavailable",
+                step=7,
+                detail="the key source returned something other than a sequence of keys: fix the source",
+            )
+        fault = key.misuse(candidate.algorithm, profile.purposes)
+        if not fault and len(usable) < MOST_CANDIDATES:
+            usable.append(key)
+        misuse = misuse or fault
+    if not usable and misuse:
         raise profile.error("signature_key_purpose_invalid", step=8, detail=misuse)
-    return Identified(candidate, usable[:MOST_CANDIDATES])
+    if not usable:
+        raise profile.error("signature_key_unknown", step=7, detail="no key source knows the keyid")
+    return Identified(candidate, usable)
 
 
 class Identified(NamedTuple):
@@ -163,8 +169,9 @@ class Identified(NamedTuple):
         Raises:
             SignatureError: a check failed.
         """
-        candidate = self.candidate
-        keys = [key for key, is_full in zip(self.keys, full, strict=True) if not is_full]
+        candidate, keys = self.candidate, self.keys
+        if any(full):
+            keys = [key for key, is_full in zip(keys, full, strict=True) if not is_full]
         if not keys:
             raise self._rate_abuse()
         try:
@@ -279,8 +286,14 @@ class Bound(NamedTuple):
                 step=13,
                 detail="the replay store returned something other than fresh, seen or full: fix the store",
             )
-        if candidate.is_json:
-            self._check_json(content)
+        if candidate.request.has_body and is_json(candidate.request.fields):
+            try:
+                content.json()
+            except AmbiguousJSON as ambiguous:
+                raise self._ambiguous(ambiguous, content) from None
+            except ValueError:
+                # Content that is not JSON at all is for the application to reject: nobody can read it in two ways.
+                pass
         return VerifiedSignature(
             keyid=candidate.keyid,
             signer=proven.key.owner,
@@ -297,18 +310,12 @@ class Bound(NamedTuple):
             content=content,
         )
 
-    def _check_json(self, content: Content) -> None:
+    def _ambiguous(self, ambiguous: AmbiguousJSON, content: Content) -> SignatureError:
         candidate = self.proven.candidate
-        try:
-            content.json()
-        except AmbiguousJSON as ambiguous:
-            repeated = ", ".join(cut_name(name) for name in ambiguous.duplicates)
-            raise candidate.profile.error(
-                "body_malformed",
-                step=14,
-                detail=str(ambiguous),
-                received=f"nonce {candidate.nonce}, {len(content)} bytes, repeated keys: {repeated}",
-            ) from None
-        except ValueError:
-            # Content that is not JSON at all is for the application to reject: nobody can read it in two ways.
-            return
+        repeated = ", ".join(cut_name(name) for name in ambiguous.duplicates)
+        return candidate.profile.error(
+            "body_malformed",
+            step=14,
+            detail=str(ambiguous),
+            received=f"nonce {candidate.nonce}, {len(content)} bytes, repeated keys: {repeated}",
+        )

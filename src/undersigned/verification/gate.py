@@ -1,7 +1,7 @@
 """The gate: the one order in which a request is verified and a policy is applied.
 
-`Gate.verify` is a coroutine that asks a `Server` for whatever needs IO. The ASGI middleware awaits it. The WSGI
-middleware runs it with `undersigned.verification.verifier.finish`, since none of its answers has to be awaited.
+`Gate.verify` is a coroutine that asks a verifier and a `Server` for whatever needs IO. The ASGI middleware awaits it.
+The WSGI middleware runs it with `undersigned.verification.verifier.finish`, since nothing in it has to be awaited.
 """
 
 from __future__ import annotations
@@ -30,12 +30,27 @@ if TYPE_CHECKING:
 Answer = TypeVar("Answer")
 
 
-class Server(Protocol):
-    """A server with one request that the gate verifies. Every method may wait for IO."""
+class GateVerifier(Protocol):
+    """A verifier that the gate awaits, as an `AsyncVerifier` is. Every method may wait for IO."""
+
+    @property
+    def profile(self) -> Profile:
+        """The profile."""
+        ...
 
     async def authenticate(self, request: Request) -> AuthenticatedSignature:
-        """Take the steps that need no content, as `Verifier.authenticate`."""
+        """Take the steps that need no content, as `AsyncVerifier.authenticate`."""
         ...
+
+    async def complete(
+        self, authenticated: AuthenticatedSignature, content: Content, *, digest: RunningDigest | None
+    ) -> VerifiedSignature:
+        """Take the steps that need the content, as `AsyncVerifier.complete`."""
+        ...
+
+
+class Server(Protocol):
+    """A server with one request that the gate verifies. Every method may wait for IO."""
 
     async def read_content(self, digest: RunningDigest | None) -> Content:
         """Read the content of the request, and feed it to `digest` while reading."""
@@ -47,12 +62,6 @@ class Server(Protocol):
 
     async def run_apart(self, call: Callable[[], Answer]) -> Answer:
         """Return what `call` returns, which takes long, and serve other requests in the meantime."""
-        ...
-
-    async def complete(
-        self, authenticated: AuthenticatedSignature, content: Content, digest: RunningDigest | None
-    ) -> VerifiedSignature:
-        """Take the steps that need the content, as `Verifier.complete`."""
         ...
 
     async def accepts_caller(self) -> bool:
@@ -77,26 +86,27 @@ class Admitted(NamedTuple):
 
 
 class Gate:
-    """A gate that verifies requests by a profile and, if there is one, applies a policy.
+    """A gate that verifies requests and, if there is a policy, applies it.
 
     Args:
-        profile: the verifier's profile.
+        verifier: the verifier.
         policy: which operations must be signed, or None if every request that comes here is signed.
         fallback: whether the application has another authenticator to ask.
         max_unsigned_body: the most bytes of content that are read for a policy without a valid signature.
     """
 
-    __slots__ = ("_fallback", "_max_unsigned_body", "_policy", "_prefix")
+    __slots__ = ("_fallback", "_max_unsigned_body", "_policy", "_prefix", "_verifier")
 
     def __init__(
         self,
-        profile: Profile,
+        verifier: GateVerifier,
         policy: Policy | None = None,
         *,
         fallback: bool = False,
         max_unsigned_body: int = DEFAULT_MAX_UNSIGNED_BODY,
     ) -> None:
-        self._prefix = profile.prefix
+        self._verifier = verifier
+        self._prefix = verifier.profile.prefix
         self._policy = policy
         self._fallback = fallback
         self._max_unsigned_body = max_unsigned_body
@@ -113,7 +123,7 @@ class Gate:
         Raises:
             SignatureError: the request is rejected.
         """
-        policy, message = self._policy, _Message(request, server, undeclared=undeclared)
+        policy, message = self._policy, _Message(request, self._verifier, server, undeclared=undeclared)
         if policy is None:
             return Admitted(await message.verified(), None, message.content)
         operation: Operation | UnresolvedOperation | None = None
@@ -211,10 +221,11 @@ class Gate:
 class _Message:
     """A request that is being verified, with its content once it has been read."""
 
-    __slots__ = ("_authenticated", "_undeclared", "content", "request", "server")
+    __slots__ = ("_authenticated", "_undeclared", "_verifier", "content", "request", "server")
 
-    def __init__(self, request: Request, server: Server, *, undeclared: bool) -> None:
+    def __init__(self, request: Request, verifier: GateVerifier, server: Server, *, undeclared: bool) -> None:
         self.request = request
+        self._verifier = verifier
         self.server = server
         self._undeclared = undeclared
         self._authenticated: AuthenticatedSignature | SignatureError | None = None
@@ -266,7 +277,7 @@ class _Message:
     async def authenticate(self) -> SignatureError | None:
         """Take the steps that need no content, for `verified` to go on from. Return what rejects the signature."""
         try:
-            self._authenticated = await self.server.authenticate(self.request)
+            self._authenticated = await self._verifier.authenticate(self.request)
         except SignatureError as error:
             self._authenticated = error
             return error
@@ -274,18 +285,19 @@ class _Message:
 
     async def verified(self) -> VerifiedSignature:
         """Verify the signature. Read the content only after the signature is authentic, and only if it is covered."""
-        server, covered, authenticated = self.server, self.content, self._authenticated
+        verifier, covered, authenticated = self._verifier, self.content, self._authenticated
         if isinstance(authenticated, SignatureError):
             raise authenticated
         if authenticated is None:
-            authenticated = await server.authenticate(self.request)
-        digest = authenticated.running_digest()
+            authenticated = await verifier.authenticate(self.request)
+        declared = authenticated.candidate.digest
+        digest = None if declared is None else declared.running()
         if digest is None:
             # Nobody signed content that no field declares, so the application gets none.
             covered, self._undeclared = Content(), False
         elif covered is None:
-            covered = self.content = await server.read_content(digest)
+            covered = self.content = await self.server.read_content(digest)
         else:
             for chunk in covered.chunks:
                 digest.update(chunk)
-        return await server.complete(authenticated, covered, digest)
+        return await verifier.complete(authenticated, covered, digest=digest)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from undersigned.message.content_digest import RunningDigest
     from undersigned.message.request import Request
     from undersigned.replay.store import AsyncReplayStore, Claim, ReplayStore
-    from undersigned.signature.key_source import AsyncKeySource, KeyLookup, KeySource
+    from undersigned.signature.key_source import AsyncKeySource, KeySource
     from undersigned.signature.keys import VerificationKey
     from undersigned.verification.checklist import AuthenticatedSignature, VerifiedSignature
     from undersigned.verification.revocation import AsyncRevocationSource, RevocationList, RevocationSource
@@ -79,8 +79,13 @@ class AsyncVerifier:
             SignatureError: as `verify`.
         """
         parsed = screen(request, self.profile, now=self.clock())
+        lookup = parsed.lookup()
         try:
-            keys = await self._find(parsed.lookup())
+            try:
+                answer = self._keys.find(lookup)
+                keys = answer if isinstance(answer, tuple) else await _awaited(answer)
+            except Exception as failure:
+                raise self._keys_unavailable(failure) from failure
             try:
                 return await self._prove(parsed, keys)
             except SignatureError:
@@ -108,7 +113,12 @@ class AsyncVerifier:
         now, parsed = self.clock(), authenticated.candidate
         try:
             bound = authenticated.bind(digest, now=now)
-            claim = await self._claim(authenticated.key, parsed.nonce, now=now, until=parsed.until)
+            name, until = authenticated.key.replay_name, parsed.until
+            try:
+                answer = self._replay.claim(name, parsed.nonce, now=now, until=until, caps=self.profile.caps)
+                claim: Claim = answer if isinstance(answer, str) else await _awaited(answer)
+            except Exception as failure:
+                raise self._store_unavailable(step=12) from failure
             return bound.accept(claim, content)
         except SignatureError as error:
             base = authenticated.signature_base
@@ -121,28 +131,31 @@ class AsyncVerifier:
         if self._revocations is not None:
             lists = [await self._list(self._revocations, key) for key in identified.keys]
             identified = identified.check_revocations(lists)
-        return identified.prove([await self._is_full(key, parsed.now) for key in identified.keys])
-
-    async def _find(self, lookup: KeyLookup) -> Sequence[VerificationKey]:
+        full: list[bool] = []
         try:
-            answer = self._keys.find(lookup)
-            return answer if isinstance(answer, tuple) else await _awaited(answer)
-        except KeySourceError as failure:
-            raise self.profile.error(failure.reason, step=7, detail=str(failure)) from failure
+            for key in identified.keys:
+                answer = self._replay.full(key.replay_name, now=parsed.now, caps=self.profile.caps)
+                full.append(answer if isinstance(answer, bool) else await _awaited(answer))
         except Exception as failure:
-            raise self.profile.error(
-                "signature_jwks_unavailable",
-                step=7,
-                detail="the key source raised an exception: see the cause in the log",
-            ) from failure
+            raise self._store_unavailable(step="9a") from failure
+        return identified.prove(full)
+
+    def _keys_unavailable(self, failure: Exception) -> SignatureError:
+        if isinstance(failure, KeySourceError):
+            return self.profile.error(failure.reason, step=7, detail=str(failure))
+        return self.profile.error(
+            "signature_jwks_unavailable",
+            step=7,
+            detail="the key source raised an exception: see the cause in the log",
+        )
 
     async def _find_again(self, parsed: ParsedSignature) -> Sequence[VerificationKey]:
         """Return what the source finds at a second look, if it offers one."""
         if not getattr(self._keys, "asks_again", False):
             return ()
         try:
-            return await self._find(parsed.lookup(again=True))
-        except SignatureError:
+            return await _awaited(self._keys.find(parsed.lookup(again=True)))
+        except Exception:  # noqa: BLE001 - a source may raise anything
             # What was found before decides: that another source is down is no reason to call the signature valid.
             return ()
 
@@ -155,20 +168,6 @@ class AsyncVerifier:
                 step=9,
                 detail="the revocation source raised an exception: see the cause in the log",
             ) from failure
-
-    async def _is_full(self, key: VerificationKey, now: float) -> bool:
-        try:
-            answer = self._replay.full(key.replay_name, now=now, caps=self.profile.caps)
-            return answer if isinstance(answer, bool) else await _awaited(answer)
-        except Exception as failure:
-            raise self._store_unavailable(step="9a") from failure
-
-    async def _claim(self, key: VerificationKey, nonce: str, *, now: float, until: float) -> Claim:
-        try:
-            answer = self._replay.claim(key.replay_name, nonce, now=now, until=until, caps=self.profile.caps)
-            return answer if isinstance(answer, str) else await _awaited(answer)
-        except Exception as failure:
-            raise self._store_unavailable(step=12) from failure
 
     def _store_unavailable(self, *, step: Step) -> SignatureError:
         return self.profile.error(
@@ -224,6 +223,11 @@ class Verifier:
             getattr(source, "blocking", True) for source in (keys, replay, revocations) if source is not None
         )
 
+    @property
+    def awaitable(self) -> AsyncVerifier | AwaitedVerifier:
+        """This verifier with methods to await."""
+        return self._shared if type(self) is Verifier else AwaitedVerifier(self)
+
     def verify(self, request: Request) -> VerifiedSignature:
         """Verify a request whose body is at hand, as `AsyncVerifier.verify`."""
         return finish(self._shared.verify(request))
@@ -237,6 +241,30 @@ class Verifier:
     ) -> VerifiedSignature:
         """Take the steps that need the body, as `AsyncVerifier.complete`."""
         return finish(self._shared.complete(authenticated, content, digest=digest))
+
+
+class AwaitedVerifier:
+    """A verifier of a class of its own, whose own methods are called, with methods to await.
+
+    Args:
+        verifier: the verifier.
+    """
+
+    __slots__ = ("_verifier", "profile")
+
+    def __init__(self, verifier: Verifier) -> None:
+        self._verifier = verifier
+        self.profile = verifier.profile
+
+    async def authenticate(self, request: Request) -> AuthenticatedSignature:
+        """As `AsyncVerifier.authenticate`."""
+        return self._verifier.authenticate(request)
+
+    async def complete(
+        self, authenticated: AuthenticatedSignature, content: Content, *, digest: RunningDigest | None
+    ) -> VerifiedSignature:
+        """As `AsyncVerifier.complete`."""
+        return self._verifier.complete(authenticated, content, digest=digest)
 
 
 def finish(coroutine: Coroutine[Any, Any, Answer]) -> Answer:

@@ -32,13 +32,13 @@ from undersigned.wsgi.servers import NOTICES, check_server, detected_server
 if TYPE_CHECKING:
     from undersigned.message.content import Content
     from undersigned.message.content_digest import RunningDigest
-    from undersigned.message.request import Request
     from undersigned.middleware.answer import ErrorResponse
     from undersigned.middleware.decision import Decision
     from undersigned.policy.operation import Operation
     from undersigned.policy.policy import Policy
+    from undersigned.signature.profile import Profile
     from undersigned.url import CanonicalURL, Origin
-    from undersigned.verification.checklist import AuthenticatedSignature, VerifiedSignature
+    from undersigned.verification.checklist import VerifiedSignature
     from undersigned.verification.gate import Admitted
 
 Environ: TypeAlias = dict[str, Any]
@@ -115,11 +115,12 @@ class SignatureMiddleware:
         options.check_size("max_unsigned_body", max_unsigned_body)
         options.check_policy(policy, fallback=fallback, on_decision=on_decision, mode=mode)
         self.app = app
-        self._options = _Options(verifier, mode, max_body, reconstruct, fallback)
+        self._options = _Options(verifier.profile, mode, max_body, reconstruct, fallback)
         self._noticed = False
         self._guard: Guard[Environ] = Guard(
-            verifier,
+            verifier.awaitable,
             Origins(origins),
+            clock=verifier.clock,
             policy=policy,
             fallback=fallback is not None,
             max_unsigned_body=min(max_unsigned_body, max_body),
@@ -154,7 +155,7 @@ class SignatureMiddleware:
 class _Options(NamedTuple):
     """The options of a middleware that its exchanges need."""
 
-    verifier: Verifier
+    profile: Profile
     mode: options.Mode | Callable[[Environ], options.Mode]
     max_body: int
     reconstruct: bool
@@ -191,28 +192,25 @@ class _Exchange:
 
     def server(self) -> str | None:
         self.detected = detected_server(self._environ, self._start_response)
-        check_server(self.detected, self._environ, self._options.verifier.profile)
+        check_server(self.detected, self._environ, self._options.profile)
         return self.detected
 
     def target(self, server: str | None) -> ReceivedTarget:
         environ, chosen = self._environ, self._options
-        target = request_target(environ, chosen.verifier.profile, reconstruct=chosen.reconstruct, server=server)
+        target = request_target(environ, chosen.profile, reconstruct=chosen.reconstruct, server=server)
         return ReceivedTarget(target, query_unknown=query_unknown(environ, target))
 
     def shown_target(self) -> str:
         return shown_target(self._environ)
 
-    async def authenticate(self, request: Request) -> AuthenticatedSignature:
-        return self._options.verifier.authenticate(request)
-
     async def read_content(self, digest: RunningDigest | None) -> Content:
         chosen = self._options
-        return read_content(self._environ, self._framing, digest, cap=chosen.max_body, profile=chosen.verifier.profile)
+        return read_content(self._environ, self._framing, digest, cap=chosen.max_body, profile=chosen.profile)
 
     async def read_unverified(self, most: int) -> Content | None:
         chosen = self._options
         try:
-            return read_content(self._environ, self._framing, None, cap=most, profile=chosen.verifier.profile)
+            return read_content(self._environ, self._framing, None, cap=most, profile=chosen.profile)
         except UnreadRequest:
             if most == chosen.max_body or (self._framing.length or 0) > chosen.max_body:
                 raise
@@ -221,11 +219,6 @@ class _Exchange:
     async def run_apart(self, call: Callable[[], Answer]) -> Answer:
         # A WSGI server gives each request a thread, or a process, of its own.
         return call()
-
-    async def complete(
-        self, authenticated: AuthenticatedSignature, content: Content, digest: RunningDigest | None
-    ) -> VerifiedSignature:
-        return self._options.verifier.complete(authenticated, content, digest=digest)
 
     async def accepts_caller(self) -> bool:
         return cast("Fallback", self._options.fallback)(self._environ)
@@ -245,4 +238,4 @@ class _Exchange:
 
     def _published(self, signature: VerifiedSignature | None, operation: Operation | None) -> Environ:
         """Return what the application may read of the verification."""
-        return {SIGNATURE: signature, OPERATION: operation, PROFILE: self._options.verifier.profile}
+        return {SIGNATURE: signature, OPERATION: operation, PROFILE: self._options.profile}

@@ -179,7 +179,7 @@ def _causes(
     elif step == _WINDOW and read is not None:
         created, expires = read.parameters.get("created"), read.parameters.get("expires")
         yield f"the signature is valid from {created!r} to {expires!r} (seconds since the epoch): set --now accordingly"
-    elif step == _CONTENT and (cause := digest_cause(request.body, request.fields.combined("content-digest") or "")):
+    elif step == _CONTENT and (cause := digest_cause(request.body, request.fields.combined.get("content-digest", ""))):
         yield cause
 
 
@@ -189,7 +189,7 @@ def _other_base64(request: Request, profile: Profile) -> Iterator[str]:
         "content-digest": profile.digest_encodings,
     }
     for name, encodings in wanted_by.items():
-        value = request.fields.combined(name)
+        value = request.fields.combined.get(name)
         if value is not None and _is_spelled(value, _BOTH) and not _is_spelled(value, encodings):
             found = "Base64url" if "base64" in encodings else "padded Base64"
             expected = "padded Base64 (RFC 8941)" if "base64" in encodings else "unpadded Base64url"
@@ -206,7 +206,7 @@ def _is_spelled(value: str, encodings: tuple[Encoding, ...]) -> bool:
 def _read(request: Request, profile: Profile) -> SignatureInput | None:
     """Return the member of Signature-Input that the profile verifies, or `None` if the field cannot be parsed."""
     try:
-        inputs = parse_signature_input(request.fields.combined("signature-input") or "")
+        inputs = parse_signature_input(request.fields.combined.get("signature-input") or "")
     except MalformedField:
         return None
     return inputs[processed_label(inputs, profile)]

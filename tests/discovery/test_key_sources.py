@@ -166,6 +166,23 @@ class TestThreads:
             assert sources.find(lookup("buyer-es256"))
         assert not any(thread.name.startswith("undersigned http") for thread in threading.enumerate())
 
+    def test_no_source_is_left_running_when_another_cannot_start(self, server):
+        class Broken:
+            find = KEYS.find
+
+            def __enter__(self):
+                raise RuntimeError("cannot start")
+
+            def __exit__(self, *_):
+                pass
+
+        server.hold.clear()
+        sources = KeySources({"a": RemoteJWKS(server.url("/a"), network=server.network()), "b": Broken()})
+        with pytest.raises(RuntimeError, match="cannot start"):
+            sources.start()
+        assert not any(thread.name.startswith("undersigned http") for thread in threading.enumerate())
+        sources.stop()
+
 
 class TestTasks:
     def test_sources_are_started_and_stopped_together(self, server):

@@ -269,6 +269,13 @@ class TestThreads:
             with source:
                 source.find(lookup())
 
+    def test_source_that_was_started_before_a_fork_starts_again_in_the_worker(self, server):
+        server.answers["/jwks.json"] = ONE
+        source = RemoteJWKS(server.url(), network=server.network())
+        source._kept._thread = threading.Thread()  # as a child finds the thread of its parent: it does not run
+        with source:
+            server.wait_for(1)
+
     def test_forked_process_does_not_wait_for_a_fetch_of_its_parent(self, server):
         server.answers["/jwks.json"] = ONE
         server.hold.clear()

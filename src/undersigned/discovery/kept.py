@@ -87,7 +87,9 @@ class Kept(Generic[Value]):
 
     def start(self) -> None:
         """Refresh in the background until `stop`; once started, starting again does nothing."""
-        if self._thread is None:
+        # The thread of a process that was forked since does not run here.
+        if self._thread is None or not self._thread.is_alive():
+            self._stop = threading.Event()
             self._thread = threading.Thread(target=self._refresh, name=f"undersigned {self._name}", daemon=True)
             self._thread.start()
 
@@ -97,11 +99,11 @@ class Kept(Generic[Value]):
         if thread is not None:
             self._stop.set()
             thread.join()
-            self._stop.clear()
 
     def _refresh(self) -> None:
         cache = self._cache
-        while not self._stop.wait(max(0.0, cache.refresh_at() - cache.now())):
+        stop = self._stop
+        while not stop.wait(max(0.0, cache.refresh_at() - cache.now())):
             self._flight.run(self._fetch, if_due=lambda: cache.refresh_at() <= cache.now())
 
     def _fetch(self) -> None:

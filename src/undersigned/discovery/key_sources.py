@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, AsyncExitStack, ExitStack
+from contextlib import AbstractAsyncContextManager
 from inspect import isawaitable, iscoroutinefunction
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
+from undersigned.discovery.owned import AsyncOwner, Owned, Owner
 from undersigned.errors import ConfigurationError
 from undersigned.limits import MOST_HINTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from types import TracebackType
-    from typing import Self
 
     from undersigned.signature.key_source import AsyncKeySource, KeyLookup, KeySource
     from undersigned.signature.keys import VerificationKey
@@ -34,7 +33,7 @@ class _Sources(Generic[Source]):
     if they do not help, those that hold such a key or do not say; and only then the rest.
     """
 
-    __slots__ = ("_hints", "_sources")
+    __slots__ = ("_hints", "_owned", "_sources")
 
     def __init__(self, sources: Mapping[str, Source]) -> None:
         for signer, source in sources.items():
@@ -43,6 +42,7 @@ class _Sources(Generic[Source]):
             if isinstance(source, str) or not callable(getattr(source, "find", None)):
                 raise ConfigurationError(f"sources: {signer} has no key source; pass one such as RemoteJWKS(url)")
         self._sources = dict(sources)
+        self._owned = Owned(tuple(sources.values()))
         self._hints: dict[str, tuple[str, ...]] = {}
 
     @property
@@ -83,11 +83,11 @@ class _Sources(Generic[Source]):
         return ()
 
 
-class KeySources(_Sources["KeySource"]):
+class KeySources(Owner, _Sources["KeySource"]):
     """A key source over the sources of several signers, for threads. It names the signer of each key.
 
-    Two signers may have keys with one keyid: both are tried, and the key that verifies names the signer. `with` starts
-    and stops the sources that fetch ahead of time.
+    Two signers may have keys with one keyid: both are tried, and the key that verifies names the signer. `with`
+    (or `start` and `stop`) runs the sources that fetch ahead of time.
 
     Args:
         sources: a key source for each signer, such as `{"buyer.example.com": RemoteJWKS(url)}`.
@@ -96,14 +96,13 @@ class KeySources(_Sources["KeySource"]):
         ConfigurationError: a signer is not printable text, or a source is not one.
     """
 
-    __slots__ = ("_stack",)
+    __slots__ = ()
 
     def __init__(self, sources: Mapping[str, KeySource]) -> None:
         super().__init__(sources)
         for signer, source in sources.items():
             if iscoroutinefunction(source.find) or isinstance(source, AbstractAsyncContextManager):
                 raise ConfigurationError(f"sources: the answers of {signer} have to be awaited; use AsyncKeySources")
-        self._stack = ExitStack()
 
     @property
     def blocking(self) -> bool:
@@ -136,26 +135,11 @@ class KeySources(_Sources["KeySource"]):
         with ThreadPoolExecutor(min(len(waiting), _MOST_THREADS), "undersigned-keys") as pool:
             return [*map(ask, prompt), *pool.map(ask, waiting)]
 
-    def __enter__(self) -> Self:
-        for source in self._sources.values():
-            if isinstance(source, AbstractContextManager):
-                self._stack.enter_context(source)
-        return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._stack.close()
-
-
-class AsyncKeySources(_Sources["AsyncKeySource"]):
+class AsyncKeySources(AsyncOwner, _Sources["AsyncKeySource"]):
     """`KeySources` for the tasks of an event loop; its sources may have to be awaited, and `async with` starts them."""
 
-    __slots__ = ("_stack",)
-
-    def __init__(self, sources: Mapping[str, AsyncKeySource]) -> None:
-        super().__init__(sources)
-        self._stack = AsyncExitStack()
+    __slots__ = ()
 
     async def find(self, lookup: KeyLookup) -> tuple[VerificationKey, ...]:
         """As `KeySources.find`."""
@@ -165,17 +149,6 @@ class AsyncKeySources(_Sources["AsyncKeySource"]):
             if any(keys for keys, _ in answers):
                 break
         return self._joined(lookup, answers)
-
-    async def __aenter__(self) -> Self:
-        for source in self._sources.values():
-            if isinstance(source, AbstractAsyncContextManager):
-                await self._stack.enter_async_context(source)
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self._stack.aclose()
 
 
 def _waits(source: KeySource, lookup: KeyLookup) -> bool:

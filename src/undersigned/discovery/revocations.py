@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, AsyncExitStack, ExitStack
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -15,6 +14,7 @@ from undersigned.discovery.fetch import FetchRequest
 from undersigned.discovery.freshness import Freshness
 from undersigned.discovery.kept import AsyncKept, Kept
 from undersigned.discovery.network import Network
+from undersigned.discovery.owned import AsyncOwner, Owned, Owner
 from undersigned.discovery.remote_jwks import check_url
 from undersigned.discovery.signed_list import PinnedKeys, read_signed_list
 from undersigned.discovery.source import AsyncFetched, Fetched
@@ -24,8 +24,6 @@ from undersigned.verification.revocation import LONGEST_INTERVAL, SHORTEST_INTER
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Mapping
-    from types import TracebackType
-    from typing import Self
 
     from undersigned.discovery.cache import Copy
     from undersigned.discovery.kept import Load
@@ -104,7 +102,7 @@ class AsyncRemoteRevocationList(AsyncFetched[RevocationList]):
         return self._kept.fresh() or self._kept.get(_is_enough)
 
 
-class RevocationSources:
+class RevocationSources(Owner, AsyncOwner):
     """Revocation sources by owner: each signer's keys by the list that applies to that signer.
 
     `with` or `async with` starts and stops the sources that poll. If the answer of one has to be awaited, this is a
@@ -117,15 +115,14 @@ class RevocationSources:
         ConfigurationError: an owner is not text, or a source is not one.
     """
 
-    __slots__ = ("_async_stack", "_sources", "_stack")
+    __slots__ = ("_owned", "_sources")
 
     def __init__(self, sources: Mapping[str, AsyncRevocationSource]) -> None:
         for owner, source in sources.items():
             if not isinstance(owner, str) or not callable(getattr(source, "current", None)):
                 raise ConfigurationError("sources: name for each owner a source such as RemoteRevocationList(url, ...)")
         self._sources = dict(sources)
-        self._stack = ExitStack()
-        self._async_stack = AsyncExitStack()
+        self._owned = Owned(tuple(sources.values()))
 
     @property
     def blocking(self) -> bool:
@@ -136,28 +133,6 @@ class RevocationSources:
         """Return what the owner's source answers, or None if there is none for this owner."""
         source = self._sources.get(owner)
         return None if source is None else source.current(owner)
-
-    def __enter__(self) -> Self:
-        for source in self._sources.values():
-            if isinstance(source, AbstractContextManager):
-                self._stack.enter_context(source)
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._stack.close()
-
-    async def __aenter__(self) -> Self:
-        for source in self._sources.values():
-            if isinstance(source, AbstractAsyncContextManager):
-                await self._async_stack.enter_async_context(source)
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self._async_stack.aclose()
 
 
 def _load(

@@ -1,0 +1,62 @@
+"""The example services that fetch keys in the background, each started as its file says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.certificate import localhost_certificate
+from tests.discovery.key_server import KeyServer, response
+from tests.integrations.agreement import BODY, JSON, ORIGIN, ask, assert_refused, raw_request
+from tests.workers import free_port, workers
+
+from undersigned import KeyPair, Request, Signer, profiles
+
+EXAMPLES = str(Path(__file__).parents[2] / "examples")
+COMMANDS = {
+    "fastapi": ("uvicorn", "--app-dir", EXAMPLES, "--factory", "fastapi_remote_keys_app:app", "--port", "{port}"),
+    "flask": ("gunicorn", "--chdir", EXAMPLES, "--threads=4", "flask_remote_keys_app:app()", "--bind=127.0.0.1:{port}"),
+}
+
+
+@pytest.fixture
+def server(tmp_path):
+    server = KeyServer(localhost_certificate(tmp_path / "server.pem"))
+    yield server
+    server.close()
+
+
+def signed(pair: KeyPair) -> bytes:
+    signer = Signer(pair.signing_key(), profile=profiles.ADCP_3_2)
+    fields = signer.sign(Request("POST", f"{ORIGIN}/plans/gold", JSON, BODY))
+    return raw_request("POST", "/plans/gold", [*JSON, *fields], BODY)
+
+
+@pytest.mark.parametrize("framework", COMMANDS)
+def test_service_fetches_keys_in_the_background_follows_a_rotation_and_publishes_its_own(framework, server, tmp_path):
+    old, new, own = (KeyPair.generate(keyid=keyid) for keyid in ("old", "new", "own"))
+    server.answers["/jwks.json"] = response(old.public)
+    (tmp_path / "own.json").write_text(json.dumps(own.public))
+    environment = {
+        "BUYER_JWKS": f"https://localhost:{server.port}/jwks.json",
+        "JWKS": str(tmp_path / "own.json"),
+        "KEY_NETWORKS": "127.0.0.0/8 ::1/128",
+        "ORIGIN": ORIGIN,
+        "REPLAY": str(tmp_path / "replay.sqlite"),
+        "SSL_CERT_FILE": str(tmp_path / "server.pem"),
+    }
+    port = free_port()
+    module, *arguments = (part.format(port=port) for part in COMMANDS[framework])
+    with workers(module, *arguments, port=port, log=tmp_path / "log", count=0, **environment):
+        server.wait_for(1)  # although no request needs a key yet
+        raw = signed(old)
+        assert ask(port, raw).json == {"plan": "gold", "caller": "buyer.example.com", "key": "old"}
+        assert_refused(ask(port, raw), "request_signature_replayed")
+        assert server.asked() == 1
+        server.answers["/jwks.json"] = response({"keys": [*old.public["keys"], *new.public["keys"]]})
+        assert ask(port, signed(new)).json["key"] == "new"
+        assert ask(port, raw_request("GET", "/.well-known/jwks.json")).json == own.public
+        assert_refused(ask(port, raw_request("POST", "/plans/gold", JSON, BODY)), "request_signature_required")
+    # The service has ended within its time, and with it the background.
+    assert "Traceback" not in (tmp_path / "log").read_text()

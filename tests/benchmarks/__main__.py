@@ -9,7 +9,20 @@ from importlib import import_module
 
 from tests.benchmarks.row import table
 
-NAMES = ("verify", "sign", "url", "middleware", "body", "import", "memory", "growth", "peers", "servers", "stores")
+NAMES = (
+    "verify",
+    "sign",
+    "url",
+    "middleware",
+    "body",
+    "import",
+    "memory",
+    "growth",
+    "loop",
+    "peers",
+    "servers",
+    "stores",
+)
 
 
 def main(arguments: list[str] | None = None) -> int:

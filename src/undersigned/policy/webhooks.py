@@ -7,9 +7,9 @@ whatever other credential comes with it.
 from __future__ import annotations
 
 import re
-from string import ascii_lowercase, ascii_uppercase, digits
+from itertools import product
+from string import ascii_lowercase, ascii_uppercase, digits, hexdigits
 from typing import TYPE_CHECKING, Final
-from urllib.parse import unquote_to_bytes
 
 from undersigned.limits import MOST_NESTED_ESCAPES
 
@@ -22,12 +22,17 @@ _AUTHENTICATION = "authentication"
 
 _LOWER: Final = bytes.maketrans(ascii_uppercase.encode(), ascii_lowercase.encode())
 _DROPPED: Final = bytes(set(range(256)) - set((ascii_uppercase + ascii_lowercase + digits).encode()))
+_PERCENT: Final = re.compile(rb"%([0-9A-Fa-f]{2})")
 _ESCAPE: Final = re.compile(r"\\(?:u00|U000000|x)([0-9A-Fa-f]{2})")
-_JSON_STARTS: Final = ("{", "[", '"')
+# Tables, as an escape may come every three bytes and each would take a call.
+_CHARACTERS: Final = {high + low: chr(int(high + low, 16)) for high, low in product(hexdigits, repeat=2)}
+_OCTETS: Final = {code.encode(): bytes.fromhex(code) for code in _CHARACTERS}
+_JSON_START: Final = re.compile(r"\s*\ufeff*\s*[{\[\"]")
 
 # No character casefolds to two letters of these names, so a name needs as many characters as they have.
 _SHORTEST_WEBHOOK: Final = len("webhook")
-_SHORTEST_MENTION: Final = len(_AUTHENTICATION)
+_SHORTEST: Final = len(_AUTHENTICATION)
+_CONTAINERS: Final = (dict, list)
 
 
 def names_webhook(name: str) -> bool:
@@ -46,18 +51,28 @@ def registers_authentication(content: JSONValue, *, itself: bool) -> bool:
     content, if `itself` says that the whole request is such a registration. Some SDKs read a string of JSON as the
     object that it holds, so a string that starts like JSON counts if it names one (`mentions_authentication`).
     """
-    # On a stack: content may be nested deeper than calls may be. Nothing is pushed that holds no registration.
-    stack: list[tuple[JSONValue, bool]] = [(content, itself)]
+    registering: list[JSONValue] = [content] if itself else []
+    other: list[JSONValue] = [] if itself else [content]
+    return _is_found(other, registering, inside=False) or _is_found(registering, registering, inside=True)
+
+
+def _is_found(stack: list[JSONValue], registering: list[JSONValue], *, inside: bool) -> bool:
+    """Search the values of `stack`, and move what is below a member that names a webhook to `registering`.
+
+    The stacks, as content may be nested deeper than calls may be, get only what a registration may be in.
+    """
     while stack:
-        value, inside = stack.pop()
-        if isinstance(value, dict):
-            if inside and any(member is not None and _is_authentication(name) for name, member in value.items()):
-                return True
-            for name, member in value.items():
-                if member and _is_searched(member):
-                    stack.append((member, inside or names_webhook(name)))
-        elif isinstance(value, list):
-            stack.extend([(item, inside) for item in value if item and _is_searched(item)])
+        value = stack.pop()
+        if isinstance(value, list):
+            for item in value:
+                if item and (isinstance(item, _CONTAINERS) or (isinstance(item, str) and len(item) > _SHORTEST)):
+                    stack.append(item)  # noqa: PERF401 - most lists are short, for which a comprehension costs more
+        elif isinstance(value, dict):
+            for name, item in value.items():
+                if inside and item is not None and _is_authentication(name):
+                    return True
+                if item and (isinstance(item, _CONTAINERS) or (isinstance(item, str) and len(item) > _SHORTEST)):
+                    (registering if inside or names_webhook(name) else stack).append(item)
         elif isinstance(value, str) and _is_mention(value, inside=inside):
             return True
     return False
@@ -74,7 +89,9 @@ def mentions_authentication(text: bytes, *, itself: bool) -> bool:
         itself: whether the text is inside a registration, so that it need not name the webhook.
     """
     if b"%" in text:
-        text = unquote_to_bytes(text)
+        octets = _PERCENT.split(text)
+        octets[1::2] = [_OCTETS[code] for code in octets[1::2]]
+        text = b"".join(octets)
     # Without NUL, UTF-16 and UTF-32 are ASCII. Whatever a reader drops may be inside of an escape.
     known = text.replace(b"\0", b"").decode("utf-8", "ignore")
     return _mentions(known, itself=itself)
@@ -95,20 +112,17 @@ def _mentions(known: str, *, itself: bool) -> bool:
 def _unescaped(text: str) -> tuple[str, bool]:
     """Return `text` with its escapes decoded, and whether it is escaped more often than strings are nested."""
     for _ in range(MOST_NESTED_ESCAPES):
-        text, count = _ESCAPE.subn(lambda escape: chr(int(escape[1], 16)), text)
-        if not count:
+        parts = _ESCAPE.split(text)
+        if len(parts) == 1:
             return text, False
+        parts[1::2] = [_CHARACTERS[code] for code in parts[1::2]]
+        text = "".join(parts)
     return text, True
-
-
-def _is_searched(value: JSONValue) -> bool:
-    """Return whether a registration may be in `value`."""
-    return isinstance(value, (dict, list)) or (isinstance(value, str) and len(value) > _SHORTEST_MENTION)
 
 
 def _is_mention(text: str, *, inside: bool) -> bool:
     """Return whether a string may be JSON that registers a webhook with an `authentication`."""
-    if not text.lstrip().lstrip("\ufeff").lstrip().startswith(_JSON_STARTS):
+    if (not inside and len(text) <= _SHORTEST + _SHORTEST_WEBHOOK) or _JSON_START.match(text) is None:
         return False
     if "%" in text or not text.isprintable():
         return mentions_authentication(text.encode("utf-8", "surrogatepass"), itself=inside)
@@ -116,7 +130,7 @@ def _is_mention(text: str, *, inside: bool) -> bool:
 
 
 def _is_authentication(name: str) -> bool:
-    return len(name) >= len(_AUTHENTICATION) and _plain(name) == _AUTHENTICATION
+    return len(name) >= _SHORTEST and _plain(name) == _AUTHENTICATION
 
 
 def _plain(name: str) -> str:

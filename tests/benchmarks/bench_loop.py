@@ -1,0 +1,184 @@
+"""The longest stretch for which one unsigned request holds the event loop, over a list and a search of bodies."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import random
+import time
+from typing import TYPE_CHECKING
+
+from tests.benchmarks.bench_middleware import ORIGINS, application, scope_of
+from tests.benchmarks.row import Row
+from tests.keys import JSON_FIELD, verifier
+
+from undersigned import A2AResolver, JSONRPCResolver, PathResolver, Policy, asgi
+from undersigned.limits import DEFAULT_MAX_UNSIGNED_BODY, MOST_ON_LOOP
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from undersigned.policy import OperationResolver
+
+_REACH = 5000.0
+"""Microseconds. CPython lets another thread run after as long a time, `sys.getswitchinterval`."""
+_SEED = 9421
+
+RPC = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_products","arguments":%s}}'
+A2A = (
+    b'{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"m","role":"ROLE_USER",'
+    b'"parts":[{"data":{"skill":"get_products","input":%s}}]}}}'
+)
+INTERFACES: dict[str, tuple[OperationResolver, bytes]] = {
+    "plain HTTP": (PathResolver(), b"%s"),
+    "JSON-RPC": (JSONRPCResolver(), RPC),
+    "A2A": (A2AResolver(), A2A),
+}
+
+
+def rows(*, quick: bool) -> list[Row]:
+    """Measure the longest content that is read on the event loop, and the longest that is read at all."""
+    return [
+        row
+        for size in (MOST_ON_LOOP, DEFAULT_MAX_UNSIGNED_BODY)
+        for row in asyncio.run(_measured(size, rounds=1 if quick else 7, tries=5 if quick else 200))
+    ]
+
+
+async def _measured(size: int, *, rounds: int, tries: int) -> list[Row]:
+    listed = [
+        (await _held(interface, body, rounds), kind, interface)
+        for interface, (_, around) in INTERFACES.items()
+        for kind, body in bodies(size, around)
+    ]
+    worst, kind, interface = max(listed)
+    name = f"hold the event loop with {size:,} unsigned bytes"
+    found, fragment = await _searched(size, rounds=rounds, tries=tries)
+    return [
+        Row(f"{name}, the worst: {kind} over {interface}", "", worst, _REACH, "us"),
+        Row(f"{name}, the worst that a search finds: {fragment}", "", found, _REACH, "us"),
+    ]
+
+
+async def _held(interface: str, body: bytes, rounds: int) -> float:
+    """Return the longest stretch, in microseconds: the least of some rounds, as other processes only add to it."""
+    policy = Policy(required_for=["create_media_buy"], resolver=INTERFACES[interface][0])
+    middle = asgi.SignatureMiddleware(application, verifier=verifier(), origins=ORIGINS, policy=policy)
+    fields = [("Host", "seller.example.com"), JSON_FIELD, ("Content-Length", str(len(body)))]
+    if interface == "plain HTTP" and not _is_json(body):
+        fields[1] = ("Content-Type", "text/plain")
+    return min([await _stretch(middle, fields, body) for _ in range(rounds)])
+
+
+async def _stretch(middle: asgi.SignatureMiddleware, fields: list[tuple[str, str]], body: bytes) -> float:
+    scope = {**scope_of(fields), "path": "/adcp/get_products", "raw_path": b"/adcp/get_products"}
+
+    async def receive() -> dict[str, object]:
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    async def send(_message: object) -> None:
+        """Send it nowhere."""
+
+    # Of the process: also while the event loop waits for a thread, and never while another process runs.
+    clock, longest = time.process_time, 0.0
+    gc.collect()
+    gc.disable()
+    try:
+        request = asyncio.create_task(middle(scope, receive, send))
+        before = clock()
+        while not request.done():
+            # Everything else that the loop serves has a turn as often as this has.
+            await asyncio.sleep(0)
+            now = clock()
+            longest, before = max(longest, now - before), now
+    finally:
+        gc.enable()
+    await request
+    return longest * 1e6
+
+
+def bodies(size: int, around: bytes) -> Iterator[tuple[str, bytes]]:
+    """Yield content of at most `size` bytes inside of `around`, each the worst of its kind."""
+    room = size - len(around) + 2
+    for kind, fragment in (
+        ("empty objects", "{}"),
+        ("objects of one member", '{"":0}'),
+        ("objects in objects", '{"a":{"a":{"a":{"a":{"a":{"a":0}}}}}}'),
+        ("empty lists", "[]"),
+        ("lists in lists", "[" * 100 + "]" * 100),
+        ("short numbers", "0"),
+        ("exponents", "1e9"),
+        ("long integers", "9" * 4300),
+        ("long fractions", "0." + "7" * 4000),
+        ("empty strings", '""'),
+        ("strings of escapes", '"' + "\\u0041" * 100 + '"'),
+        ("strings of JSON", '"{aaaaaaaaaaaaaa"'),
+        ("strings of JSON with escapes", '"{' + "\\\\x41" * 3 + '"'),
+        ("strings of JSON with percent signs", '"{' + "%41" * 5 + '"'),
+        ("a webhook's members", '{"webhook":{"authenticatio":0}}'),
+    ):
+        yield kind, around % _repeated(fragment, room)
+    yield "deep lists", around % (b"[" * 450 + b"]" * 450)
+    yield "short members", around % _members("{:x}", room)
+    yield "long members", around % _members("webhook_{:x}", room)
+    yield "duplicate members", around % (b"{" + b",".join([b'"aa":0'] * ((room - 2) // 7)) + b"}")
+    for kind, text in (("x escapes", "\\\\x41"), ("nested escapes", "\\\\x5cx5cx41"), ("percent signs", "%41")):
+        yield f"one string of {kind}", around % b'"{%s"' % (text * ((room - 3) // len(text))).encode()
+    if around == b"%s":
+        for kind, text in (("x escapes", b"\\x41"), ("nested escapes", b"\\x5cx5cx5cx41"), ("percent signs", b"%41")):
+            yield f"text of {kind}", text * (size // len(text))
+        yield "UTF-16", ('{"a":0},' * (size // 16)).encode("utf-16-le")
+    else:
+        yield "a batch", b"[" + b",".join([b'{"jsonrpc":"2.0"}'] * (room // 18)) + b"]"
+
+
+def _repeated(fragment: str, room: int) -> bytes:
+    octets = fragment.encode()
+    return b"[" + b",".join([octets] * max((room - 2) // (len(octets) + 1), 1)) + b"]"
+
+
+def _members(name: str, room: int) -> bytes:
+    longest = len(name.format(room)) + 5
+    return json.dumps({name.format(at): 0 for at in range(room // longest)}, separators=(",", ":")).encode()
+
+
+_TEXTS = ('""', '"a"', '"{a:webhook1234567890"', '"[\\\\x41%41\\u0041"', '"\\ud800"')
+_ATOMS = ("0", "-1e9", "1.5", "null", "[]", "{}", *_TEXTS)
+_NAMES = ("", "a", "webhook", "authentication", "push_notification_config", "\u0130", "\\u0077ebhook")
+
+
+def _fragment(chance: random.Random, depth: int) -> str:
+    """Return a random piece of JSON."""
+    kind = chance.randrange(3 if depth else 1)
+    inner = [_fragment(chance, depth - 1) for _ in range(chance.randrange(4))] if kind else []
+    if kind == 1:
+        return f"[{','.join(inner)}]"
+    if kind:
+        names = chance.sample(_NAMES, len(inner))
+        return "{" + ",".join(f'"{name}":{member}' for name, member in zip(names, inner, strict=True)) + "}"
+    return chance.choice(_ATOMS)
+
+
+async def _searched(size: int, *, rounds: int, tries: int) -> tuple[float, str]:
+    """Return the worst of random fragments that are repeated: a search that goes on from what was worst before."""
+    chance, best, worst = random.Random(_SEED), "0", 0.0  # noqa: S311 - a search, no secret
+    for _ in range(tries):
+        fragment = _fragment(chance, 3)
+        if chance.random() < 0.5:
+            fragment = f"[{best},{fragment}]" if len(best) < 200 else best[1:-1] or best
+        body = RPC % _repeated(fragment, size - len(RPC) + 2)
+        if len(body) > size or not _is_json(body):
+            continue
+        held = await _held("JSON-RPC", body, 1)
+        if held > worst and (held := await _held("JSON-RPC", body, rounds)) > worst:
+            best, worst = fragment, held
+    return worst, best
+
+
+def _is_json(body: bytes) -> bool:
+    try:
+        json.loads(body)
+    except ValueError:
+        return False
+    return True

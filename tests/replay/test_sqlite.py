@@ -1,7 +1,7 @@
 from __future__ import annotations
 
+import json
 import math
-import multiprocessing
 import os
 import resource
 import shutil
@@ -18,7 +18,6 @@ from undersigned import Caps, ConfigurationError
 from undersigned.replay import ReplacedFile, SqliteReplayStore
 from undersigned.testing import check_replay_store
 
-FORK = multiprocessing.get_context("fork")
 ROOMY = Caps(per_key=1_000_000)
 
 
@@ -323,31 +322,54 @@ def test_claims_of_a_killed_process_are_remembered(path, store):
         assert claim(store, f"after {run}") == "fresh"
 
 
-def in_children(work, count: int) -> list:
-    """What `work` returns in forked processes that start together."""
-    barrier, pipes = FORK.Barrier(count), [FORK.Pipe(duplex=False) for _ in range(count)]
+IN_CHILDREN = """
+import json, multiprocessing, sys
+from undersigned import Caps
+from undersigned.replay import SqliteReplayStore
 
-    def run(number: int) -> None:
-        barrier.wait()
-        pipes[number][1].send(work(number))
+path, count, nonces = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
+fork = multiprocessing.get_context("fork")
+barrier, pipes = fork.Barrier(count), [fork.Pipe(duplex=False) for _ in range(count)]
 
-    children = [FORK.Process(target=run, args=(number,)) for number in range(count)]
-    for child in children:
-        child.start()
-    answers = [receiver.recv() for receiver, _ in pipes]
-    for child in children:
-        child.join(30)
-    return answers
+def claim(store, nonce):
+    return store.claim("k", nonce, now=0, until=360, caps=Caps(10**6))
+
+def opened():
+    return SqliteReplayStore(path, survives_power_loss=False)
+
+shared = opened() if nonces else None
+before = shared and claim(shared, "before")
+
+def run(number):
+    barrier.wait()
+    store = shared or opened()
+    pipes[number][1].send([claim(store, nonce) for nonce in (*nonces, "n" if not nonces else str(number))])
+
+children = [fork.Process(target=run, args=(number,)) for number in range(count)]
+for child in children:
+    child.start()
+answers = [receiver.recv() for receiver, _ in pipes]
+for child in children:
+    child.join(30)
+print(json.dumps([before, *answers]))
+"""
+"""Forks children that claim together. A process of its own forks them: a thread of the tests may hold SQLite's lock."""
 
 
-def test_store_used_before_a_fork_is_used_by_parent_and_children(store):
-    assert claim(store, "before") == "fresh"
-    answers = in_children(lambda number: [claim(store, "before"), claim(store, "after"), claim(store, str(number))], 3)
+def in_children(path, count: int, *nonces: str) -> list:
+    """Return what the store answered before the fork, if it was used before, and then in each child."""
+    program = [sys.executable, "-c", IN_CHILDREN, str(path), str(count), *nonces]
+    said = subprocess.run(program, capture_output=True, text=True, timeout=60, check=True)  # noqa: S603 - our own words
+    return json.loads(said.stdout)
+
+
+def test_store_used_before_a_fork_is_used_by_parent_and_children(path):
+    first, *answers = in_children(path, 3, "before", "after")
+    assert first == "fresh"
     before, after, own = map(sorted, zip(*answers, strict=True))
     assert before == ["seen", "seen", "seen"]
     assert after == ["fresh", "seen", "seen"]
     assert own == ["fresh", "fresh", "fresh"]
-    assert claim(store, "after") == "seen"
 
 
 def test_connection_of_the_parent_is_not_used_after_a_fork(store, monkeypatch):
@@ -361,8 +383,5 @@ def test_connection_of_the_parent_is_not_used_after_a_fork(store, monkeypatch):
 
 
 def test_processes_that_create_the_file_at_once_share_one_store(path):
-    def make(_: int) -> str:
-        with SqliteReplayStore(path) as store:
-            return claim(store, "n")
-
-    assert sorted(in_children(make, 8)) == ["fresh", *["seen"] * 7]
+    _, *answers = in_children(path, 8)
+    assert sorted(answers) == [["fresh"], *[["seen"]] * 7]

@@ -17,6 +17,7 @@ from waitress.server import create_server
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
+    from pathlib import Path
 
 
 @dataclass
@@ -77,6 +78,27 @@ def _start_uvicorn(**options) -> Running:
 
     running = Running(bound.getsockname()[1], stop)
     return running
+
+
+@contextlib.contextmanager
+def https_server(app, pem: Path, *, lifespan: str = "off") -> Iterator[int]:
+    """Serve an ASGI app by uvicorn over https, with the certificate and key in `pem`; yields the port."""
+    bound = socket.create_server(("127.0.0.1", 0))
+    config = uvicorn.Config(
+        app, ssl_certfile=pem, lifespan=lifespan, log_level="critical", access_log=False, timeout_graceful_shutdown=1
+    )
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[bound])), daemon=True)
+    thread.start()
+    try:
+        while not server.started:
+            assert thread.is_alive(), "the server does not start"
+            threading.Event().wait(0.005)
+        yield bound.getsockname()[1]
+    finally:
+        server.should_exit = True
+        thread.join(20)
+        bound.close()
 
 
 def waitress_server(app, **options) -> AbstractContextManager[int]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import ssl
-import threading
 from typing import TYPE_CHECKING
 
 import pytest
@@ -19,7 +18,7 @@ from tests.certificate import localhost_certificate
 from tests.integrations.agreement import ask, raw_request
 from tests.integrations.django_site import site
 from tests.keys import JWKS, KEYS, PRIVATE, lookup, verifier
-from tests.serving import gunicorn_server, uvicorn_server, waitress_server
+from tests.serving import gunicorn_server, https_server, uvicorn_server, waitress_server
 
 import undersigned_django
 import undersigned_fastapi
@@ -110,32 +109,13 @@ def test_route_rejects_private_material_at_its_start(route):
 @pytest.fixture
 def behind_tls(tmp_path) -> Iterator:
     """A Starlette application served by uvicorn over https at localhost, and the network to reach it."""
-    import uvicorn  # noqa: PLC0415 - with options that no other test has
-    from tests.workers import free_port  # noqa: PLC0415
-
     pem = localhost_certificate(tmp_path / "server.pem")
     (tmp_path / "jwks.json").write_text(json.dumps(JWKS))
     app = Starlette(routes=[undersigned_starlette.jwks_route(tmp_path / "jwks.json")])
-    port = free_port()
-    config = uvicorn.Config(
-        app,
-        port=port,
-        ssl_certfile=pem,
-        lifespan="off",
-        log_level="critical",
-        access_log=False,
-        timeout_graceful_shutdown=1,
-    )
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        threading.Event().wait(0.005)
     tls = ssl.create_default_context(cafile=pem)
     network = Network(allowed=["127.0.0.0/8"], resolve=lambda _host, _port: ["127.0.0.1"], tls=tls)
-    yield f"https://localhost:{port}{PATH}", network
-    server.should_exit = True
-    thread.join(20)
+    with https_server(app, pem) as port:
+        yield f"https://localhost:{port}{PATH}", network
 
 
 def test_our_key_source_reads_what_the_route_publishes_and_keeps_it_at_a_304(behind_tls):

@@ -22,7 +22,7 @@ def main() -> int:
     options = parser.parse_args()
     key = SigningKey.from_jwk(json.loads(options.key.read_text()))
     with requests.Session() as session:
-        # Every request of the session is signed; one to an origin that is not listed is refused before it is sent.
+        # Every request of the session is signed; one to an origin that is not listed is rejected before it is sent.
         session.auth = SignatureAuth(Signer(key, profile=profiles.ADCP_3_2), origins=[options.seller])
         answer = session.post(f"{options.seller}/plans/gold", json={"budget": 1000}, timeout=10)
     for name in ("Content-Digest", "Signature-Input", "Signature"):

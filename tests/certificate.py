@@ -27,12 +27,12 @@ _SIGNS_CERTIFICATES = x509.KeyUsage(
 
 
 def localhost_certificate(path: Path) -> Path:
-    """A certificate for localhost that stands for its own authority, with its key."""
+    """A self-signed certificate for localhost, with its key."""
     return certificate(path, "localhost")
 
 
 def certificate(path: Path, *hosts: str) -> Path:
-    """A certificate for `hosts` that stands for its own authority, with its key."""
+    """A self-signed certificate for `hosts`, with its key."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, hosts[0])])
     now = dt.datetime.now(dt.UTC)

@@ -1,4 +1,4 @@
-"""Test keys, the same in every run, and what an honest and a dishonest client make of them."""
+"""Test keys, the same in every run, and requests that valid and hostile clients sign with them."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def hostile_request(request: Request, signature_input: str, *, key: SigningKey =
 
 
 def unsigned_claim(signature_input: str, signature: str = "sig1=:AAAA:", **parts) -> Request:
-    """A request whose signature nobody made."""
+    """A request with a signature that no key made."""
     parts = {"method": "GET", "url": URL, "fields": (), "body": b"", **parts}
     fields = [*parts.pop("fields"), ("Signature-Input", signature_input), ("Signature", signature)]
     return Request(fields=fields, **parts)

@@ -63,7 +63,7 @@ class Party:
         return [*given, *self.signer.sign(Request(method, url, given, body), **options)]
 
     def raw(self, method: str, target: str, headers=(), body: bytes = b"", *, host: str = HOST, url: str | None = None):
-        """The bytes of a signed HTTP/1.1 request for `target`, signed for `url` where that is another."""
+        """The bytes of a signed HTTP/1.1 request for `target`, signed for `url` if that differs."""
         signed = self.fields(method, url or f"{ORIGIN}{target}", headers, body)
         return raw_request(method, target, [("Host", host), *signed], body)
 

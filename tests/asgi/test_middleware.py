@@ -1,4 +1,4 @@
-"""The ASGI middleware on real servers, and by hand where no server can be made to say a thing."""
+"""The ASGI middleware on real servers, and by hand when no server can be made to send a message."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def seen(response: bytes) -> dict:
     return json.loads(content)
 
 
-def refused(response: bytes, code: str, status: int = 401) -> None:
+def rejected(response: bytes, code: str, status: int = 401) -> None:
     head, _, content = response.partition(b"\r\n\r\n")
     assert head.split(b" ")[1] == str(status).encode(), response
     assert json.loads(content) == {"error": code}
@@ -146,19 +146,19 @@ def test_request_is_rejected_when_any_signed_part_was_changed(port, party, echo,
         [("Host", change.get("host", HOST)), *fields],
         change.get("body", BODY),
     )
-    refused(exchange(port, raw), code)
+    rejected(exchange(port, raw), code)
     assert echo.calls == []
 
 
 def test_replay_is_rejected(port, party, echo):
     raw = party.raw("POST", "/p", JSON, BODY)
     seen(exchange(port, raw))
-    refused(exchange(port, raw), "request_signature_replayed")
+    rejected(exchange(port, raw), "request_signature_replayed")
     assert len(echo.calls) == 1
 
 
 def test_unsigned_request_is_rejected(port, echo):
-    refused(exchange(port, raw_request("GET", "/p", [("Host", HOST)])), "request_signature_required")
+    rejected(exchange(port, raw_request("GET", "/p", [("Host", HOST)])), "request_signature_required")
     assert echo.calls == []
 
 
@@ -242,7 +242,7 @@ def test_rejected_upload_of_100_mb_is_answered_without_reading_its_body(port, pa
     with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
         connection.sendall(head)
         response = read_response(connection)
-    refused(response, "request_signature_invalid")
+    rejected(response, "request_signature_invalid")
     assert b"100 Continue" not in response
     assert echo.calls == []
 
@@ -263,10 +263,10 @@ def test_upload_is_read_only_after_its_signature_is_verified(port, party):
 def test_body_over_the_limit_is_answered_413(party, echo, http):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], max_body=10)
     with uvicorn_server(app, http=http) as port:
-        refused(exchange(port, party.raw("POST", "/p", JSON, BODY)), "content_too_large", 413)
+        rejected(exchange(port, party.raw("POST", "/p", JSON, BODY)), "content_too_large", 413)
         fields = [("Host", HOST), ("Transfer-Encoding", "chunked"), *party.fields("POST", f"{ORIGIN}/p", JSON, BODY)]
         chunked = f"{len(BODY):x}\r\n".encode() + BODY + b"\r\n0\r\n\r\n"
-        refused(exchange(port, raw_request("POST", "/p", fields) + chunked), "content_too_large", 413)
+        rejected(exchange(port, raw_request("POST", "/p", fields) + chunked), "content_too_large", 413)
     assert echo.calls == []
 
 
@@ -276,7 +276,7 @@ def test_too_many_header_fields_are_answered_431(party, echo, http):
     with uvicorn_server(app, http=http) as port:
         for read, too_many in party.around_the_most_fields():
             assert seen(exchange(port, read))
-            refused(exchange(port, too_many), TOO_MANY, 431)
+            rejected(exchange(port, too_many), TOO_MANY, 431)
     assert len(echo.calls) == 2
 
 
@@ -284,7 +284,7 @@ def test_slow_body_is_answered_408(party, echo):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], body_timeout=0.05)
     with uvicorn_server(app) as port:
         raw = party.raw("POST", "/p", JSON, BODY)
-        refused(exchange(port, raw[:-4]), "request_timeout", 408)
+        rejected(exchange(port, raw[:-4]), "request_timeout", 408)
     assert echo.calls == []
 
 
@@ -315,14 +315,14 @@ def test_trailer_that_a_server_merges_cannot_change_a_covered_field(party, echo)
     request, trailers = chunked_with_trailers(party)
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
     with uvicorn_server(app, http="httptools") as port:
-        refused(exchange(port, request + trailers), "request_signature_header_malformed")
+        rejected(exchange(port, request + trailers), "request_signature_header_malformed")
     assert echo.calls == []
 
 
 def test_field_name_with_an_underscore_is_not_a_signature_field(port, party, echo):
     signed = party.fields("GET", f"{ORIGIN}/p")
     aliased = [(name.replace("-", "_"), value) for name, value in signed]
-    refused(exchange(port, raw_request("GET", "/p", [("Host", HOST), *aliased])), "request_signature_header_malformed")
+    rejected(exchange(port, raw_request("GET", "/p", [("Host", HOST), *aliased])), "request_signature_header_malformed")
     assert echo.calls == []
 
 
@@ -331,7 +331,7 @@ def test_scheme_is_the_scheme_of_the_origin_that_host_names(party, echo):
     with uvicorn_server(app) as port:
         raw = party.raw("GET", "/p", host="localhost:8000", url="http://localhost:8000/p")
         assert seen(exchange(port, raw))["scheme"] == "http"
-        refused(
+        rejected(
             exchange(port, party.raw("GET", "/p", host="localhost:8000", url="https://localhost:8000/p")),
             "request_signature_invalid",
         )
@@ -349,7 +349,7 @@ def test_stripped_prefix_is_signed_and_not_routed(party, echo):
     with uvicorn_server(app) as port:
         answer = seen(exchange(port, party.raw("GET", "/x/./y", url=f"{ORIGIN}/api/x/./y")))
         assert (answer["path"], answer["target_uri"]) == ("/x/y", f"{ORIGIN}/api/x/y")
-        refused(exchange(port, party.raw("GET", "/../x", url=f"{ORIGIN}/x")), "request_target_uri_malformed")
+        rejected(exchange(port, party.raw("GET", "/../x", url=f"{ORIGIN}/x")), "request_target_uri_malformed")
 
 
 def test_root_path_that_uvicorn_adds_is_removed_when_the_option_is_set(party, echo):
@@ -365,21 +365,21 @@ def test_optional_signature_may_be_absent_but_not_invalid(party, echo):
     with uvicorn_server(app) as port:
         assert seen(exchange(port, raw_request("GET", "/p|q", [("Host", "any")])))["keyid"] is None
         assert seen(exchange(port, party.raw("GET", "/p")))["keyid"] == "buyer-2026"
-        refused(exchange(port, party.raw("GET", "/q", url=f"{ORIGIN}/p")), "request_signature_invalid")
+        rejected(exchange(port, party.raw("GET", "/q", url=f"{ORIGIN}/p")), "request_signature_invalid")
 
 
 def test_observe_mode_logs_what_required_mode_would_reject(party, echo, caplog):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], mode=lambda _scope: "observe")
     with uvicorn_server(app) as port, caplog.at_level(logging.WARNING, "undersigned"):
         assert seen(exchange(port, raw_request("GET", "/p", [("Host", HOST)])))["keyid"] is None
-        refused(exchange(port, party.raw("GET", "/q", url=f"{ORIGIN}/p")), "request_signature_invalid")
+        rejected(exchange(port, party.raw("GET", "/q", url=f"{ORIGIN}/p")), "request_signature_invalid")
     assert "unsigned request accepted" in caplog.text
 
 
 def test_rejection_is_logged_with_its_step_and_answered_with_its_code_only(party, echo, caplog):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
     with uvicorn_server(app) as port, caplog.at_level(logging.INFO, "undersigned"):
-        refused(exchange(port, party.raw("GET", "/q", url=f"{ORIGIN}/p")), "request_signature_invalid")
+        rejected(exchange(port, party.raw("GET", "/q", url=f"{ORIGIN}/p")), "request_signature_invalid")
     assert "at step 10" in caplog.text
     assert '"@target-uri": https://seller.example.com/q' in caplog.text
 
@@ -434,7 +434,7 @@ def test_key_source_that_is_down_is_answered_503_and_logged_with_its_cause(party
 
     app = SignatureMiddleware(echo, verifier=party.verifier(keys=Down()), origins=[ORIGIN])
     with uvicorn_server(app) as port:
-        refused(exchange(port, party.raw("GET", "/p")), "request_signature_jwks_unavailable", 503)
+        rejected(exchange(port, party.raw("GET", "/p")), "request_signature_jwks_unavailable", 503)
     assert "the directory is down" in caplog.text
     assert echo.calls == []
 

@@ -101,7 +101,7 @@ def test_scope_without_a_scheme_stays_without_one():
 
 class Cycle:
     def call(self) -> None:
-        """Stand for a server's own callable."""
+        """A stand-in for a server's own callable."""
 
 
 Cycle.__module__ = "hypercorn.protocol.http_stream"

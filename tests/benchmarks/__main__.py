@@ -1,4 +1,5 @@
-"""`python -m tests.benchmarks [--json] [--quick] [--check] [NAME...]`: print every row, or those of some benchmarks."""
+"""`python -m tests.benchmarks [--json] [--quick] [--check] [NAME...]`: print every row, or the rows of some
+benchmarks."""
 
 from __future__ import annotations
 
@@ -26,12 +27,12 @@ NAMES = (
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the benchmarks that are named, or all; return 1 only with `--check` where a row is over its reach."""
+    """Run the benchmarks that are named, or all; return 1 only if `--check` is given and a row is over its goal."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"some of {', '.join(NAMES)}; all unless given")
     parser.add_argument("--json", action="store_true", help="print one JSON array")
     parser.add_argument("--quick", action="store_true", help="few rounds: to see that they run, not to read them")
-    parser.add_argument("--check", action="store_true", help="exit 1 where a row is over its reach")
+    parser.add_argument("--check", action="store_true", help="exit 1 if a row is over its goal")
     given = parser.parse_args(arguments)
     unknown = set(given.names) - set(NAMES)
     if unknown:

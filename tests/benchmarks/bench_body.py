@@ -1,4 +1,4 @@
-"""What a covered body of 10 MiB costs beside its SHA-256, and how much memory stands at once."""
+"""The cost of a covered body of 10 MiB relative to its SHA-256, and its peak memory."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ async def _asgi(body: bytes, fields: list[list[tuple[str, str]]], rounds: int) -
 
         async def receive() -> dict[str, object]:
             at = next(coming)
-            # Where memory is measured, a copy of each chunk is what a server has just read.
+            # When memory is measured, a copy of each chunk is what a server has just read.
             chunk = chunks[at] if turn < rounds else bytes(bytearray(chunks[at]))
             return {"type": "http.request", "body": chunk, "more_body": at < len(chunks) - 1}
 

@@ -51,7 +51,7 @@ def _labelled(count: int) -> Request:
 
 
 def _growth(*, quick: bool) -> list[Row]:
-    """Measure each dimension over a factor of eight, at sizes where it outweighs the signature check."""
+    """Measure each dimension over a factor of eight, at sizes at which it outweighs the signature check."""
     dimensions: list[tuple[str, Callable[[int], Request], int]] = [
         ("header fields", lambda size: _signed(extra=[(f"x-{at}", "v") for at in range(size)]), 2000),
         ("characters of a header field", lambda size: _signed(extra=[("x", "v" * size)]), 1_000_000),
@@ -82,7 +82,7 @@ def _times(request_of: Callable[[int], Request], size: int, rounds: int) -> list
 
 
 def _nonces(*, quick: bool) -> list[Row]:
-    """Measure a claim at a million live nonces, and at ten, beside one at a thousand."""
+    """Measure a claim among one and ten million live nonces, relative to one among a thousand."""
     counts = (1000, 2000, 4000) if quick else (1000, 1_000_000, 10_000_000)
     store, caps, times = MemoryReplayStore(), Caps(per_key=2_000_000, total=None), []
     for count in counts:
@@ -170,30 +170,30 @@ def _parsed(size: int) -> dict[str, tuple[Fields, str]]:
 
 
 def _hostile(*, quick: bool) -> list[Row]:
-    """Measure refusing each hostile message beside accepting an honest one."""
+    """Measure rejecting each hostile message, relative to accepting a valid one."""
     found = []
     rounds = 3 if quick else 30
     for size in (_SIZE, LONGEST_FIELD, 512):
-        worst = max((_refused(fields, rounds), kind) for kind, fields in hostile(size).items())
-        reach = 1.0 if size == _SIZE else None
-        found.append(Row(f"refuse {size:,} hostile characters, the worst: {worst[1]}", "verify", worst[0], reach))
-        covered = max((_refused(fields, rounds, url), kind) for kind, (fields, url) in _parsed(size).items())
-        name = f"refuse {size:,} characters covered with parameters, the worst: {covered[1]}"
+        worst = max((_rejected(fields, rounds), kind) for kind, fields in hostile(size).items())
+        goal = 1.0 if size == _SIZE else None
+        found.append(Row(f"reject {size:,} hostile characters, the worst: {worst[1]}", "verify", worst[0], goal))
+        covered = max((_rejected(fields, rounds, url), kind) for kind, (fields, url) in _parsed(size).items())
+        name = f"reject {size:,} characters covered with parameters, the worst: {covered[1]}"
         found.append(Row(name, "verify", covered[0]))
     plain: Fields = [("Signature-Input", covering(*FULL)), _SIGNATURE, _DIGEST, JSON_FIELD]
-    for name, url, reach in (
+    for name, url, goal in (
         ("a target of 128 KB", f"{URL}?{'a' * 2 * LONGEST_TARGET}", 1.0),
         ("a path of 64 KB of escapes", f"{URL}/{'%7e' * 20_000}", 1.0),
         ("a path of as many escapes as are read", f"{URL}/{'%7e' * (MOST_ESCAPES - 1)}", None),
     ):
-        found.append(Row(f"refuse {name}", "verify", _refused(plain, rounds, url), reach))
+        found.append(Row(f"reject {name}", "verify", _rejected(plain, rounds, url), goal))
     authority = [("Host", ".".join(["xn--mxaa4acd6f7abb3at2bg2de4bzal2a"] * 7))]
-    found.append(Row("refuse a Host of A-labels", "verify", _refused([*authority, *plain], rounds), 1.0))
+    found.append(Row("reject a Host of A-labels", "verify", _rejected([*authority, *plain], rounds), 1.0))
     return [*found, *asyncio.run(_many_fields(rounds))]
 
 
 async def _many_fields(rounds: int) -> list[Row]:
-    """Measure what the ASGI middleware takes to refuse header fields too many to be read, and as many as it reads."""
+    """Measure what the ASGI middleware takes to reject header fields too many to be read, and as many as it reads."""
     honest = signed_fields(rounds)
     middle = asgi.SignatureMiddleware(application, verifier=verifier(), origins=ORIGINS)
     signature = [("Host", "seller.example.com"), ("Signature-Input", covering(*FULL)), _SIGNATURE]
@@ -205,29 +205,29 @@ async def _many_fields(rounds: int) -> list[Row]:
         """Send it nowhere."""
 
     counts = {_SIZE // len("x1000: "): "64 KB of", MOST_FIELDS - len(signature): "the most that are read,"}
-    # Kept, so that taking them down again is no part of what is timed.
+    # Kept, so that deleting them is not timed.
     scopes = {count: scope_of([*signature, *((f"x{at}", "") for at in range(count))]) for count in counts}
-    accepted, *refused = await interleaved_async(
+    accepted, *rejected = await interleaved_async(
         rounds,
         lambda turn: middle(scope_of(honest[turn]), receive, send),
         *(lambda _, scope=scope: middle(scope, receive, send) for scope in scopes.values()),
     )
     return [
-        Row(f"ASGI, refuse {what} {count:,} header fields", "ASGI, an accepted request", taken / accepted, 1.0)
-        for (count, what), taken in zip(counts.items(), refused, strict=True)
+        Row(f"ASGI, reject {what} {count:,} header fields", "ASGI, an accepted request", taken / accepted, 1.0)
+        for (count, what), taken in zip(counts.items(), rejected, strict=True)
     ]
 
 
-def _refused(fields: Fields, rounds: int, url: str = URL) -> float:
-    honest, accepting, refusing = signed_fields(rounds), verifier(), verifier()
+def _rejected(fields: Fields, rounds: int, url: str = URL) -> float:
+    honest, accepting, rejecting = signed_fields(rounds), verifier(), verifier()
 
-    def refuse(request: Request) -> None:
+    def reject(request: Request) -> None:
         with contextlib.suppress(SignatureError):
-            refusing.verify(request)
+            rejecting.verify(request)
 
-    accepted, refused = interleaved(
+    accepted, rejected = interleaved(
         rounds,
         Side(accepting.verify, lambda turn: received(honest[turn])),
-        Side(refuse, lambda _: Request("POST", url, fields, BODY)),
+        Side(reject, lambda _: Request("POST", url, fields, BODY)),
     )
-    return refused / accepted
+    return rejected / accepted

@@ -1,4 +1,4 @@
-"""What `import undersigned` costs beside the import of what it stands on, in fresh interpreters."""
+"""The cost of `import undersigned` relative to the import of its dependencies, in fresh interpreters."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def rows(*, quick: bool) -> list[Row]:
     loaded = imported(f"import sys, undersigned; print(len(sys.modules.keys() & set({_FRAMEWORKS!r})))")
     return [
         Row("import undersigned", "its dependencies alone", 1000 * (whole - floor), 80, "ms more"),
-        Row("frameworks it loads, asyncio among them", "none", float(loaded), 0, "modules"),
+        Row("frameworks it loads, including asyncio", "none", float(loaded), 0, "modules"),
     ]
 
 

@@ -1,4 +1,4 @@
-"""The same work by others: http-message-signatures itself, and adcp.signing where it is installed (extra `bench`)."""
+"""The same work by other libraries: http-message-signatures, and adcp.signing if it is installed (extra `bench`)."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ class _Keys(HTTPSignatureKeyResolver):
 
 
 def rows(*, quick: bool) -> list[Row]:
-    """Measure ours beside each peer's; below 1 ours is faster."""
+    """Measure our time relative to each peer's: below 1, ours is faster."""
     rounds = 10 if quick else 500
     found = _http_message_signatures(rounds)
     if find_spec("adcp") is not None:
-        from tests.benchmarks import peer_adcp  # noqa: PLC0415 - only where it is installed
+        from tests.benchmarks import peer_adcp  # noqa: PLC0415 - only if it is installed
 
         found += peer_adcp.rows(rounds)
     return found
@@ -62,10 +62,10 @@ def signed_now(count: int, *, key: SigningKey = KEY) -> list[Fields]:
 
 def _http_message_signatures(rounds: int) -> list[Row]:
     verified = [
-        Row(f"verify, {name}, beside a peer", _PEER, _verified(rounds, key, algorithm), 1.0)
+        Row(f"verify, {name}, relative to a peer", _PEER, _verified(rounds, key, algorithm), 1.0)
         for name, key, algorithm in (("Ed25519", KEY, ED25519), ("ES256", EC_KEY, ECDSA_P256_SHA256))
     ]
-    return [*verified, Row("sign, beside a peer", _PEER, _signed(rounds), 1.0)]
+    return [*verified, Row("sign, relative to a peer", _PEER, _signed(rounds), 1.0)]
 
 
 def _verified(rounds: int, key: SigningKey, algorithm: type[HTTPSignatureAlgorithm]) -> float:

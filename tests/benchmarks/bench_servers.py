@@ -49,7 +49,7 @@ def rows(*, quick: bool) -> list[Row]:
         share = statistics.median(with_it / without for without, with_it in pairs)
         added = statistics.median(1e6 / with_it - 1e6 / without for without, with_it in pairs)
         found.append(Row(f"{name}: throughput with the middleware", "without", share))
-        found.append(Row(f"{name}: time a request takes more", "", added, None, "us"))
+        found.append(Row(f"{name}: additional time per request", "", added, None, "us"))
     return found
 
 

@@ -1,4 +1,4 @@
-"""What signing costs beside the private key's operation alone."""
+"""The cost of signing relative to the private key's operation alone."""
 
 from __future__ import annotations
 

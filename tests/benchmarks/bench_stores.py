@@ -1,4 +1,4 @@
-"""What a claim costs in each replay store that has a million live nonces, beside one in process.
+"""The cost of a claim in each replay store that has a million live nonces, and in one in process.
 
 Needs redis-server and PostgreSQL; a store whose server is not installed has no rows.
 """

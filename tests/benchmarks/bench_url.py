@@ -1,4 +1,4 @@
-"""What `canonicalize` costs beside a cold `urllib.parse.urlsplit`."""
+"""The cost of `canonicalize` relative to a cold `urllib.parse.urlsplit`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ MIXED = [
 ]
 """One for each thing the algorithm's steps put right, in their order."""
 
-REFUSED = ["https://fe80::1/p", "https://a b/", "https://a/%zz", "ftp://a/"]
+REJECTED = ["https://fe80::1/p", "https://a b/", "https://a/%zz", "ftp://a/"]
 
 _LONG = 65_536
 LONG = {
@@ -47,11 +47,11 @@ LONG = {
     "64 KB path, dot segments": "https://seller.example.com/" + "a/../" * (_LONG // 5),
     "64 KB path, triplets": "https://seller.example.com/" + "%2F" * (_LONG // 3),
     "64 KB path, triplets to decode": "https://seller.example.com/" + "%41" * (_LONG // 3),
-    "64 KB host, refused": "https://" + "a." * (_LONG // 2),
-    "64 KB of at signs, refused": "https://" + "@" * _LONG,
-    "64 KB of A-labels, refused": "https://" + "xn--mnchen-3ya." * (_LONG // 15),
-    "64 KB port, refused": "https://seller.example.com:" + "9" * _LONG,
-    "64 KB IPv6, refused": "https://[" + ":" * _LONG + "]/",
+    "64 KB host, rejected": "https://" + "a." * (_LONG // 2),
+    "64 KB of at signs, rejected": "https://" + "@" * _LONG,
+    "64 KB of A-labels, rejected": "https://" + "xn--mnchen-3ya." * (_LONG // 15),
+    "64 KB port, rejected": "https://seller.example.com:" + "9" * _LONG,
+    "64 KB IPv6, rejected": "https://[" + ":" * _LONG + "]/",
 }
 
 
@@ -66,17 +66,17 @@ def rows(*, quick: bool) -> list[Row]:
         ("canonicalize, U-label", ["https://bücher.example/p"], _canonicalize, None),
         ("canonicalize, A-label", ["https://xn--bcher-kva.example/p"], _canonicalize, None),
         ("canonicalize, IPv6", ["https://[2001:db8::1]:8443/p"], _canonicalize, None),
-        ("canonicalize, refused", REFUSED, _canonicalize, None),
+        ("canonicalize, rejected", REJECTED, _canonicalize, None),
     ]
     measured = [
-        Row(name, "urlsplit, cold", _ratio(rounds, lambda _, f=f, u=u: f(u), u), reach) for name, u, f, reach in ratios
+        Row(name, "urlsplit, cold", _ratio(rounds, lambda _, f=f, u=u: f(u), u), goal) for name, u, f, goal in ratios
     ]
     authority = _ratio(rounds, lambda _: canonicalize_authority("seller.example.com", "https"), CANONICAL[:1])
     measured.append(Row("canonicalize_authority, canonical", "urlsplit, cold", authority))
     for name, url in LONG.items():
         [seconds] = interleaved(3 if quick else 30, Side(lambda _, url=url: _canonicalize([url])))
-        reach = 1000.0 if "letters" in name else None
-        measured.append(Row(f"canonicalize, {name}", "1 ms" if reach else "", seconds * 1e6, reach, "us"))
+        goal = 1000.0 if "letters" in name else None
+        measured.append(Row(f"canonicalize, {name}", "1 ms" if goal else "", seconds * 1e6, goal, "us"))
     [seconds] = interleaved(
         rounds, Side(lambda _: compare("HTTP://seller.example.com:80", "http://seller.example.com/"))
     )

@@ -1,4 +1,4 @@
-"""What verifying and refusing cost beside the signature check alone."""
+"""The cost of verifying and rejecting relative to the signature check alone."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _EXPIRED = NOW + 10_000
 
 
 def rows(*, quick: bool) -> list[Row]:
-    """Measure verification by both algorithms, and the refusals."""
+    """Measure verification by both algorithms, and the rejections."""
     rounds = 20 if quick else 2000
     return [*_ed25519(rounds), _es256(rounds)]
 
@@ -56,9 +56,9 @@ def _ed25519(rounds: int) -> list[Row]:
     return [
         Row("verify, Ed25519", check, accepted / floor, 1.30),
         Row("verify, Ed25519, without the JSON of the body", check, (accepted - json) / floor),
-        Row("refuse a bad window", "verify", window / accepted, 0.35),
-        Row("refuse an unknown key", "verify", key / accepted, 0.35),
-        Row("refuse a replay", "verify", replay / accepted, 1.05),
+        Row("reject a bad window", "verify", window / accepted, 0.35),
+        Row("reject an unknown key", "verify", key / accepted, 0.35),
+        Row("reject a replay", "verify", replay / accepted, 1.05),
     ]
 
 
@@ -77,15 +77,15 @@ def _es256(rounds: int) -> Row:
     return Row("verify, ES256", "P-256 verify", accepted / floor, 1.40)
 
 
-def rejected_by(refusing: Verifier) -> Callable[[Request], object]:
-    """Verification by one that must refuse."""
+def rejected_by(rejecting: Verifier) -> Callable[[Request], object]:
+    """Verification by one that must reject."""
 
-    def refused(request: Request) -> None:
+    def rejected(request: Request) -> None:
         with contextlib.suppress(SignatureError):
-            refusing.verify(request)
-            raise AssertionError("the request must be refused")
+            rejecting.verify(request)
+            raise AssertionError("the request must be rejected")
 
-    return refused
+    return rejected
 
 
 def _signature(request: Request) -> bytes:

@@ -36,8 +36,8 @@ _LATER = 10_000
 
 
 def rows(rounds: int) -> list[Row]:
-    """Measure ours beside theirs; below 1 ours is faster."""
-    return [*_verified(rounds), *_refused(rounds), _signed(rounds), *_canonicalized(rounds), _imported(rounds)]
+    """Measure our time relative to theirs: below 1, ours is faster."""
+    return [*_verified(rounds), *_rejected(rounds), _signed(rounds), *_canonicalized(rounds), _imported(rounds)]
 
 
 def _verifying(jwks: list[object], *, now: float) -> Callable[[dict[str, str]], object]:
@@ -62,11 +62,11 @@ def _verified(rounds: int) -> list[Row]:
             Side(_verifying([jwk], now=now), lambda turn, fields=fields: dict(fields[turn])),
             Side(ours.verify, lambda turn, fields=fields: received(fields[turn])),
         )
-        found.append(Row(f"verify, {name}, beside a peer", _PEER, verified / checked, 1.0))
+        found.append(Row(f"verify, {name}, relative to a peer", _PEER, verified / checked, 1.0))
     return found
 
 
-def _refused(rounds: int) -> list[Row]:
+def _rejected(rounds: int) -> list[Row]:
     fields, now = signed_now(rounds), time.time()
     seen, own = _verifying([PUBLIC], now=now), verifier(now=now)
     for signed in fields:
@@ -79,22 +79,22 @@ def _refused(rounds: int) -> list[Row]:
     }
     found = []
     for name, (theirs, ours) in cases.items():
-        checked, refused = interleaved(
+        checked, rejected = interleaved(
             rounds,
             Side(_rejected_by(theirs), lambda turn: dict(fields[turn])),
             Side(rejected_by(ours), lambda turn: received(fields[turn])),
         )
-        found.append(Row(f"refuse {name}, beside a peer", _PEER, refused / checked, 1.0))
+        found.append(Row(f"reject {name}, relative to a peer", _PEER, rejected / checked, 1.0))
     return found
 
 
 def _rejected_by(verifying: Callable[[dict[str, str]], object]) -> Callable[[dict[str, str]], None]:
-    def refused(headers: dict[str, str]) -> None:
+    def rejected(headers: dict[str, str]) -> None:
         with contextlib.suppress(SignatureVerificationError):
             verifying(headers)
-            raise AssertionError("the request must be refused")
+            raise AssertionError("the request must be rejected")
 
-    return refused
+    return rejected
 
 
 def _signed(rounds: int) -> Row:
@@ -113,7 +113,7 @@ def _signed(rounds: int) -> Row:
         )
 
     theirs, signed = interleaved(rounds, Side(sign, lambda _: dict(FIELDS)), Side(ours.sign, lambda _: unsigned()))
-    return Row("sign, beside a peer", _PEER, signed / theirs, 1.0)
+    return Row("sign, relative to a peer", _PEER, signed / theirs, 1.0)
 
 
 def _canonicalized(rounds: int) -> list[Row]:
@@ -124,7 +124,7 @@ def _canonicalized(rounds: int) -> list[Row]:
             Side(lambda _, urls=urls: [canonicalize_target_uri(url) for url in urls]),
             Side(lambda _, urls=urls: [canonicalize(url) for url in urls]),
         )
-        found.append(Row(f"canonicalize, {kind}, beside a peer", _PEER, own / theirs, 1.0))
+        found.append(Row(f"canonicalize, {kind}, relative to a peer", _PEER, own / theirs, 1.0))
     return found
 
 
@@ -132,4 +132,4 @@ def _imported(rounds: int) -> Row:
     theirs, own = interleaved(
         min(rounds, 5), Side(lambda _: imported("import adcp.signing")), Side(lambda _: imported("import undersigned"))
     )
-    return Row("import, beside a peer", _PEER, own / theirs, 1.0)
+    return Row("import, relative to a peer", _PEER, own / theirs, 1.0)

@@ -18,21 +18,21 @@ class Row:
 
     Attributes:
         name: what is timed.
-        floor: what it is held against.
-        ratio: the one over the other, both measured in this run; or a plain figure where `unit` is not empty.
-        reach: the ratio to stay within, or None where the row only informs.
+        floor: what it is compared with.
+        ratio: the one divided by the other, both measured in this run; or a plain figure if `unit` is not empty.
+        goal: the highest acceptable ratio, or None if the row only informs.
         unit: what a plain figure counts.
     """
 
     name: str
     floor: str
     ratio: float
-    reach: float | None = None
+    goal: float | None = None
     unit: str = ""
 
     @property
     def holds(self) -> bool:
-        return self.reach is None or self.ratio <= self.reach
+        return self.goal is None or self.ratio <= self.goal
 
     def as_json(self) -> dict[str, object]:
         return {
@@ -40,7 +40,7 @@ class Row:
             "floor": self.floor,
             "measured": round(self.ratio, 3),
             "unit": self.unit or "x",
-            "reach": self.reach,
+            "goal": self.goal,
             "holds": self.holds,
         }
 
@@ -96,12 +96,12 @@ async def interleaved_async(rounds: int, *sides: Callable[[int], Awaitable[objec
 
 def table(rows: Sequence[Row]) -> str:
     """Return the rows as a table a person reads."""
-    lines = [("what", "against", "measured", "reach", "")]
+    lines = [("what", "against", "measured", "goal", "")]
     for row in rows:
         measured = f"{row.ratio:.2f}" if not row.unit else f"{row.ratio:,.0f} {row.unit}"
-        reach = "" if row.reach is None else f"{row.reach:g}"
-        verdict = "" if row.reach is None else "ok" if row.holds else "OVER"
-        lines.append((row.name, row.floor, measured, reach, verdict))
+        goal = "" if row.goal is None else f"{row.goal:g}"
+        verdict = "" if row.goal is None else "ok" if row.holds else "OVER"
+        lines.append((row.name, row.floor, measured, goal, verdict))
     widths = [max(len(line[at]) for line in lines) for at in range(5)]
     written = (
         "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines

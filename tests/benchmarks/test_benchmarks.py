@@ -17,7 +17,7 @@ def test_benchmark_runs_and_its_rows_are_well_formed(name, capsys):
     rows = json.loads(capsys.readouterr().out)
     assert rows
     for row in rows:
-        assert set(row) == {"name", "floor", "measured", "unit", "reach", "holds"}
+        assert set(row) == {"name", "floor", "measured", "unit", "goal", "holds"}
         assert row["name"]
         assert math.isfinite(row["measured"])
         assert isinstance(row["holds"], bool)

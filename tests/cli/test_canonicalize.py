@@ -18,12 +18,12 @@ def test_dash_writes_one_canonical_form_per_line():
 
 
 def test_malformed_url_gives_its_code_and_rule_and_the_command_continues():
-    refused, answered = answers("canonicalize", "-", stdin=lines("ftp://a.example", SPELLING))
+    rejected, answered = answers("canonicalize", "-", stdin=lines("ftp://a.example", SPELLING))
     assert answered == ANSWER
-    assert refused.keys() == {"error", "rule", "message"}
-    assert refused["error"] == "target_uri_malformed"
-    assert refused["rule"]
-    assert "ftp" in refused["message"]
+    assert rejected.keys() == {"error", "rule", "message"}
+    assert rejected["error"] == "target_uri_malformed"
+    assert rejected["rule"]
+    assert "ftp" in rejected["message"]
 
 
 def test_line_is_malformed_when_it_is_not_a_string():
@@ -34,9 +34,9 @@ def test_line_is_malformed_when_it_is_not_a_string():
 def test_received_rejects_a_non_ascii_host():
     url = lines("https://b\u00fccher.example/")
     [converted] = answers("canonicalize", "-", stdin=url)
-    [refused] = answers("canonicalize", "--received", "-", stdin=url)
+    [rejected] = answers("canonicalize", "--received", "-", stdin=url)
     assert converted["authority"] == "xn--bcher-kva.example"
-    assert refused["error"] == "target_uri_malformed"
+    assert rejected["error"] == "target_uri_malformed"
 
 
 def test_arguments_give_one_target_uri_per_line():
@@ -53,8 +53,8 @@ def test_malformed_argument_goes_to_standard_error_with_exit_1_after_the_valid_o
 
 def test_json_writes_an_object_for_each_argument():
     result = invoke("canonicalize", "--json", SPELLING, "ftp://a.example")
-    answered, refused = objects(result.stdout_bytes)
-    assert (result.exit_code, answered, refused["error"]) == (1, ANSWER, "target_uri_malformed")
+    answered, rejected = objects(result.stdout_bytes)
+    assert (result.exit_code, answered, rejected["error"]) == (1, ANSWER, "target_uri_malformed")
     assert invoke("canonicalize", "--json", SPELLING).exit_code == 0
 
 
@@ -86,7 +86,7 @@ def test_any_string_gives_its_canonical_form_or_a_printable_error(url):
 
 
 def test_explain_adds_the_changes_to_each_object():
-    changed, refused = answers("canonicalize", "--explain", "-", stdin=lines(SPELLING, "HTTPS://user@/"))
+    changed, rejected = answers("canonicalize", "--explain", "-", stdin=lines(SPELLING, "HTTPS://user@/"))
     assert {**ANSWER, "changes": changed["changes"]} == changed
     assert [change["rule"] for change in changed["changes"]] == [
         "scheme-case",
@@ -94,7 +94,7 @@ def test_explain_adds_the_changes_to_each_object():
         "default-port",
         "unreserved",
     ]
-    assert (refused["rule"], [change["rule"] for change in refused["changes"]]) == ("authority", ["scheme-case"])
+    assert (rejected["rule"], [change["rule"] for change in rejected["changes"]]) == ("authority", ["scheme-case"])
     result = invoke("canonicalize", "--explain", "--json", SPELLING)
     assert objects(result.stdout_bytes) == [changed]
 

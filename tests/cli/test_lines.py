@@ -28,8 +28,8 @@ MALFORMED = {
 
 @pytest.mark.parametrize(("line", "message"), MALFORMED.values(), ids=MALFORMED)
 def test_malformed_line_gets_an_error_and_the_next_line_an_answer(line, message):
-    refused, answered = answers("canonicalize", "-", stdin=line + GOOD)
-    assert refused == {"error": "line_malformed", "rule": "line", "message": message}
+    rejected, answered = answers("canonicalize", "-", stdin=line + GOOD)
+    assert rejected == {"error": "line_malformed", "rule": "line", "message": message}
     assert answered["authority"] == "a.example"
 
 
@@ -47,8 +47,8 @@ def test_line_may_end_with_cr_lf_or_end_of_input():
 
 
 def test_output_is_ascii_for_any_input():
-    [refused] = answers("canonicalize", "-", stdin='"https://\u00fc:\u00fc@\U0001f600.example/\u00fc"\n'.encode())
-    assert refused["error"] == "target_uri_malformed"
+    [rejected] = answers("canonicalize", "-", stdin='"https://\u00fc:\u00fc@\U0001f600.example/\u00fc"\n'.encode())
+    assert rejected["error"] == "target_uri_malformed"
 
 
 def test_every_answer_is_flushed_before_the_next_line_is_read():

@@ -74,9 +74,9 @@ def test_label_and_profile_come_from_the_options(keys):
     ],
 )
 def test_unsignable_request_gives_an_error_and_the_next_is_signed(request_, options, error, keys):
-    refused, *rest = answers("sign", "--key", keys.private, *options, "-", stdin=lines(request_, GET))
-    assert (refused.keys(), refused["error"]) == ({"error", "message"}, error)
-    assert refused["message"]
+    rejected, *rest = answers("sign", "--key", keys.private, *options, "-", stdin=lines(request_, GET))
+    assert (rejected.keys(), rejected["error"]) == ({"error", "message"}, error)
+    assert rejected["message"]
     assert rest[0].keys() == ({"headers", "signature_base"} if not options else {"error", "message"})
 
 

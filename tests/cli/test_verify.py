@@ -87,18 +87,18 @@ def test_now_is_rejected_when_it_is_out_of_range(now, keys):
 )
 def test_changed_request_is_rejected_with_code_and_step_and_the_next_is_verified(change, code, step, keys):
     request = signed(keys, POST)
-    refused, accepted = verify(keys, {**request, **change}, request)
-    assert (refused, accepted["ok"]) == ({"ok": False, "code": code, "step": step}, True)
+    rejected, accepted = verify(keys, {**request, **change}, request)
+    assert (rejected, accepted["ok"]) == ({"ok": False, "code": code, "step": step}, True)
 
 
 def test_key_is_unknown_when_the_set_lacks_it(keys):
-    [refused] = verify(keys, signed(keys, GET, key="stranger"))
-    assert refused == {"ok": False, "code": "request_signature_key_unknown", "step": 7}
+    [rejected] = verify(keys, signed(keys, GET, key="stranger"))
+    assert rejected == {"ok": False, "code": "request_signature_key_unknown", "step": 7}
 
 
 def test_signed_body_with_a_repeated_key_is_rejected_at_the_last_step(keys):
-    [refused] = verify(keys, signed(keys, {**POST, "body": '{"a": 1, "a": 2}'}))
-    assert refused == {"ok": False, "code": "request_body_malformed", "step": 14}
+    [rejected] = verify(keys, signed(keys, {**POST, "body": '{"a": 1, "a": 2}'}))
+    assert rejected == {"ok": False, "code": "request_body_malformed", "step": 14}
 
 
 @given(stdin=st.binary(max_size=200))

@@ -42,7 +42,7 @@ def differing(given: Vector) -> set[str]:
         ("unknown-parameter", 2),
         ("spaces-in-signature-input", 2),
         ("derived-components", 2),
-        ("unknown-digest-beside", 5),
+        ("unknown-digest-next-to-known", 5),
     ],
 )
 def test_only_parts_in_our_signers_spelling_are_signed_again(name, comparisons):

@@ -39,7 +39,7 @@ def server(key_server_certificate: Path) -> Iterator[KeyServer]:
 
 
 class Clock:
-    """A clock that goes when told to."""
+    """A clock that a test moves."""
 
     def __init__(self) -> None:
         self.now = 1000.0

@@ -135,7 +135,7 @@ HOSTILE = {
     "an unknown critical header": raw(HEADER | {"crit": ["x"], "x": 1}, published()),
     "an unencoded payload": raw(HEADER | {"crit": ["b64"], "b64": False}, published()),
     "a key in the header": raw(HEADER | {"jwk": PUBLIC}, published(), key=OTHER_KEY),
-    "a header that is no object": raw(None, published(), protected=b"[]"),
+    "a header that is not an object": raw(None, published(), protected=b"[]"),
     "a header that is not JSON": raw(None, published(), protected=b"{"),
     "a deep header": raw(None, published(), protected=b"[" * 300),
     "a changed payload": signed().decode().replace(".", ".AA", 1),

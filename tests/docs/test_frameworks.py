@@ -14,7 +14,7 @@ import pytest
 from django.core.wsgi import get_wsgi_application
 from django.test import override_settings
 from django.urls import path
-from tests.integrations.agreement import BODY, JSON, KEYID, ORIGINS, Agreement, ask, assert_refused, raw_request
+from tests.integrations.agreement import BODY, JSON, KEYID, ORIGINS, Agreement, ask, assert_rejected, raw_request
 from tests.integrations.django_site import site
 from tests.integrations.test_aiohttp import served
 from tests.serving import uvicorn_server, waitress_server
@@ -134,7 +134,7 @@ def test_snippet_serves_signed_requests_and_rejects_unsigned_ones(title, agreeme
     with serve(run(title, example, agreement, before=before)) as port:
         answer = ask(port, agreement.raw("POST", "/plans/gold", BODY))
         assert (answer.status // 100, answer.json) == (2, {"plan": "gold", "caller": KEYID})
-        assert_refused(ask(port, raw_request("POST", "/plans/gold", JSON, BODY)), "request_signature_required")
+        assert_rejected(ask(port, raw_request("POST", "/plans/gold", JSON, BODY)), "request_signature_required")
 
 
 def test_snippet_for_tests_passes_with_the_plugin(agreement):

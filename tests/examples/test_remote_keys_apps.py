@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.certificate import localhost_certificate
 from tests.discovery.key_server import KeyServer, response
-from tests.integrations.agreement import BODY, JSON, ORIGIN, ask, assert_refused, raw_request
+from tests.integrations.agreement import BODY, JSON, ORIGIN, ask, assert_rejected, raw_request
 from tests.workers import free_port, workers
 
 from undersigned import KeyPair, Request, Signer, profiles
@@ -52,11 +52,11 @@ def test_service_fetches_keys_in_the_background_follows_a_rotation_and_publishes
         server.wait_for(1)  # although no request needs a key yet
         raw = signed(old)
         assert ask(port, raw).json == {"plan": "gold", "caller": "buyer.example.com", "key": "old"}
-        assert_refused(ask(port, raw), "request_signature_replayed")
+        assert_rejected(ask(port, raw), "request_signature_replayed")
         assert server.asked() == 1
         server.answers["/jwks.json"] = response({"keys": [*old.public["keys"], *new.public["keys"]]})
         assert ask(port, signed(new)).json["key"] == "new"
         assert ask(port, raw_request("GET", "/.well-known/jwks.json")).json == own.public
-        assert_refused(ask(port, raw_request("POST", "/plans/gold", JSON, BODY)), "request_signature_required")
+        assert_rejected(ask(port, raw_request("POST", "/plans/gold", JSON, BODY)), "request_signature_required")
     # The service has ended within its time, and with it the background.
     assert "Traceback" not in (tmp_path / "log").read_text()

@@ -11,7 +11,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from tests.integrations.agreement import BODY, JSON, KEYID, Agreement, ask, assert_refused, raw_request
+from tests.integrations.agreement import BODY, JSON, KEYID, Agreement, ask, assert_rejected, raw_request
 
 from undersigned import Request
 
@@ -75,14 +75,14 @@ def test_example_answers_a_signed_request_with_the_caller_once(port, agreement):
     raw = signed(agreement, port)
     expected = {"plan": "gold", "caller": KEYID, "signed": f"http://127.0.0.1:{port}/plans/gold"}
     assert ask(port, raw).json == expected
-    assert_refused(ask(port, raw), "request_signature_replayed")
+    assert_rejected(ask(port, raw), "request_signature_replayed")
 
 
 def test_example_rejects_an_unsigned_and_a_changed_request(port, agreement):
     unsigned = raw_request("POST", "/plans/gold", JSON, BODY, host=f"127.0.0.1:{port}")
-    assert_refused(ask(port, unsigned), "request_signature_required")
+    assert_rejected(ask(port, unsigned), "request_signature_required")
     changed = signed(agreement, port, sent_body=BODY.replace(b"1", b"2"))
-    assert_refused(ask(port, changed), "request_signature_digest_mismatch")
+    assert_rejected(ask(port, changed), "request_signature_digest_mismatch")
 
 
 def test_example_has_a_page_without_a_signature(port):

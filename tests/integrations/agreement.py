@@ -26,7 +26,7 @@ BODY = b'{"plan_id":"plan_001"}'
 
 @dataclass(frozen=True)
 class Agreement:
-    """A signer, the keys it is known by, and a signer nobody knows."""
+    """A signer whose key is known, its keys, and a signer whose key is unknown."""
 
     signer: Signer
     stranger: Signer
@@ -92,20 +92,20 @@ def chunks(content: bytes) -> Iterator[bytes]:
         content = rest[int(size, 16) + 2 :]
 
 
-def assert_refused(answer: Answer, code: str) -> None:
-    """The refusal says its code, in the field and in the body, and nothing more."""
+def assert_rejected(answer: Answer, code: str) -> None:
+    """The rejection has its code, in the field and in the body, and nothing else."""
     assert (answer.status, answer.fields.get("www-authenticate")) == (401, f'Signature error="{code}"')
     assert answer.fields["content-type"] == "application/json"
     assert answer.content == b'{"error": "%s"}' % code.encode()
 
 
 SIGNED = "/a%2Fb?plan=1"
-"""What is signed besides the path an endpoint stands at: an escaped slash and a query."""
+"""What is signed after the path of an endpoint: an escaped slash and a query."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """One thing of a signed POST that is other than it was signed, and the code it is refused with."""
+    """One part of a signed POST that was changed after signing, and the code it is rejected with."""
 
     code: str
     method: str = "POST"

@@ -33,7 +33,7 @@ def make_verifier() -> Verifier:
 
 @dataclass
 class Arrival:
-    """One request as it came to a seller, and who signed it: nobody, or a key that was verified."""
+    """One request as it arrived at a seller, and the verified key that signed it, if any."""
 
     method: str
     target: str

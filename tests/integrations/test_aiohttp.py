@@ -18,7 +18,7 @@ from tests.integrations.agreement import (
     ORIGINS,
     Agreement,
     ask,
-    assert_refused,
+    assert_rejected,
     raw_request,
 )
 
@@ -121,13 +121,13 @@ def test_signed_request_reaches_the_handler_once_and_an_unsigned_one_does_not(po
     seen = {"target_uri": f"{ORIGIN}{path}/a%2Fb?plan=1", "path": f"{path}/a/b", "raw": f"{path}/a%2Fb?plan=1"}
     response = ask(port, raw)
     assert (response.status, response.json) == (200, {"keyid": KEYID, **seen})
-    assert_refused(ask(port, raw), "request_signature_replayed")
-    assert_refused(ask(port, raw_request("POST", f"{path}/x", body=BODY)), UNSIGNED)
+    assert_rejected(ask(port, raw), "request_signature_replayed")
+    assert_rejected(ask(port, raw_request("POST", f"{path}/x", body=BODY)), UNSIGNED)
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_request_changed_after_signing_is_rejected_with_its_code(port, change, agreement):
-    assert_refused(ask(port, change.raw(agreement, "/view")), change.code)
+    assert_rejected(ask(port, change.raw(agreement, "/view")), change.code)
 
 
 def test_handler_without_requirement_is_open_and_knows_whether_the_request_is_signed(port, agreement):
@@ -138,7 +138,7 @@ def test_handler_without_requirement_is_open_and_knows_whether_the_request_is_si
 
 def test_path_is_rejected_when_it_was_routed_in_another_spelling(port, agreement):
     assert ask(port, agreement.raw("GET", "/a/%7Eb")).status == 200
-    assert_refused(ask(port, agreement.raw("GET", "/a/../public")), "request_target_uri_malformed")
+    assert_rejected(ask(port, agreement.raw("GET", "/a/../public")), "request_target_uri_malformed")
 
 
 def test_unsigned_request_may_have_a_path_that_is_not_utf_8(port):
@@ -158,7 +158,7 @@ def test_signed_handshake_is_accepted_and_an_unsigned_one_gets_401(port, agreeme
         ("Sec-WebSocket-Key", "AAAAAAAAAAAAAAAAAAAAAA=="),
         ("Sec-WebSocket-Version", "13"),
     ]
-    assert_refused(ask(port, raw_request("GET", "/talk", upgrade)), UNSIGNED)
+    assert_rejected(ask(port, raw_request("GET", "/talk", upgrade)), UNSIGNED)
 
 
 def test_body_that_ends_early_reaches_no_handler(port, agreement):
@@ -183,7 +183,7 @@ def test_mode_function_is_called_for_each_request_and_the_code_has_the_profile_p
 
     with served(make(agreement.verifier(profiles.ADCP_WEBHOOK), mode=mode)) as port:
         assert ask(port, raw_request("GET", "/public")).status == 200
-        assert_refused(ask(port, raw_request("GET", "/nothing")), "webhook_signature_required")
+        assert_rejected(ask(port, raw_request("GET", "/nothing")), "webhook_signature_required")
 
 
 def test_policy_and_fallback_decide_and_the_handler_gets_the_body(agreement):
@@ -193,7 +193,7 @@ def test_policy_and_fallback_decide_and_the_handler_gets_the_body(agreement):
     policy, decisions = Policy(required_for=["public"]), []
     app = make(agreement.verifier(), policy=policy, fallback=is_known, on_decision=decisions.append)
     with served(app) as port:
-        assert_refused(ask(port, raw_request("POST", "/public", body=BODY)), UNSIGNED)
+        assert_rejected(ask(port, raw_request("POST", "/public", body=BODY)), UNSIGNED)
         known = ask(port, raw_request("POST", "/public", [("X-Key", "known")], BODY))
         assert known.json == {"signed": False, "body": len(BODY)}
         assert ask(port, agreement.raw("POST", "/public", BODY)).json["signed"] is True

@@ -23,7 +23,7 @@ from tests.integrations.agreement import (
     ORIGINS,
     Agreement,
     ask,
-    assert_refused,
+    assert_rejected,
     raw_request,
 )
 from tests.integrations.django_site import APPLICATIONS, CSRF, FIRST, PATHS, public, site, view
@@ -69,13 +69,13 @@ def test_signed_request_reaches_the_view_once_and_an_unsigned_one_does_not(port,
         200,
         {"keyid": KEYID, "target_uri": f"{ORIGIN}{path}/a%2Fb?plan=1", "path": f"{path}/a/b"},
     )
-    assert_refused(ask(port, raw), "request_signature_replayed")
-    assert_refused(ask(port, raw_request("POST", f"{path}/x", body=BODY)), UNSIGNED)
+    assert_rejected(ask(port, raw), "request_signature_replayed")
+    assert_rejected(ask(port, raw_request("POST", f"{path}/x", body=BODY)), UNSIGNED)
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_request_changed_after_signing_is_rejected_with_its_code(port, change, agreement):
-    assert_refused(ask(port, change.raw(agreement, "/view")), change.code)
+    assert_rejected(ask(port, change.raw(agreement, "/view")), change.code)
 
 
 def test_view_without_requirement_is_open_and_knows_whether_the_request_is_signed(port, agreement):
@@ -90,7 +90,7 @@ def test_view_gets_the_canonical_path_that_was_verified(port, agreement):
 
 def test_unsigned_body_reaches_an_open_view_whole(port):
     csrf_free = raw_request("POST", "/view/x", body=b"x" * 100_000)
-    assert_refused(ask(port, csrf_free), UNSIGNED)
+    assert_rejected(ask(port, csrf_free), UNSIGNED)
     fields = [("Cookie", "csrftoken=" + "a" * 32), ("X-CSRFToken", "a" * 32)]
     assert ask(port, raw_request("POST", "/public", fields, b"x" * 100_000)).json["body"] == 100_000
 
@@ -119,7 +119,7 @@ def test_signed_caller_is_authenticated_and_not_anonymous():
 @interfaces
 def test_unsigned_request_reaches_no_view_in_mode_required(interface, agreement):
     with served(interface, agreement.verifier(), MODE="required") as port:
-        assert_refused(ask(port, raw_request("GET", "/public")), UNSIGNED)
+        assert_rejected(ask(port, raw_request("GET", "/public")), UNSIGNED)
         assert ask(port, agreement.raw("GET", "/public")).status == 200
 
 
@@ -127,7 +127,7 @@ def test_unsigned_request_reaches_no_view_in_mode_required(interface, agreement)
 def test_mode_function_is_called_for_each_request(interface, agreement):
     with served(interface, agreement.verifier(), MODE=lambda request: mode(request.path)) as port:
         assert ask(port, raw_request("GET", "/public")).status == 200
-        assert_refused(ask(port, raw_request("GET", "/elsewhere")), UNSIGNED)
+        assert_rejected(ask(port, raw_request("GET", "/elsewhere")), UNSIGNED)
 
 
 def mode(path: str) -> str:
@@ -139,7 +139,7 @@ def test_policy_and_fallback_decide_and_the_view_gets_the_body(interface, agreem
     decisions = []
     options = {"POLICY": Policy(required_for=["public"]), "FALLBACK": f"{__name__}.is_known", "MODE": None}
     with served(interface, agreement.verifier(), middleware=[FIRST], ON_DECISION=decisions.append, **options) as port:
-        assert_refused(ask(port, raw_request("POST", "/public", JSON, BODY)), UNSIGNED)
+        assert_rejected(ask(port, raw_request("POST", "/public", JSON, BODY)), UNSIGNED)
         known = ask(port, raw_request("POST", "/public", [*JSON, ("X-Key", "known")], BODY)).json
         assert (known["signed"], known["body"]) == (False, len(BODY))
         assert ask(port, agreement.raw("POST", "/public", BODY)).json["signed"] is True
@@ -179,8 +179,8 @@ def test_middleware_works_around_sync_only_and_async_only_middlewares(interface,
     stack = [FIRST, f"{__name__}.{inside.__name__}"]
     with served(interface, agreement.verifier(), middleware=stack) as port:
         assert ask(port, agreement.raw("POST", "/view/x", BODY)).json["keyid"] == KEYID
-        assert_refused(ask(port, raw_request("POST", "/view/x", body=BODY)), UNSIGNED)
-        assert_refused(ask(port, CHANGES["path"].raw(agreement, "/view")), CHANGES["path"].code)
+        assert_rejected(ask(port, raw_request("POST", "/view/x", body=BODY)), UNSIGNED)
+        assert_rejected(ask(port, CHANGES["path"].raw(agreement, "/view")), CHANGES["path"].code)
 
 
 def reads_headers(get_response):
@@ -217,7 +217,7 @@ def test_values_cached_before_verification_are_discarded(agreement):
 
 def test_code_has_the_prefix_of_the_profile(agreement):
     with served("wsgi", agreement.verifier(profiles.ADCP_WEBHOOK)) as port:
-        assert_refused(ask(port, raw_request("POST", "/view/x", body=BODY)), "webhook_signature_required")
+        assert_rejected(ask(port, raw_request("POST", "/view/x", body=BODY)), "webhook_signature_required")
 
 
 # Settings and system checks

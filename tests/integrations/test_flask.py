@@ -17,7 +17,7 @@ from tests.integrations.agreement import (
     ORIGINS,
     Agreement,
     ask,
-    assert_refused,
+    assert_rejected,
     raw_request,
 )
 from tests.serving import waitress_server
@@ -134,7 +134,7 @@ def test_signed_request_reaches_the_view_with_its_signature(service, path, metho
 @paths
 @pytest.mark.parametrize("method", ["POST", "PUT"])
 def test_unsigned_request_is_answered_401_with_the_code_only(service, path, method):
-    assert_refused(ask(service.port, raw_request(method, f"{path}/x", body=BODY)), UNSIGNED)
+    assert_rejected(ask(service.port, raw_request(method, f"{path}/x", body=BODY)), UNSIGNED)
     assert service.calls == []
 
 
@@ -142,7 +142,7 @@ def test_unsigned_request_is_answered_401_with_the_code_only(service, path, meth
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 @pytest.mark.parametrize("fields", [[], BROWSER], ids=["program", "browser"])
 def test_request_changed_after_signing_is_rejected_with_its_code(service, path, change, fields, agreement):
-    assert_refused(ask(service.port, change.raw(agreement, path, fields)), change.code)
+    assert_rejected(ask(service.port, change.raw(agreement, path, fields)), change.code)
     assert service.calls == []
 
 
@@ -150,7 +150,7 @@ def test_request_changed_after_signing_is_rejected_with_its_code(service, path, 
 def test_replayed_request_is_rejected(service, path, agreement):
     raw = agreement.raw("POST", f"{path}/once", BODY)
     assert ask(service.port, raw).status == 200
-    assert_refused(ask(service.port, raw), "request_signature_replayed")
+    assert_rejected(ask(service.port, raw), "request_signature_replayed")
     assert len(service.calls) == 1
 
 
@@ -160,7 +160,7 @@ def test_view_without_requirement_is_open_to_unsigned_requests(service, agreemen
 
 
 def assert_html(answer) -> None:
-    """The HTML answer says the code where the JSON does, and nothing more."""
+    """The HTML answer has the same code as the JSON answer, and nothing else."""
     assert (answer.status, answer.fields["www-authenticate"]) == (401, f'Signature error="{UNSIGNED}"')
     assert answer.fields["content-type"] == "text/html; charset=utf-8"
     assert answer.fields["vary"] == "Accept"
@@ -179,12 +179,12 @@ def test_browser_gets_the_code_in_html(service, path):
     "accept", ["*/*", "application/json", "text/html;q=0.5, application/json", "text/plain", ";q=?"]
 )
 def test_answer_is_json_without_a_preference_for_html(service, accept):
-    assert_refused(ask(service.port, raw_request("POST", "/view/x", [("Accept", accept)], BODY)), UNSIGNED)
+    assert_rejected(ask(service.port, raw_request("POST", "/view/x", [("Accept", accept)], BODY)), UNSIGNED)
 
 
 @pytest.fixture(scope="module")
 def strict(agreement):
-    """The same application in mode required, with another WSGI application mounted beside it, all inside."""
+    """The same application in mode required, with another WSGI application mounted next to it, all inside."""
     calls: list[str] = []
     app = flask_app(calls)
 
@@ -202,7 +202,7 @@ def strict(agreement):
 @pytest.mark.parametrize("path", ["/public", "/neighbour/x", "/view/x", "/nothing", "/static/x"])
 def test_unsigned_request_reaches_no_view_in_mode_required(strict, path):
     strict.calls.clear()
-    assert_refused(ask(strict.port, raw_request("GET", path)), UNSIGNED)
+    assert_rejected(ask(strict.port, raw_request("GET", path)), UNSIGNED)
     assert_html(ask(strict.port, raw_request("GET", path, BROWSER)))
     assert strict.calls == []
 

@@ -1,4 +1,4 @@
-"""Setting the extension up: where its settings come from, what is refused, and the signature a view asks for."""
+"""Setting the extension up: the sources of its settings, wrong settings, and the signature that a view requires."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def test_every_option_of_the_middleware_is_one_of_the_extension():
     assert options == {name for name in signature(Undersigned).parameters if name != "app"}
 
 
-# What is refused when it is set up
+# Wrong settings
 
 
 def wrong_settings(agreement: Agreement) -> dict[str, tuple[dict, str]]:
@@ -182,12 +182,12 @@ def wrong_settings(agreement: Agreement) -> dict[str, tuple[dict, str]]:
         "an origin of another type": (good | {"origins": [7]}, "UNDERSIGNED_ORIGINS: give a list of strings"),
         "an origin without scheme": (good | {"origins": [HOST]}, "UNDERSIGNED_ORIGINS .*write an origin like https://"),
         "unknown mode": (good | {"mode": "strict"}, 'UNDERSIGNED_MODE .*use "required"'),
-        "a policy that is none": (good | {"policy": "all"}, "UNDERSIGNED_POLICY .*pass a Policy"),
+        "not a policy": (good | {"policy": "all"}, "UNDERSIGNED_POLICY .*pass a Policy"),
         "a server that compares nothing": (
             good | {"http2_server": "bjoern"},
             "UNDERSIGNED_HTTP2_SERVER .*expected one of ",
         ),
-        "a limit that is no number": (good | {"max_body": "1M"}, "UNDERSIGNED_MAX_BODY .*give a number of bytes"),
+        "a limit that is not a number": (good | {"max_body": "1M"}, "UNDERSIGNED_MAX_BODY .*give a number of bytes"),
     }
 
 

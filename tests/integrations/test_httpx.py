@@ -1,4 +1,4 @@
-"""What the auth and the transports sign is accepted by a seller who verifies, and what they cannot sign they refuse."""
+"""A verifying seller accepts what the auth and the transports sign; they reject what they cannot sign."""
 
 from __future__ import annotations
 
@@ -204,9 +204,9 @@ def test_target_is_rejected_when_it_differs_from_the_url(means):
 @pytest.mark.parametrize("url", [f"{ORIGIN}/%2e%2e/x", "https://seller..example.com/", "ftp://seller.example.com/"])
 @every_means
 def test_url_without_canonical_form_raises_malformed_url(means, url):
-    with pytest.raises(MalformedURL) as refused:
+    with pytest.raises(MalformedURL) as rejected:
         sign(means, url)
-    assert refused.value.code == "target_uri_malformed"
+    assert rejected.value.code == "target_uri_malformed"
 
 
 @pytest.mark.parametrize(

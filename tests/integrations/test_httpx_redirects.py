@@ -1,4 +1,4 @@
-"""A redirect carries a signature for where it goes, or none; never one for somewhere else."""
+"""A redirect carries a signature for its own URL, or none; never one for another URL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `SignatureAuth` signs is accepted by a seller who verifies, and what it cannot sign it refuses."""
+"""A verifying seller accepts what `SignatureAuth` signs; it rejects what it cannot sign."""
 
 from __future__ import annotations
 
@@ -241,9 +241,9 @@ def test_host_is_rejected_when_it_differs_from_the_url():
 
 @pytest.mark.parametrize("url", ["https://seller..example.com/", "ftp://seller.example.com/"])
 def test_url_without_canonical_form_raises_malformed_url(url):
-    with pytest.raises(MalformedURL) as refused:
+    with pytest.raises(MalformedURL) as rejected:
         prepared(url=url)
-    assert refused.value.code == "target_uri_malformed"
+    assert rejected.value.code == "target_uri_malformed"
 
 
 def test_header_value_in_bytes_is_signed_as_it_is_sent(seller):

@@ -1,4 +1,4 @@
-"""Byte for byte, what goes on the wire is what was signed."""
+"""The bytes on the wire are the bytes that were signed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Starlette decorator and the FastAPI dependency, behind the middleware on a real server."""
+"""The Starlette decorator and the FastAPI dependency, inside the middleware, on a real server."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -18,7 +18,7 @@ from tests.integrations.agreement import (
     ORIGINS,
     Agreement,
     ask,
-    assert_refused,
+    assert_rejected,
     raw_request,
 )
 from tests.serving import uvicorn_server
@@ -171,14 +171,14 @@ def test_signed_request_reaches_the_endpoint_with_its_signature(service, path, m
 @endpoints
 @pytest.mark.parametrize("method", ["POST", "PUT"])
 def test_unsigned_request_is_answered_401_with_the_code_only(service, path, method):
-    assert_refused(ask(service.port, raw_request(method, f"{path}/x?plan=1", body=BODY)), UNSIGNED)
+    assert_rejected(ask(service.port, raw_request(method, f"{path}/x?plan=1", body=BODY)), UNSIGNED)
     assert service.calls == []
 
 
 @endpoints
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_request_changed_after_signing_is_rejected_with_its_code(service, path, change, agreement):
-    assert_refused(ask(service.port, change.raw(agreement, path)), change.code)
+    assert_rejected(ask(service.port, change.raw(agreement, path)), change.code)
     assert service.calls == []
 
 
@@ -186,7 +186,7 @@ def test_request_changed_after_signing_is_rejected_with_its_code(service, path, 
 def test_replayed_request_is_rejected(service, path, agreement):
     raw = agreement.raw("POST", f"{path}/once?plan=1", BODY)
     assert ask(service.port, raw).status == 200
-    assert_refused(ask(service.port, raw), "request_signature_replayed")
+    assert_rejected(ask(service.port, raw), "request_signature_replayed")
     assert len(service.calls) == 1
 
 
@@ -201,5 +201,5 @@ def test_unsigned_request_reaches_no_endpoint_in_mode_required(make, agreement):
     app = make([])
     app.add_middleware(SignatureMiddleware, verifier=agreement.verifier(), origins=ORIGINS)
     with uvicorn_server(app) as port:
-        assert_refused(ask(port, raw_request("GET", "/public")), UNSIGNED)
+        assert_rejected(ask(port, raw_request("GET", "/public")), UNSIGNED)
         assert ask(port, agreement.raw("GET", "/public")).json == {"signed": True}

@@ -90,7 +90,7 @@ def test_colon_inside_a_string_or_a_token_starts_no_byte_sequence(parameter):
 
 @pytest.mark.parametrize("opened", ['%"\\"', '%"\\\\"', '%"a\\"', '"a\\\\"'])
 def test_backslash_in_another_member_hides_no_wrong_spelling(opened):
-    # A display string has no escapes: read as a string, it would swallow the member behind it.
+    # A display string has no escapes: read as a string, it would swallow the member after it.
     value = f's=:AAAA:;d={opened}, t=:AA:;e="x"'
     with pytest.raises(MalformedField, match="not in the profile's Base64"):
         parse_byte_sequences(value, "base64")

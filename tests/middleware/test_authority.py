@@ -1,4 +1,4 @@
-"""What both middlewares make of what a server hands over."""
+"""How both middlewares read the values that a server shows."""
 
 from __future__ import annotations
 

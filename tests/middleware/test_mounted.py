@@ -1,4 +1,4 @@
-"""The middleware inside of what mounts it: it works on the outer target, or refuses at once with the reason."""
+"""The middleware inside a mount: it verifies the outer target, or rejects with the reason."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def seen(response: bytes) -> dict:
     return json.loads(content)
 
 
-def refused(response: bytes) -> bool:
+def rejected(response: bytes) -> bool:
     return response.startswith(b"HTTP/1.1 401")
 
 
@@ -76,9 +76,9 @@ def test_outer_target_is_verified_and_the_rest_routed_inside_an_asgi_mount(party
 def test_unsigned_target_never_reaches_the_application_inside_an_asgi_mount(party, mounted):
     with uvicorn_server(mounted(party)) as port:
         for target in OUTSIDE:
-            assert refused(exchange(port, party.raw("GET", target)))
+            assert rejected(exchange(port, party.raw("GET", target)))
         for target, signed_for in UNSIGNED_TWINS:
-            assert refused(exchange(port, party.raw("GET", target, url=ORIGIN + signed_for)))
+            assert rejected(exchange(port, party.raw("GET", target, url=ORIGIN + signed_for)))
 
 
 def test_root_path_of_uvicorn_is_removed_inside_an_asgi_mount(party, mounted):
@@ -94,13 +94,13 @@ def test_mount_with_a_path_parameter_keeps_its_routed_value(party):
     verified = asgi.SignatureMiddleware(inner, verifier=party.verifier(), origins=[ORIGIN])
     with uvicorn_server(Starlette(routes=[Mount("/{tenant}", app=verified)])) as port:
         assert seen(exchange(port, party.raw("GET", "/t%20n/./x")))["path"] == "/x"
-        assert refused(exchange(port, party.raw("GET", "/t%20n/../u/x")))
+        assert rejected(exchange(port, party.raw("GET", "/t%20n/../u/x")))
 
 
 def test_root_path_of_uvicorn_is_rejected_when_the_option_is_not_set(party, caplog):
     application = asgi.SignatureMiddleware(Starlette(), verifier=party.verifier(), origins=[ORIGIN])
     with uvicorn_server(application, root_path="/api") as port, caplog.at_level(logging.INFO, "undersigned"):
-        assert refused(exchange(port, party.raw("GET", "/p")))
+        assert rejected(exchange(port, party.raw("GET", "/p")))
     assert f'"@target-uri": {ORIGIN}/api/p' in caplog.text
 
 
@@ -134,9 +134,9 @@ def test_outer_target_is_verified_and_the_rest_routed_inside_a_wsgi_dispatcher(p
             assert answer["path"] == path
             assert answer["target_uri"].startswith(f"{ORIGIN}/sub")
         for target in OUTSIDE:
-            assert refused(exchange(port, party.raw("GET", target)))
+            assert rejected(exchange(port, party.raw("GET", target)))
         for target, signed_for in UNSIGNED_TWINS:
-            assert refused(exchange(port, party.raw("GET", target, url=ORIGIN + signed_for)))
+            assert rejected(exchange(port, party.raw("GET", target, url=ORIGIN + signed_for)))
 
 
 def test_prefix_that_waitress_strips_is_a_mount(party):

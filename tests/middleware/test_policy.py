@@ -1,4 +1,5 @@
-"""A policy through both middlewares: what must be signed, who else may vouch, and what the application is told."""
+"""A policy through both middlewares: what must be signed, what another credential excuses, and what the application
+gets."""
 
 from __future__ import annotations
 
@@ -47,7 +48,7 @@ class Side:
         self.app = self.made(verifier=verifier, origins=[ORIGIN], **options)
 
     def request(self, method, target, fields, body=b"", *, host=HOST, http2=False) -> tuple[int, str | None]:
-        """Send one request; return the status and the code of a refusal."""
+        """Send one request; return the status and the code of a rejection."""
         raise NotImplementedError
 
     def signed(self, method, target, body=b"", *, fields=JSON, url=None, **options):

@@ -1,4 +1,4 @@
-"""In-process transports: each either works, or is refused with the reason."""
+"""In-process transports: each either works, or is rejected with the reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the middlewares' own rules make of what a server once showed: a request rebuilt, or refused."""
+"""The middlewares' own rules applied to the values that a server showed: a request is rebuilt, or rejected."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from undersigned.wsgi.environ import request_target as wsgi_target
 from undersigned.wsgi.servers import check_server, detected_server
 
 PROFILE = profiles.ADCP_3_2
-# Every authority that could be anybody's, so that no origin saves what a rule should refuse.
+# Any authority, so that the check of the origin does not hide a rule that should reject.
 ORIGINS = Origins(
     f"http://{authority}"
     for authority in (
@@ -73,7 +73,7 @@ def _check_fields(version: str, server: str, fields: list[tuple[str, str]]) -> N
 
 
 def of_scope(server: str, scope: dict) -> Rebuilt | None:
-    """Return what the ASGI middleware rebuilds, or None where it refuses."""
+    """Return what the ASGI middleware rebuilds, or None if it rejects."""
     fields = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]]
     version = scope["http_version"]
     try:
@@ -86,7 +86,7 @@ def of_scope(server: str, scope: dict) -> Rebuilt | None:
 
 
 def of_environ(server: str, environ: dict) -> Rebuilt | None:
-    """Return what the WSGI middleware rebuilds, or None where it refuses."""
+    """Return what the WSGI middleware rebuilds, or None if it rejects."""
     fields = field_lines(environ)
     try:
         detected = detected_server(environ, None)

@@ -57,7 +57,7 @@ HONEST = (
     "c4-pct-utf8",
     "c5-pct-nonutf8",
 )
-REFUSED = {"bjoern", "cheroot", "gevent-pywsgi", "granian-wsgi", "hypercorn-wsgi", "wsgiref"}
+REJECTED = {"bjoern", "cheroot", "gevent-pywsgi", "granian-wsgi", "hypercorn-wsgi", "wsgiref"}
 
 
 def full_scope(shown: dict) -> dict:
@@ -108,7 +108,7 @@ def test_rebuilt_request_differs_only_in_what_the_server_hides(observations):
 
 
 def test_valid_request_is_rejected_only_when_the_server_hides_its_target(observations):
-    assert {server for server, _, case, rebuilt, _ in observations if case in HONEST and rebuilt is None} == REFUSED
+    assert {server for server, _, case, rebuilt, _ in observations if case in HONEST and rebuilt is None} == REJECTED
 
 
 def test_every_observation_has_a_file(observations):

@@ -34,15 +34,15 @@ def resolved(*parts: object, **members: object) -> Operation:
     return RESOLVER.resolve(post(envelope(carrier(*parts, **members))))
 
 
-def refused(body: object, url: str = ENDPOINT) -> str:
+def rejected(body: object, url: str = ENDPOINT) -> str:
     with pytest.raises(UnresolvedOperation) as caught:
         RESOLVER.resolve(post(body, url))
     assert caught.value.reason == "body_malformed"
     return str(caught.value)
 
 
-def refused_parts(*parts: object, **members: object) -> str:
-    return refused(envelope(carrier(*parts, **members)))
+def rejected_parts(*parts: object, **members: object) -> str:
+    return rejected(envelope(carrier(*parts, **members)))
 
 
 def test_operation_is_resolved_from_the_body_before_the_signature_is_verified():
@@ -111,66 +111,66 @@ def test_skill_is_compared_exactly_as_it_is_written():
     ],
 )
 def test_message_without_exactly_one_data_part_is_rejected(parts):
-    assert "DataParts: expected one" in refused_parts(*parts)
+    assert "DataParts: expected one" in rejected_parts(*parts)
 
 
 @pytest.mark.parametrize("member", ["raw", "url", "file"])
 def test_file_part_is_rejected(member):
-    assert refused_parts({"data": READ}, {member: "AAAA", "mediaType": "video/mp4"}) == "a part is a file"
+    assert rejected_parts({"data": READ}, {member: "AAAA", "mediaType": "video/mp4"}) == "a part is a file"
 
 
 @pytest.mark.parametrize(
     "other", [{"text": "x"}, {"raw": "AAAA"}, {"url": "https://a.example"}, {"file": {}}, {"text": None}]
 )
 def test_part_with_several_contents_is_rejected(other):
-    assert refused_parts({"data": BUY, **other}) == "a part has several contents, or none"
+    assert rejected_parts({"data": BUY, **other}) == "a part has several contents, or none"
 
 
 def test_part_without_content_is_rejected():
-    assert refused_parts({"data": BUY}, {"metadata": {}}) == "a part has several contents, or none"
+    assert rejected_parts({"data": BUY}, {"metadata": {}}) == "a part has several contents, or none"
 
 
 @pytest.mark.parametrize("kind", ["text", "Data", "file", "", None, 7, ["data"], {"data": 1}])
 def test_kind_that_disagrees_with_the_content_is_rejected(kind):
-    assert refused_parts({"kind": kind, "data": BUY}) == "the kind of a part does not match its content"
+    assert rejected_parts({"kind": kind, "data": BUY}) == "the kind of a part does not match its content"
 
 
 @pytest.mark.parametrize("data", [["create_media_buy", {}], "create_media_buy", 7, None, True])
 def test_data_part_is_rejected_when_it_is_not_an_object(data):
-    assert refused_parts({"data": data}) == "the DataPart's data is not an object"
+    assert rejected_parts({"data": data}) == "the DataPart's data is not an object"
 
 
 @pytest.mark.parametrize("skill", [7, "", None, True, ["create_media_buy"], {"a": 1}, "create_media_buy\x00", "\ud800"])
 def test_skill_that_is_not_a_name_is_rejected(skill):
-    assert refused_parts({"data": {"skill": skill}}) == "the skill is not a name"
+    assert rejected_parts({"data": {"skill": skill}}) == "the skill is not a name"
 
 
 def test_data_part_is_rejected_without_a_skill():
-    assert refused_parts({"data": {"input": BUY["input"]}}) == "the skill is not a name"
+    assert rejected_parts({"data": {"input": BUY["input"]}}) == "the skill is not a name"
 
 
 @pytest.mark.parametrize("key", ["Skill", "SKILL", "\u017fkill", "s\u212aill", "skill\x00"])
 def test_second_spelling_of_skill_is_rejected(key):
-    refused_parts({"data": {"skill": "get_products", key: "create_media_buy"}})
+    rejected_parts({"data": {"skill": "get_products", key: "create_media_buy"}})
 
 
 @pytest.mark.parametrize("key", ["Text", "Data", "RAW", "Url", "\ufb01le", "Kind"])
 def test_second_spelling_of_a_part_member_is_rejected(key):
-    refused_parts({"data": READ, key: BUY})
+    rejected_parts({"data": READ, key: BUY})
 
 
 @pytest.mark.parametrize("key", ["Parts", "part\u017f", "TaskId", "taskid"])
 def test_second_spelling_of_a_message_member_is_rejected(key):
-    refused_parts({"data": READ}, **{key: [{"data": BUY}]})
+    rejected_parts({"data": READ}, **{key: [{"data": BUY}]})
 
 
 def test_second_spelling_of_the_message_is_rejected():
-    refused(envelope({**carrier({"data": READ}), "Message": carrier({"data": BUY})["message"]}))
+    rejected(envelope({**carrier({"data": READ}), "Message": carrier({"data": BUY})["message"]}))
 
 
 @pytest.mark.parametrize("key", ["Method", "Params"])
 def test_second_spelling_of_an_envelope_member_is_rejected(key):
-    refused({**envelope({}, "tasks/get"), key: "SendMessage"})
+    rejected({**envelope({}, "tasks/get"), key: "SendMessage"})
 
 
 @pytest.mark.parametrize(
@@ -184,52 +184,52 @@ def test_second_spelling_of_an_envelope_member_is_rejected(key):
 )
 def test_repeated_key_is_rejected_at_any_depth_after_decoding(text):
     body = json.dumps(envelope(carrier("PART"))).replace('"PART"', text)
-    assert refused(body) == "a JSON object repeats a key"
+    assert rejected(body) == "a JSON object repeats a key"
 
 
 def test_repeated_method_is_rejected():
     body = json.dumps(envelope(carrier({"data": BUY})))
-    assert refused(body.replace('"method"', '"method": "tasks/get", "method"')) == "a JSON object repeats a key"
+    assert rejected(body.replace('"method"', '"method": "tasks/get", "method"')) == "a JSON object repeats a key"
 
 
 def test_batch_is_rejected():
-    refused([envelope(carrier({"data": READ})), envelope(carrier({"data": BUY}))])
+    rejected([envelope(carrier({"data": READ})), envelope(carrier({"data": BUY}))])
 
 
 @pytest.mark.parametrize("url", [ENDPOINT, "https://seller.example.com/v1/message:send"])
 @pytest.mark.parametrize("body", ["", "{", "null", "[]", '"x"'])
 def test_body_is_rejected_when_it_is_not_one_json_object(body, url):
-    refused(body, url)
+    rejected(body, url)
 
 
 def test_envelope_without_a_method_is_rejected():
     body = envelope(carrier({"data": BUY}))
     del body["method"]
-    assert refused(body) == "the envelope has no method"
+    assert rejected(body) == "the envelope has no method"
 
 
 @pytest.mark.parametrize("params", [None, [], "x", {}, {"message": None}, {"message": []}, {"message": {}}])
 def test_message_method_without_a_message_is_rejected(params):
-    refused(envelope(params))
+    rejected(envelope(params))
 
 
 @pytest.mark.parametrize("parts", [None, {}, "x", {"data": BUY}, [None], ["data"], [[]]])
 def test_parts_are_rejected_when_they_are_not_a_list_of_objects(parts):
-    refused(envelope({"message": {"parts": parts}}))
+    rejected(envelope({"message": {"parts": parts}}))
 
 
 def test_protobuf_names_of_a2a_0_3_are_rejected_alone_and_next_to_json_names():
     other = carrier({"data": BUY})["message"]
-    refused(envelope({**carrier({"data": READ}), "request": other}))
-    refused_parts({"data": READ}, content=[{"data": BUY}])
-    refused_parts({"data": {"skill": "get_products", "data": BUY}})
-    refused({"request": other}, "https://seller.example.com/v1/message:send")
+    rejected(envelope({**carrier({"data": READ}), "request": other}))
+    rejected_parts({"data": READ}, content=[{"data": BUY}])
+    rejected_parts({"data": {"skill": "get_products", "data": BUY}})
+    rejected({"request": other}, "https://seller.example.com/v1/message:send")
 
 
 def test_body_for_both_bindings_is_rejected_at_either_path():
     both = {**carrier({"data": READ}), **envelope(carrier({"data": BUY}))}
-    refused(both, "https://seller.example.com/v1/message:send")
-    refused({**envelope({}, "tasks/get"), **carrier({"data": BUY})})
+    rejected(both, "https://seller.example.com/v1/message:send")
+    rejected({**envelope({}, "tasks/get"), **carrier({"data": BUY})})
 
 
 @pytest.mark.parametrize(
@@ -246,8 +246,8 @@ def test_http_json_request_about_a_task_names_no_operation(path, body):
 def test_task_path_does_not_hide_an_operation(path):
     url = "https://seller.example.com" + path
     assert RESOLVER.resolve(post(envelope(carrier({"data": BUY})), url)).name == "create_media_buy"
-    refused(carrier({"data": BUY}), url)
-    refused([envelope(carrier({"data": BUY}))], url)
+    rejected(carrier({"data": BUY}), url)
+    rejected([envelope(carrier({"data": BUY}))], url)
     with pytest.raises(UnresolvedOperation):
         RESOLVER.resolve(Request("POST", url, has_body=True))
 
@@ -256,7 +256,7 @@ def test_task_path_does_not_hide_an_operation(path):
     "path", ["/tasks/7", "/tasks/7:Cancel", "/xtasks/7:cancel", "/tasks/:cancel", "/tasks/a/b:cancel"]
 )
 def test_post_without_content_is_rejected_at_any_other_path(path):
-    refused(b"", "https://seller.example.com" + path)
+    rejected(b"", "https://seller.example.com" + path)
 
 
 def test_request_that_needs_no_content_names_no_operation():

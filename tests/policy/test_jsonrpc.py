@@ -27,7 +27,7 @@ def call(name: object = "create_media_buy", **members: object) -> dict[str, obje
     return envelope(params={"name": name, "arguments": {"plan_id": "plan_001"}, **members})
 
 
-def refused(body: object) -> str:
+def rejected(body: object) -> str:
     with pytest.raises(UnresolvedOperation) as caught:
         RESOLVER.resolve(post(body))
     assert caught.value.reason == "body_malformed"
@@ -73,7 +73,7 @@ def test_content_is_read_for_any_http_method():
 
 
 def test_post_without_content_is_rejected():
-    assert "not JSON" in refused(b"")
+    assert "not JSON" in rejected(b"")
 
 
 def test_content_is_rejected_when_it_was_announced_but_not_read():
@@ -83,21 +83,21 @@ def test_content_is_rejected_when_it_was_announced_but_not_read():
 
 @pytest.mark.parametrize("body", [[call()], [], "null", '"tools/call"', "7", "{", "{}x", b"\xff"])
 def test_body_is_rejected_when_it_is_not_one_json_object(body):
-    refused(body)
+    rejected(body)
 
 
 def test_batch_that_hides_an_operation_is_rejected():
-    assert refused([call("get_products"), call("create_media_buy")]) == "the JSON-RPC envelope is not an object"
+    assert rejected([call("get_products"), call("create_media_buy")]) == "the JSON-RPC envelope is not an object"
 
 
 @pytest.mark.parametrize("version", ["1.0", 2.0, None, "2.0 "])
 def test_another_version_of_json_rpc_is_rejected(version):
-    assert "JSON-RPC 2.0" in refused({**call(), "jsonrpc": version})
+    assert "JSON-RPC 2.0" in rejected({**call(), "jsonrpc": version})
 
 
 @pytest.mark.parametrize("method", [None, 7, "", ["tools/call"], {"tools/call": 1}, "tools/call\x00"])
 def test_envelope_without_a_method_is_rejected(method):
-    assert refused(envelope(method)) == "the envelope has no method"
+    assert rejected(envelope(method)) == "the envelope has no method"
 
 
 @pytest.mark.parametrize(
@@ -110,41 +110,41 @@ def test_envelope_without_a_method_is_rejected(method):
     ],
 )
 def test_message_is_rejected_when_it_is_neither_request_nor_answer(body):
-    assert refused(body) == "the envelope has no method"
+    assert rejected(body) == "the envelope has no method"
 
 
 @pytest.mark.parametrize("member", ["result", "error"])
 def test_message_is_rejected_when_it_is_both_request_and_answer(member):
-    assert refused({**call(), member: None}) == "the envelope is a request and a response"
+    assert rejected({**call(), member: None}) == "the envelope is a request and a response"
 
 
 @pytest.mark.parametrize("key", ["Method", "METHOD", "Params", "param\u017f", "JSONRPC", "method\x00"])
 def test_envelope_member_in_another_spelling_is_rejected(key):
-    refused({**envelope("tasks/get"), key: "tools/call"})
+    rejected({**envelope("tasks/get"), key: "tools/call"})
 
 
 @pytest.mark.parametrize("key", ["Name", "NAME", "Arguments"])
 def test_tools_call_member_in_another_spelling_is_rejected(key):
-    refused(call("get_products", **{key: "create_media_buy"}))
+    rejected(call("get_products", **{key: "create_media_buy"}))
 
 
 def test_body_with_a_repeated_key_is_rejected():
-    refused('{"jsonrpc":"2.0","method":"tasks/get","method":"tools/call","params":{"name":"create_media_buy"}}')
-    refused('{"jsonrpc":"2.0","method":"tools/call","params":{"name":"get_products","n\\u0061me":"create_media_buy"}}')
+    rejected('{"jsonrpc":"2.0","method":"tasks/get","method":"tools/call","params":{"name":"create_media_buy"}}')
+    rejected('{"jsonrpc":"2.0","method":"tools/call","params":{"name":"get_products","n\\u0061me":"create_media_buy"}}')
 
 
 @pytest.mark.parametrize("name", [None, 7, "", ["create_media_buy"], "create_media_buy\x00", "create\u200b_media_buy"])
 def test_tools_call_without_a_name_is_rejected(name):
-    assert refused(call(name)) == "the tools/call has no name"
+    assert rejected(call(name)) == "the tools/call has no name"
 
 
 @pytest.mark.parametrize("params", [None, [], ["create_media_buy"], "create_media_buy"])
 def test_tools_call_without_an_object_of_params_is_rejected(params):
-    assert refused(envelope(params=params)) == "the tools/call is not an object"
+    assert rejected(envelope(params=params)) == "the tools/call is not an object"
 
 
 def test_tools_call_without_params_is_rejected():
-    assert refused(envelope()) == "the tools/call is not an object"
+    assert rejected(envelope()) == "the tools/call is not an object"
 
 
 values = st.recursive(

@@ -23,7 +23,7 @@ def policy(**options) -> Policy:
     return Policy(**{"resolver": MCP, **options})
 
 
-def refusal(**options) -> str:
+def rejection(**options) -> str:
     with pytest.raises(ConfigurationError) as caught:
         policy(**options)
     return str(caught.value)
@@ -58,19 +58,19 @@ def test_any_collection_of_names_is_accepted_as_a_list(given):
 @pytest.mark.parametrize("option", OPERATIONS + METHODS)
 @pytest.mark.parametrize("given", ["create_media_buy", b"create_media_buy", None, 7, {"create_media_buy": True}])
 def test_value_is_rejected_with_its_option_name_when_it_is_not_a_list(option, given):
-    assert refusal(**{option: given}) == f"{option}: give a list of names, such as ['create_media_buy']"
+    assert rejection(**{option: given}) == f"{option}: give a list of names, such as ['create_media_buy']"
 
 
 @pytest.mark.parametrize("option", OPERATIONS + METHODS)
 @pytest.mark.parametrize("name", ["", None, 7, b"create_media_buy", ["create_media_buy"]])
 def test_name_is_rejected_with_its_option_name_when_it_is_empty_or_not_text(option, name):
-    assert refusal(**{option: [name]}).startswith(f"{option}: every name in the list")
+    assert rejection(**{option: [name]}).startswith(f"{option}: every name in the list")
 
 
 @pytest.mark.parametrize("option", OPERATIONS)
 @pytest.mark.parametrize("name", ["tasks/cancel", "CancelTask", "tools/call", "message/send", "SendMessage"])
 def test_method_among_the_operations_is_rejected_and_the_error_names_its_list(option, name):
-    message = refusal(**{option: ["create_media_buy", name]})
+    message = rejection(**{option: ["create_media_buy", name]})
     assert message.startswith(f"{option}: {name!r} is not an operation")
     assert message.endswith(f"list methods in protocol_methods_{option}")
 
@@ -81,7 +81,7 @@ def test_method_among_the_operations_is_rejected_and_the_error_names_its_list(op
     ["sendMessage", "Create_Media_Buy", " create_media_buy", "create_media_buy\n", "*", "/adcp/create_media_buy"],
 )
 def test_misspelled_operation_is_rejected(option, name):
-    assert refusal(**{option: [name]}).startswith(f"{option}: {name!r} is not an operation")
+    assert rejection(**{option: [name]}).startswith(f"{option}: {name!r} is not an operation")
 
 
 @pytest.mark.parametrize(
@@ -94,14 +94,14 @@ def test_operation_is_lower_case_words(name):
 @pytest.mark.parametrize("option", METHODS)
 @pytest.mark.parametrize("name", ["create_media_buy", "tasks", "get-products"])
 def test_operation_among_the_methods_is_rejected_and_the_error_names_its_list(option, name):
-    message = refusal(**{option: [name]})
+    message = rejection(**{option: [name]})
     assert message.startswith(f"{option}: {name!r} is not a JSON-RPC method")
     assert message.endswith(f"list operations in {option.removeprefix('protocol_methods_')}")
 
 
 @pytest.mark.parametrize("option", METHODS)
 def test_tools_call_is_rejected_in_the_list_of_methods(option):
-    assert refusal(**{option: ["tools/call"]}).startswith(f"{option}: 'tools/call' calls an operation")
+    assert rejection(**{option: ["tools/call"]}).startswith(f"{option}: 'tools/call' calls an operation")
 
 
 @pytest.mark.parametrize("option", METHODS)
@@ -110,12 +110,12 @@ def test_tools_call_is_rejected_in_the_list_of_methods(option):
     ["sendMessage", "/tasks/cancel", "tasks//cancel", "tasks/cancel/", "Cancel_Task", "tasks/cancel ", "Tasks/x"],
 )
 def test_misspelled_method_is_rejected(option, name):
-    assert refusal(**{option: [name]}).startswith(f"{option}: {name!r} is not a JSON-RPC method")
+    assert rejection(**{option: [name]}).startswith(f"{option}: {name!r} is not a JSON-RPC method")
 
 
 @pytest.mark.parametrize("option", METHODS)
 def test_list_of_methods_is_rejected_when_the_resolver_never_finds_methods(option):
-    message = refusal(**{option: ["tasks/cancel"], "resolver": PathResolver()})
+    message = rejection(**{option: ["tasks/cancel"], "resolver": PathResolver()})
     assert message.startswith(f"{option}: PathResolver finds no JSON-RPC method")
     assert policy(**{option: ["tasks/cancel"], "resolver": A2AResolver()})
 
@@ -129,7 +129,7 @@ class _Silent:
 
 @pytest.mark.parametrize("resolver", [None, PathResolver, "path", _Silent(), print])
 def test_value_is_rejected_when_it_is_not_a_resolver(resolver):
-    assert refusal(resolver=resolver).startswith("resolver: pass an operation resolver")
+    assert rejection(resolver=resolver).startswith("resolver: pass an operation resolver")
 
 
 class _Own:

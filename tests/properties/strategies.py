@@ -1,4 +1,4 @@
-"""What requests are made of: sound parts for an honest client, any text at all for another one."""
+"""Parts of requests: valid parts for a correct client, any text for a hostile one."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ nonces = st.sampled_from("abcdefgh")
 
 
 class Store(RuleBasedStateMachine):
-    """A replay store beside a list of everything it ever called fresh."""
+    """A replay store next to a list of everything it ever called fresh."""
 
     linger = 0
     """Seconds after its end that a nonce may still count."""
@@ -66,7 +66,7 @@ class Store(RuleBasedStateMachine):
             assert not self.at_cap(keyid, since=self.latest), "a cap was exceeded"
             self.claimed.append((keyid, nonce, until))
         elif answer == "seen":
-            # The nonce was claimed, or its end lies where the store has forgotten what it saw.
+            # The nonce was claimed, or it ends before the latest end that the store has forgotten.
             assert any(end >= self.now - self.linger for end in before) or until < self.latest
         else:
             assert answer == "full"

@@ -139,10 +139,10 @@ def outcome(request: Request, profile) -> VerifiedSignature | SignatureError:
     try:
         return verifier(profile).verify(request)
     except SignatureError as error:
-        refusal = error
-    assert refusal.code.startswith(profile.prefix)
-    assert refusal.explain().isascii()
-    return refusal
+        rejection = error
+    assert rejection.code.startswith(profile.prefix)
+    assert rejection.explain().isascii()
+    return rejection
 
 
 hostile_fields = st.lists(

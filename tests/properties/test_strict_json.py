@@ -14,7 +14,7 @@ documents = st.recursive(
 
 
 class Members(list):
-    """An object as its members, so that a key can stand in it twice."""
+    """An object as its members, so that it can repeat a key."""
 
 
 trees = st.recursive(

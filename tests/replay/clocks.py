@@ -63,7 +63,7 @@ def check_steps(store) -> None:
 
 
 def check_skew(store) -> None:
-    """Let two verifiers whose clocks differ by the skew take turns; every honest request is accepted once."""
+    """Let two verifiers whose clocks differ by the skew take turns; every valid request is accepted once."""
     fast, slow = Clock(SKEW), Clock()
     judges, sent = (verifier(store, fast), verifier(store, slow)), []
     for turn in range(60):

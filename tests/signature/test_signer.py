@@ -220,7 +220,7 @@ def test_digest_algorithms_can_be_chosen():
     assert re.fullmatch("sha-512=:.{88}:, sha-256=:.{44}:", value)
 
 
-# What a receiver would refuse is not signed
+# What a receiver would reject is not signed
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Kind:
-    """How to open a store, and its asyncio twin, as context managers."""
+    """How to open a store, and its asyncio variant, as context managers."""
 
     opened: Callable[[], contextlib.AbstractContextManager]
     opened_async: Callable[[], contextlib.AbstractAsyncContextManager]

@@ -1,7 +1,8 @@
 """Make our own vectors: `python -m tests.vectors.make_own`, with `--check` to compare only.
 
-They are made by hand-signed recipes (`tests/vectors/recipes`), not by the library that they judge. What Ed25519 signed
-is the same each time; what ECDSA signed is kept as it was made first, for as long as what it signs stays.
+They are made by hand-signed recipes (`tests/vectors/recipes`), not by the library that they test. Ed25519 signatures
+are the same each time. ECDSA signatures differ, so each is kept as it was made first, as long as its signed bytes stay
+the same.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ def _keys(ring: tuple[keys.Key, ...]) -> dict[str, object]:
 
 
 def _kept(document: dict[str, object], stored: Path | None) -> dict[str, object]:
-    """The stored document where it differs in its ECDSA signature alone."""
+    """The stored document if the two differ only in the ECDSA signature."""
     if stored is None or 'alg="ecdsa-p256-sha256"' not in json.dumps(document).replace("\\", ""):
         return document
     before = json.loads(stored.read_text("utf-8"))

@@ -1,4 +1,5 @@
-"""The published vectors about operations: what is judged, what is dispatched, and what no other credential mends."""
+"""The published vectors about operations: what is verified, what is dispatched, and what no other credential
+excuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The facts about body integrity, published and our own, each made real: a request signed, changed and judged."""
+"""The facts about body integrity, published and our own, each made real: a request that is signed, changed and
+verified."""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ def test_every_published_fact_has_a_copy():
 
 @pytest.mark.parametrize("fact", distinct())
 def test_facts_about_the_signature_equal_the_result_of_the_verifier(fact):
-    """A fact is made real by a request that its own step refuses, and none before that step."""
+    """Each fact makes a request that is rejected at the step of the fact and not earlier."""
     case = fact.document
     result = verify(fact.verifier(), fact.request(), policy=fact.policy)
     covers = case.flag("covers_content_digest", default=True)
@@ -62,8 +63,8 @@ def test_unavailable_store_rejects_a_request_without_another_credential(mode):
     facts = {"endpoint_profile": "3.2", "mode": mode, "has_body": True, "signature_present": True}
     fact = BodyIntegrityFact(mode, Document(facts))
     verifier = Verifier(fact.profile, keys=KEYS, replay=_Down(), clock=lambda: NOW)
-    refused = verify(verifier, fact.request(), policy=fact.policy)
-    assert isinstance(refused.error, VerificationUnavailable)
+    rejected = verify(verifier, fact.request(), policy=fact.policy)
+    assert isinstance(rejected.error, VerificationUnavailable)
     carried = verify(verifier, fact.request(), policy=fact.policy, fallback=True)
     assert (carried.error is None) == (mode == "warn_for")
     assert carried.source == ("fallback" if mode == "warn_for" else "none")

@@ -1,4 +1,4 @@
-"""The project's own vectors: as their recipes make them, as the library judges them, and whole."""
+"""The project's own vectors: made by their recipes, graded by the library, and complete."""
 
 from __future__ import annotations
 

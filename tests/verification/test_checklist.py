@@ -49,7 +49,7 @@ def bound(request: Request | None = None, *, profile=profiles.ADCP_3_2, body: by
     return proof.bind(digest, now=NOW)
 
 
-def refused(call) -> tuple[str, object]:
+def rejected(call) -> tuple[str, object]:
     with pytest.raises(SignatureError) as caught:
         call()
     return caught.value.code.removeprefix("request_"), caught.value.step
@@ -59,13 +59,13 @@ def refused(call) -> tuple[str, object]:
 
 
 def test_missing_key_is_unknown():
-    assert refused(lambda: identified(key=None)) == ("signature_key_unknown", 7)
+    assert rejected(lambda: identified(key=None)) == ("signature_key_unknown", 7)
 
 
 @pytest.mark.parametrize("jwk", [{**PUBLIC, "key_ops": ["sign"]}, {**PUBLIC, "adcp_use": "x"}, EC_PUBLIC, {"kid": "k"}])
 def test_key_with_another_use_has_the_wrong_purpose(jwk):
     key = VerificationKey.from_jwk(jwk)
-    assert refused(lambda: identified(key=key)) == ("signature_key_purpose_invalid", 8)
+    assert rejected(lambda: identified(key=key)) == ("signature_key_purpose_invalid", 8)
 
 
 def revoking(*keyids: str, next_update: float = NOW + 600) -> RevocationList:
@@ -74,16 +74,16 @@ def revoking(*keyids: str, next_update: float = NOW + 600) -> RevocationList:
 
 def test_revoked_key_is_rejected():
     listed = revoking("buyer-ed25519")
-    assert refused(lambda: identified(revocations=listed)) == ("signature_key_revoked", 9)
+    assert rejected(lambda: identified(revocations=listed)) == ("signature_key_revoked", 9)
 
 
 def test_revocation_applies_even_on_a_stale_list():
     listed = revoking("buyer-ed25519", next_update=NOW - 100_000)
-    assert refused(lambda: identified(revocations=listed)) == ("signature_key_revoked", 9)
+    assert rejected(lambda: identified(revocations=listed)) == ("signature_key_revoked", 9)
 
 
 def test_stale_list_rejects_every_key():
-    assert refused(lambda: identified(revocations=revoking(next_update=NOW - 3601))) == (
+    assert rejected(lambda: identified(revocations=revoking(next_update=NOW - 3601))) == (
         "signature_revocation_stale",
         9,
     )
@@ -92,7 +92,7 @@ def test_stale_list_rejects_every_key():
 
 def test_purpose_is_checked_before_the_revocation():
     key = VerificationKey.from_jwk({**PUBLIC, "use": "enc"})
-    assert refused(lambda: identified(key=key, revocations=revoking("buyer-ed25519")))[1] == 8
+    assert rejected(lambda: identified(key=key, revocations=revoking("buyer-ed25519")))[1] == 8
 
 
 # Steps 9a and 10
@@ -100,7 +100,7 @@ def test_purpose_is_checked_before_the_revocation():
 
 def test_key_at_its_cap_is_rejected_before_its_signature_is_verified():
     request = changed(signed_request(), url="https://h/%zz", method="get")
-    assert refused(lambda: identified(request).prove([True])) == ("signature_rate_abuse", "9a")
+    assert rejected(lambda: identified(request).prove([True])) == ("signature_rate_abuse", "9a")
 
 
 @pytest.mark.parametrize(
@@ -116,12 +116,12 @@ def test_key_at_its_cap_is_rejected_before_its_signature_is_verified():
 )
 def test_impossible_target_or_authority_is_malformed(change):
     request = changed(signed_request(), **change)
-    assert refused(lambda: identified(request).prove([False])) == ("target_uri_malformed", 10)
+    assert rejected(lambda: identified(request).prove([False])) == ("target_uri_malformed", 10)
 
 
 def test_target_is_checked_before_the_signature():
     request = changed(with_field(signed_request(), "signature", "sig1=:AAAA:"), url="https://h/ ")
-    assert refused(lambda: identified(request).prove([False])) == ("target_uri_malformed", 10)
+    assert rejected(lambda: identified(request).prove([False])) == ("target_uri_malformed", 10)
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_target_is_checked_before_the_signature():
 )
 def test_signature_is_invalid_when_a_covered_component_was_changed(change):
     request = changed(signed_request(), **change)
-    assert refused(lambda: identified(request).prove([False])) == ("signature_invalid", 10)
+    assert rejected(lambda: identified(request).prove([False])) == ("signature_invalid", 10)
 
 
 @pytest.mark.parametrize("url", [f"{URL}#fragment", URL.replace("//", "//user:pw@"), URL.replace("adcp", "%61dcp")])
@@ -149,12 +149,12 @@ def test_signature_is_valid_when_the_canonical_form_is_the_same(url):
 
 def test_signature_by_another_key_is_invalid():
     key = VerificationKey.from_jwk({**OTHER_PUBLIC, "kid": "buyer-ed25519"})
-    assert refused(lambda: identified(key=key).prove([False])) == ("signature_invalid", 10)
+    assert rejected(lambda: identified(key=key).prove([False])) == ("signature_invalid", 10)
 
 
 def test_signature_is_invalid_when_a_covered_field_is_absent():
     request = with_field(signed_request(), "content-type", None)
-    assert refused(lambda: identified(request).prove([False])) == ("signature_invalid", 10)
+    assert rejected(lambda: identified(request).prove([False])) == ("signature_invalid", 10)
 
 
 def test_invalid_signature_comes_with_the_base_as_evidence():
@@ -168,25 +168,25 @@ def test_lone_question_mark_is_tried_both_ways_when_the_server_hides_it():
     seen = changed(request, url="https://h/p", query_unknown=True)
     assert proven(seen).target.target_uri == "https://h/p?"
     assert proven(changed(signed_request("GET", "https://h/p", (), b""), query_unknown=True)).target.query is None
-    assert refused(lambda: proven(changed(request, url="https://h/p"))) == ("signature_invalid", 10)
-    assert refused(lambda: proven(changed(seen, method="PUT"))) == ("signature_invalid", 10)
+    assert rejected(lambda: proven(changed(request, url="https://h/p"))) == ("signature_invalid", 10)
+    assert rejected(lambda: proven(changed(seen, method="PUT"))) == ("signature_invalid", 10)
 
 
 # Step 11
 
 
 def test_changed_content_is_a_digest_mismatch():
-    assert refused(lambda: bound(body=b"other")) == ("signature_digest_mismatch", 11)
+    assert rejected(lambda: bound(body=b"other")) == ("signature_digest_mismatch", 11)
 
 
 def test_content_that_was_not_digested_is_a_digest_mismatch():
-    assert refused(lambda: proven().bind(None, now=NOW)) == ("signature_digest_mismatch", 11)
+    assert rejected(lambda: proven().bind(None, now=NOW)) == ("signature_digest_mismatch", 11)
 
 
 def test_digest_of_unknown_algorithms_is_a_digest_mismatch():
     fields = [JSON_FIELD, ("content-digest", "md5=:AAAA:")]
     request = hostile_request(Request("POST", URL, fields, BODY), covering(*FULL))
-    assert refused(lambda: bound(request)) == ("signature_digest_mismatch", 11)
+    assert rejected(lambda: bound(request)) == ("signature_digest_mismatch", 11)
 
 
 def test_bind_needs_no_digest_when_none_is_covered():
@@ -203,7 +203,7 @@ def test_content_is_bound_whatever_parameters_its_component_has(component):
     claim = covering(*BARE, "content-type", component)
     request = hostile_request(Request("POST", URL, fields, BODY), claim, encoding="base64url")
     assert bound(request, profile=profiles.ADCP_3_1)
-    assert refused(lambda: bound(request, profile=profiles.ADCP_3_1, body=b"{}")) == ("signature_digest_mismatch", 11)
+    assert rejected(lambda: bound(request, profile=profiles.ADCP_3_1, body=b"{}")) == ("signature_digest_mismatch", 11)
 
 
 def test_signature_is_rejected_when_it_expired_while_the_content_was_read():
@@ -211,8 +211,8 @@ def test_signature_is_rejected_when_it_expired_while_the_content_was_read():
     digest = proof.running_digest()
     digest.update(BODY)
     assert proof.bind(digest, now=NOW + 360)
-    assert refused(lambda: proof.bind(digest, now=NOW + 361)) == ("signature_window_invalid", 5)
-    assert refused(lambda: proof.bind(None, now=NOW + 361)) == ("signature_window_invalid", 5)
+    assert rejected(lambda: proof.bind(digest, now=NOW + 361)) == ("signature_window_invalid", 5)
+    assert rejected(lambda: proof.bind(None, now=NOW + 361)) == ("signature_window_invalid", 5)
 
 
 # Steps 12 to 14
@@ -237,16 +237,16 @@ def test_verified_content_is_read_as_json_once():
 
 
 def test_used_nonce_is_a_replay():
-    assert refused(lambda: bound().accept("seen", Content((b'{"a":1,"a":2}',)))) == ("signature_replayed", 12)
+    assert rejected(lambda: bound().accept("seen", Content((b'{"a":1,"a":2}',)))) == ("signature_replayed", 12)
 
 
 def test_full_store_is_rate_abuse():
-    assert refused(lambda: bound().accept("full", Content((b'{"a":1,"a":2}',)))) == ("signature_rate_abuse", 13)
+    assert rejected(lambda: bound().accept("full", Content((b'{"a":1,"a":2}',)))) == ("signature_rate_abuse", 13)
 
 
 @pytest.mark.parametrize("answer", [None, True, False, "", "FRESH", b"fresh", 1, object()])
 def test_answer_that_is_not_a_claim_is_never_fresh(answer):
-    assert refused(lambda: bound().accept(answer, Content((BODY,)))) == ("signature_store_unavailable", 13)
+    assert rejected(lambda: bound().accept(answer, Content((BODY,)))) == ("signature_store_unavailable", 13)
 
 
 @pytest.mark.parametrize(
@@ -264,7 +264,7 @@ def test_answer_that_is_not_a_claim_is_never_fresh(answer):
 def test_ambiguous_json_is_malformed(content):
     body = b"".join(content)
     request = signed_request(body=body)
-    assert refused(lambda: bound(request, body=body).accept("fresh", Content(content))) == ("body_malformed", 14)
+    assert rejected(lambda: bound(request, body=body).accept("fresh", Content(content))) == ("body_malformed", 14)
 
 
 @pytest.mark.parametrize("body", [b"{", b"not json", b"\xff\xfe\xff", b'{"a":1}', b"[]"])

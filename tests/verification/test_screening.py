@@ -27,14 +27,14 @@ MEGABYTE = 1024 * 1024
 DIGEST = "sha-256=:SNIVma8dgUBx/U1CBaYFQnsJep9S0/tXaNXlQQOdoxQ=:"
 
 
-def refusal(request: Request, profile=profiles.ADCP_3_2, *, now: float = NOW) -> SignatureError:
+def rejection(request: Request, profile=profiles.ADCP_3_2, *, now: float = NOW) -> SignatureError:
     with pytest.raises(SignatureError) as caught:
         screen(request, profile, now=now)
     return caught.value
 
 
 def code(request: Request, profile=profiles.ADCP_3_2, *, now: float = NOW) -> tuple[str, object]:
-    error = refusal(request, profile, now=now)
+    error = rejection(request, profile, now=now)
     return error.code.removeprefix(profile.prefix), error.step
 
 
@@ -67,7 +67,7 @@ def test_parsed_signature_has_the_values_of_its_fields():
 @pytest.mark.parametrize("fields", [[], [("authorization", "Bearer x")], [("x-signature", "x")], [("signature-", "x")]])
 def test_request_without_signature_fields_is_unsigned(fields):
     request = Request("GET", URL, fields)
-    error = refusal(request)
+    error = rejection(request)
     assert (error.code, error.step) == ("request_signature_required", 0)
     assert type(error) is SignatureRejected
 
@@ -77,7 +77,7 @@ def test_request_without_signature_fields_is_unsigned(fields):
 def test_one_field_without_the_other_is_malformed(name, value):
     request = Request("GET", URL, [(name, value)])
     assert code(request) == MALFORMED
-    assert type(refusal(request)) is MalformedSignature
+    assert type(rejection(request)) is MalformedSignature
 
 
 @pytest.mark.parametrize(
@@ -280,8 +280,8 @@ def test_other_labels_are_not_verified():
 def test_absent_parameter_is_incomplete(name):
     request = bodiless(**{name: None})
     assert code(request) == ("signature_params_incomplete", 2)
-    assert type(refusal(request)) is MalformedSignature
-    assert name in refusal(request).detail
+    assert type(rejection(request)) is MalformedSignature
+    assert name in rejection(request).detail
 
 
 @pytest.mark.parametrize("tag", ["adcp/webhook-signing/v1", "adcp/request-signing/v2", "ADCP/request-signing/v1", ""])
@@ -451,7 +451,7 @@ QUOTES = '"' + '\\"' * (MEGABYTE // 2)
 )
 def test_hostile_message_is_rejected_with_the_work_for_a_small_one(request_):
     assert code(request_)[1] in {1, 2}
-    assert lines_run(lambda: refusal(request_)) < SCREENED
+    assert lines_run(lambda: rejection(request_)) < SCREENED
 
 
 def test_detail_contains_no_text_of_the_message():
@@ -468,7 +468,7 @@ def test_detail_contains_no_text_of_the_message():
         with_content(fields=[JSON_FIELD, ("content-digest", f"{secret}=1")]),
         Request("GET", URL, [("signature", "x"), (secret, f"{secret}\0")]),
     ):
-        error = refusal(request)
+        error = rejection(request)
         assert secret not in f"{error} {error!r} {error.detail} {error.explain()}"
 
 

@@ -1,4 +1,4 @@
-"""The WSGI middleware on real servers, and by hand where no server can be made to say a thing."""
+"""The WSGI middleware on real servers, and by hand when no server can be made to send a message."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def seen(response: bytes) -> dict:
     return json.loads(content)
 
 
-def refused(response: bytes, code: str, status: int = 401) -> None:
+def rejected(response: bytes, code: str, status: int = 401) -> None:
     head, _, content = response.partition(b"\r\n\r\n")
     assert head.split(b" ")[1] == str(status).encode(), response
     assert json.loads(content) == {"error": code}
@@ -103,7 +103,7 @@ def test_signed_target_is_accepted_and_the_application_gets_its_canonical_form(p
 
 
 def test_lone_question_mark_is_part_of_what_is_signed(port, party):
-    refused(exchange(port, party.raw("GET", "/p?", url=f"{ORIGIN}/p")), "request_signature_invalid")
+    rejected(exchange(port, party.raw("GET", "/p?", url=f"{ORIGIN}/p")), "request_signature_invalid")
 
 
 def test_body_reaches_the_application_as_it_was_signed(port, party):
@@ -135,17 +135,17 @@ def test_request_is_rejected_when_any_signed_part_was_changed(port, party, chang
         [("Host", change.get("host", HOST)), *fields],
         change.get("body", BODY),
     )
-    refused(exchange(port, raw), code)
+    rejected(exchange(port, raw), code)
 
 
 def test_replay_is_rejected(port, party):
     raw = party.raw("POST", "/p", JSON, BODY)
     seen(exchange(port, raw))
-    refused(exchange(port, raw), "request_signature_replayed")
+    rejected(exchange(port, raw), "request_signature_replayed")
 
 
 def test_unsigned_request_is_rejected(port):
-    refused(exchange(port, raw_request("GET", "/p", [("Host", HOST)])), "request_signature_required")
+    rejected(exchange(port, raw_request("GET", "/p", [("Host", HOST)])), "request_signature_required")
 
 
 def test_rejected_head_is_answered_without_content_and_keeps_the_connection(party, echo):
@@ -194,7 +194,7 @@ def test_authority_of_no_configured_origin_never_reaches_the_application(port, p
 def test_body_over_the_limit_is_answered_413(party, echo):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], max_body=10)
     with waitress_server(app) as port:
-        refused(exchange(port, party.raw("POST", "/p", JSON, BODY)), "content_too_large", 413)
+        rejected(exchange(port, party.raw("POST", "/p", JSON, BODY)), "content_too_large", 413)
     assert echo.calls == []
 
 
@@ -203,7 +203,7 @@ def test_too_many_header_fields_are_answered_431(party, echo):
     with waitress_server(app) as port:
         for read, too_many in party.around_the_most_fields():
             assert seen(exchange(port, read))
-            refused(exchange(port, too_many), TOO_MANY, 431)
+            rejected(exchange(port, too_many), TOO_MANY, 431)
     assert len(echo.calls) == 2
 
 

@@ -1,4 +1,4 @@
-"""WSGI servers by their traces: refused or warned about by name."""
+"""WSGI servers by their traces: rejected or warned about by name."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ ORIGIN = "https://seller.example.com"
 
 
 class FileWrapper:
-    """Stand for bjoern's own, which C code defines."""
+    """A stand-in for bjoern's own, which C code defines."""
 
 
 FileWrapper.__module__ = "builtins"
 
 
 class UWSGIRequest:
-    """Stand for the request gunicorn reads from the uwsgi protocol."""
+    """A stand-in for the request that gunicorn reads from the uwsgi protocol."""
 
 
 UWSGIRequest.__module__ = "gunicorn.uwsgi.message"
@@ -33,11 +33,11 @@ class Response:
         self.req = request
 
     def start_response(self) -> None:
-        """Stand for a server's own callable."""
+        """A stand-in for a server's own callable."""
 
 
 def hypercorns() -> None:
-    """Stand for a server's own callable."""
+    """A stand-in for a server's own callable."""
 
 
 hypercorns.__module__ = "hypercorn.app_wrappers"

@@ -52,7 +52,7 @@ def _unique(pairs: list[tuple[str, JSONValue]]) -> dict[str, JSONValue]:
     return value
 
 
-def _refuse_constant(_name: str) -> JSONValue:
+def _reject_constant(_name: str) -> JSONValue:
     raise AmbiguousJSON("NaN and Infinity are not JSON")
 
 
@@ -64,4 +64,4 @@ def _decoded(text: bytes) -> str:
     return text.decode(json.detect_encoding(text), "surrogatepass")
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse_constant)
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_reject_constant)

@@ -24,7 +24,7 @@ _READ_TWO_WAYS = re.compile(r"//|%2[Ee]|%2[Ff]\.|\.%2[Ff]")
 
 
 def field_lines(environ: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return the header fields. A key no field name makes, as an empty one, stays to be refused."""
+    """Return the header fields. A key no field name makes, as an empty one, stays to be rejected."""
     fields = [
         (key[5:].lower().replace("_", "-"), str(value)) for key, value in environ.items() if key.startswith("HTTP_")
     ]
@@ -78,7 +78,7 @@ def request_target(
     """Return the request target as it was on the wire.
 
     Raises:
-        MalformedURL: the target is refused.
+        MalformedURL: the target is rejected.
         VerificationUnavailable: the server gives no raw target, and it may not be rebuilt.
     """
     target = _raw_target(environ, profile)

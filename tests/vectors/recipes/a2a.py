@@ -88,7 +88,7 @@ def _names() -> Iterator[Recipe]:
     )
     yield accepted(
         "kind-of-its-content",
-        "a kind that is that of the content",
+        "a kind that matches the content",
         rpc(SEND, message({**LOOK, "kind": "data"}, {**TEXT, "kind": "text"})),
         "get_products",
     )
@@ -116,7 +116,7 @@ def _names() -> Iterator[Recipe]:
     )
     yield accepted(
         "method-listed-of-another-release",
-        "a method of one release is not that of another",
+        "a method of one release is not the same method in another",
         rpc("message/send", message(LOOK)),
         "get_products",
         capability=methods,
@@ -131,11 +131,11 @@ def _envelopes() -> Iterator[Recipe]:
         ("method-absent", "an envelope without a method", rpc(None, look)),
         (
             "method-repeated",
-            "a method that stands twice",
+            "a repeated method",
             rpc(SEND, look).replace('"method"', '"method": "GetTask", "method"'),
         ),
         ("version-absent", "an envelope without jsonrpc", rpc(SEND, look, jsonrpc=None)),
-        ("message-in-the-envelope", "a message beside the params", rpc(SEND, look, **message(BUY))),
+        ("message-in-the-envelope", "a message next to the params", rpc(SEND, look, **message(BUY))),
         ("params-absent", "a message's method without params", rpc(SEND)),
         ("message-absent", "params without a message", rpc(SEND, {})),
         (
@@ -149,7 +149,7 @@ def _envelopes() -> Iterator[Recipe]:
             rpc(SEND, {**look, "request": inner}),
         ),
         ("parts-absent", "a message without parts", rpc(SEND, {"message": {"messageId": "m"}})),
-        ("parts-no-list", "parts that are no list", rpc(SEND, {"message": {"parts": LOOK}})),
+        ("parts-no-list", "parts that are not a list", rpc(SEND, {"message": {"parts": LOOK}})),
         (
             "parts-by-their-older-name",
             "parts under the name protobuf gave them",
@@ -161,15 +161,15 @@ def _envelopes() -> Iterator[Recipe]:
 
 def _parts() -> Iterator[Recipe]:
     repeated = rpc(SEND, message(LOOK)).replace('"skill"', '"skill": "create_media_buy", "skill"')
-    yield unresolved("unresolved-skill-repeated", "a skill that stands twice", repeated)
+    yield unresolved("unresolved-skill-repeated", "a repeated skill", repeated)
     escaped = repeated.replace('"skill"', '"sk\\u0069ll"', 1)
-    yield unresolved("unresolved-skill-repeated-escaped", "a skill that stands twice, once escaped", escaped)
+    yield unresolved("unresolved-skill-repeated-escaped", "a repeated skill, once escaped", escaped)
     for name, rule, parts in (
         ("no-part", "no part at all", ()),
         ("text-alone", "no DataPart", (TEXT,)),
         ("two-data", "two DataParts", (LOOK, BUY)),
         ("two-data-one-skill", "two DataParts, though one calls nothing", (LOOK, {"data": {"x": 1}})),
-        ("data-not-an-object", "data that is no object", ({"data": "create_media_buy"},)),
+        ("data-not-an-object", "data that is not an object", ({"data": "create_media_buy"},)),
         (
             "data-in-data",
             "data that is wrapped once more",
@@ -177,18 +177,18 @@ def _parts() -> Iterator[Recipe]:
         ),
         ("skill-absent", "data without a skill", ({"data": {"input": {}}},)),
         ("skill-empty", "an empty skill", (data(""),)),
-        ("skill-not-a-string", "a skill that is no string", (data(7),)),
+        ("skill-not-a-string", "a skill that is not a string", (data(7),)),
         ("skill-with-zero-width", "a skill with a character of no width", (data("get_\u200bproducts"),)),
         (
             "skill-in-another-case",
             "a member in another case",
             ({"data": {"skill": "get_products", "Skill": "create_media_buy"}},),
         ),
-        ("part-not-an-object", "a part that is no object", (LOOK, "create_media_buy")),
+        ("part-not-an-object", "a part that is not an object", (LOOK, "create_media_buy")),
         ("part-without-content", "a part without content", (LOOK, {"metadata": {}})),
         ("text-and-data", "a part with two contents", ({**LOOK, "text": "x"},)),
         ("content-in-another-case", "a content in another case", ({**LOOK, "Data": {"skill": "create_media_buy"}},)),
-        ("kind-of-another-content", "a kind that is not that of the content", ({**LOOK, "kind": "text"},)),
+        ("kind-of-another-content", "a kind that does not match the content", ({**LOOK, "kind": "text"},)),
         ("file", "a file", (LOOK, {"file": {"uri": "https://own.test/f"}})),
         ("raw", "raw bytes", (LOOK, {"raw": "e30="})),
         ("url", "a URL", (LOOK, {"url": "https://own.test/f"})),
@@ -214,7 +214,7 @@ def _order() -> Iterator[Recipe]:
     )
     yield Recipe(
         name="signature-broken-and-resolved",
-        rule="step 1: once the operation is known, a broken pair is refused whatever the lists say",
+        rule="step 1: once the operation is known, a broken pair is rejected whatever the lists say",
         sent=Sent(body=rpc(SEND, message(LOOK))),
         input=None,
         expected={"resolved_operation": "get_products"},

@@ -31,8 +31,8 @@ def _contents(flavor: Flavor) -> Iterator[Recipe]:
     yield Recipe(name="sha-256-and-sha-512", rule="two digests, both right", digests=("sha-256", "sha-512"))
     digest = flavor.digest_of(Sent().body)
     yield Recipe(
-        name="unknown-digest-beside",
-        rule="a digest by an algorithm nobody registered says nothing beside one that is right",
+        name="unknown-digest-next-to-known",
+        rule="a digest by an unregistered algorithm is ignored next to a correct one",
         digest=f"{digest}, own-digest=:AAAA:",
     )
     yield Recipe(
@@ -42,7 +42,7 @@ def _contents(flavor: Flavor) -> Iterator[Recipe]:
     )
     yield Recipe(
         name="same-key-in-different-objects",
-        rule="objects may have members of the same name, beside and within each other",
+        rule="different objects may have members of the same name, also nested ones",
         sent=Sent(body='{"a":{"a":1},"b":[{"a":1},{"a":2}]}'),
     )
     yield Recipe(
@@ -53,7 +53,7 @@ def _contents(flavor: Flavor) -> Iterator[Recipe]:
     )
     yield Recipe(
         name="json-type-without-json",
-        rule="content that is no JSON at all can be read in one way only: the application refuses it",
+        rule="content that is not JSON can be read in one way only: the application rejects it",
         sent=Sent(body='{"plan_id":'),
         capability=None,
     )
@@ -73,7 +73,7 @@ def _components(flavor: Flavor) -> Iterator[Recipe]:
     )
     yield Recipe(
         name="components-in-another-order",
-        rule="the components stand in the base in the order of the message",
+        rule="the components are in the base in the order of the message",
         covered=tuple(reversed(FULL)),
     )
     path = "/" + flavor.url.split("/", 3)[3]
@@ -87,7 +87,7 @@ def _components(flavor: Flavor) -> Iterator[Recipe]:
     }
     yield Recipe(
         name="derived-components",
-        rule="the other derived components, and a field as bytes, may be covered besides",
+        rule="the other derived components, and a field as bytes, may also be covered",
         sent=Sent(url=f"{flavor.url}?b=2&a=1", headers=sent.headers[1:], values=values),
         covered=(*FULL, *values),
     )
@@ -104,7 +104,7 @@ def _labels(flavor: Flavor) -> Iterator[Recipe]:
     )
     yield Recipe(
         name="sig1-behind-a-label-with-the-tag",
-        rule="sig1 is processed, whatever stands before it",
+        rule="sig1 is processed, whatever comes before it",
         input=f'proxy=("@method"){own}, {{}}',
         signature=f"proxy={nobodys}, {{}}",
         expected={"verified_label": "sig1"},
@@ -128,12 +128,12 @@ def _labels(flavor: Flavor) -> Iterator[Recipe]:
 def _parameters() -> Iterator[Recipe]:
     yield Recipe(
         name="parameters-in-another-order",
-        rule="the parameters stand in the base in the order of the message",
+        rule="the parameters are in the base in the order of the message",
         order=("tag", "alg", "keyid", "nonce", "expires", "created"),
     )
     yield Recipe(
         name="unknown-parameter",
-        rule="a parameter nobody registered is covered and says nothing",
+        rule="an unregistered parameter is covered and has no effect",
         parameters={"own": '"x"'},
     )
     yield Recipe(
@@ -143,7 +143,7 @@ def _parameters() -> Iterator[Recipe]:
     )
     yield Recipe(name="nonce-of-32-bytes", rule="a nonce may be longer", parameters={"nonce": f'"{"own_" * 10}own"'})
     for name, rule, created, expires in (
-        ("created-60-seconds-ahead", "a clock may be 60 seconds behind", NOW + 60, NOW + 360),
+        ("created-60-seconds-ahead", "a clock may be 60 seconds slow", NOW + 60, NOW + 360),
         ("expired-60-seconds-ago", "a clock may be 60 seconds ahead", NOW - 360, NOW - 60),
         ("valid-for-one-second", "a validity may be as short as a second", NOW, NOW + 1),
     ):
@@ -203,7 +203,7 @@ def _targets(flavor: Flavor) -> Iterator[Recipe]:
         ),
         (
             "authority-and-host",
-            "where :authority and Host are both there, they agree",
+            "if :authority and Host are both present, they agree",
             Sent(headers=((":authority", host), ("Host", host))),
         ),
     ):

@@ -10,7 +10,7 @@ CASES = Path(__file__).resolve().parents[2] / "url" / "cases.json"
 
 def document() -> dict[str, object]:
     return {
-        "spec_reference": "tests/url/cases.json; rule names the rules that change the URL, or the one that refuses it",
+        "spec_reference": "tests/url/cases.json; rule names the rules that change the URL, or the one that rejects it",
         "cases": [_case(case) for case in json.loads(CASES.read_text("utf-8"))],
     }
 

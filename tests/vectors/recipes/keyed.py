@@ -1,4 +1,4 @@
-"""What has to be refused for the sake of its key, before any cryptography, under every profile (steps 7 to 9a)."""
+"""Requests that must be rejected because of their key, before any cryptography, under every profile (steps 7 to 9a)."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ def _misused(flavor: Flavor) -> Iterator[Recipe]:
         ("jwk-without-use", "it has no use", _without(jwk, "use")),
         ("jwk-without-verify", "its key_ops do not name verify", {**jwk, "key_ops": ["sign"]}),
         ("jwk-without-purpose", "it has no adcp_use", _without(jwk, "adcp_use")),
-        ("jwk-alg-of-another-curve", "its alg is not that of its crv", {**jwk, "alg": "ES256"}),
+        ("jwk-alg-of-another-curve", "its alg does not match its crv", {**jwk, "alg": "ES256"}),
         ("jwk-of-another-alg", "it is for another algorithm than the signature's", {**p256, "kid": flavor.key.kid}),
         ("jwk-x-too-short", "its x is not 32 bytes", {**jwk, "x": str(jwk["x"])[:-4]}),
         ("jwk-without-x", "it has no x", _without(jwk, "x")),
     ):
         yield _misuse(name, rule, jwks=(changed,))
     off_curve = {**p256, "y": p256["x"]}
-    yield _misuse("jwk-off-the-curve", "its x and y are no point of P-256", jwks=(off_curve,), key=flavor.p256)
+    yield _misuse("jwk-off-the-curve", "its x and y are not a point of P-256", jwks=(off_curve,), key=flavor.p256)
     yield _misuse("jwk-of-another-purpose", "its purpose is another", key=flavor.misused)
 
 

@@ -1,4 +1,4 @@
-"""The keys of our own vectors: fixed, public, never to be trusted by anybody."""
+"""The keys of our own vectors: fixed and public, so never trust them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 from cryptography.hazmat.primitives.hashes import SHA256
 
-WARNING = "PUBLIC TEST KEYS. Their private halves stand here for everybody to read: trust none of them."
+WARNING = "PUBLIC TEST KEYS. Their private halves are published here: trust none of them."
 PRIVATE = "_private_d_for_test_only"
 _ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
 

@@ -31,7 +31,7 @@ def recipes() -> Iterator[Recipe]:
     yield from _unresolved()
     yield Recipe(
         name="broken-pair-and-unresolved",
-        rule="step 1: over JSON-RPC the signature is judged before the operation",
+        rule="step 1: over JSON-RPC the signature is verified before the operation is resolved",
         sent=Sent(body="[]"),
         input=None,
         code="signature_header_malformed",
@@ -109,7 +109,7 @@ def _methods() -> Iterator[Recipe]:
     )
     yield accepted(
         "method-of-another-release",
-        "a method of one release is not that of another",
+        "a method of one release is not the same method in another",
         rpc("CancelTask"),
         None,
         capability=methods,
@@ -140,13 +140,13 @@ def _methods() -> Iterator[Recipe]:
 def _unresolved() -> Iterator[Recipe]:
     for name, rule, body in (
         ("batch", "a batch is not one request", f"[{rpc(CALL, LOOK)}]"),
-        ("not-json", "content that is no JSON", "{"),
+        ("not-json", "content that is not JSON", "{"),
         ("no-content", "a POST without content", ""),
         ("version-absent", "an envelope without jsonrpc", rpc(CALL, LOOK, jsonrpc=None)),
         ("version-1", "an envelope of JSON-RPC 1.0", rpc(CALL, LOOK, jsonrpc="1.0")),
         ("method-absent", "an envelope without a method", rpc(None, LOOK)),
         ("method-empty", "an empty method", rpc("", LOOK)),
-        ("method-not-a-string", "a method that is no string", rpc(7, LOOK)),
+        ("method-not-a-string", "a method that is not a string", rpc(7, LOOK)),
         ("method-with-a-control", "a method with a control character", rpc("tools/call\u0000", LOOK)),
         ("method-and-result", "a request that is a response too", rpc(CALL, LOOK, result={})),
         ("result-and-error", "a response that is both", rpc(result={}, error={})),
@@ -160,7 +160,7 @@ def _unresolved() -> Iterator[Recipe]:
         ("params-absent", "a tools/call without params", rpc(CALL)),
         ("tool-absent", "a tools/call without a name", rpc(CALL, {"arguments": {}})),
         ("tool-empty", "an empty name", rpc(CALL, tool(""))),
-        ("tool-not-a-string", "a name that is no string", rpc(CALL, tool(["create_media_buy"]))),
+        ("tool-not-a-string", "a name that is not a string", rpc(CALL, tool(["create_media_buy"]))),
         ("tool-with-zero-width", "a name with a character of no width", rpc(CALL, tool("create_media_buy\u200b"))),
         (
             "tool-in-another-case",
@@ -169,17 +169,17 @@ def _unresolved() -> Iterator[Recipe]:
         ),
         (
             "tool-repeated",
-            "a name that stands twice",
+            "a repeated name",
             rpc(CALL, LOOK).replace('"name"', '"name": "create_media_buy", "name"'),
         ),
         (
             "tool-repeated-escaped",
-            "a name that stands twice, once escaped",
+            "a repeated name, once escaped",
             rpc(CALL, LOOK).replace('"name"', '"n\\u0061me": "create_media_buy", "name"'),
         ),
-        ("byte-order-mark", "content behind a byte order mark", f"\ufeff{rpc(CALL, LOOK)}"),
+        ("byte-order-mark", "content after a byte order mark", f"\ufeff{rpc(CALL, LOOK)}"),
         ("utf-16", "content in UTF-16", "".join(f"\0{character}" for character in rpc(CALL, LOOK))),
-        ("not-an-object", "content that is no object", json.dumps("tools/call")),
+        ("not-an-object", "content that is not an object", json.dumps("tools/call")),
     ):
         yield unresolved(f"unresolved-{name}", rule, body)
     yield unresolved(

@@ -1,7 +1,7 @@
-"""Messages: requests signed by hand, so that no vector is made by what it judges.
+"""Messages: requests signed by hand, so that the library under test makes no vector.
 
-Nothing of the library is imported here. The canonical target and the component values stand in the recipe; the base is
-their lines, the digest hashlib's, the signature cryptography's.
+Nothing of the library is imported here. The recipe has the canonical target and the component values; hashlib makes the
+digest, and cryptography the signature.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ TYPED = (*BARE, "content-type")
 FULL = (*TYPED, "content-digest")
 PARAMETERS = ("created", "expires", "nonce", "keyid", "alg", "tag")
 NOBODYS = b"\x2a" * 64
-"""Bytes that nobody signed: what is refused before step 10 must not need a signature that holds."""
+"""Bytes that nobody signed: a message that is rejected before step 10 must not need a valid signature."""
 
 Pairs = tuple[tuple[str, str], ...]
 
 
 def quoted(component: str) -> str:
-    """A component identifier as it stands in a base."""
+    """A component identifier as it is written in a base."""
     return component if '"' in component else f'"{component}"'
 
 
@@ -65,9 +65,9 @@ class Flavor:
 
 @dataclass(frozen=True, kw_only=True)
 class Sent:
-    """A request, and what its target and its components are worth to who reads it.
+    """A request, and the values that its reader gives to its target and components.
 
-    `target` and `authority` are the canonical ones, where they are not what `url` says; `values` are those of derived
+    `target` and `authority` are the canonical values if `url` is not canonical. `values` are the values of derived
     components, and of components with parameters, by identifier.
     """
 
@@ -87,7 +87,7 @@ class Sent:
         return known.get(identifier, ", ".join(lines) if lines else None)
 
     def base(self, covered: tuple[str, ...], text: str) -> str | None:
-        """The signature base, or None where a component has no value."""
+        """The signature base, or None if a component has no value."""
         lines = [(identifier, self.value(identifier)) for identifier in covered]
         if any(value is None for _, value in lines):
             return None
@@ -96,12 +96,12 @@ class Sent:
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """One vector: a request, how it was signed, what was done to it, and what must become of it.
+    """One vector: a request, how it was signed, what was done to it, and its expected outcome.
 
-    `covered` and `parameters` are what the signature says of itself, raw; None leaves a parameter out. In `input` and
-    `signature`, the two fields, {} stands for the signature's own member; None leaves the field out. `written` turns
-    the member's value into how it is sent, where that is not how it is signed. `changes` is what happened to the
-    request on its way, `replaced` to its fields; None takes one away. `based` says whether the verifier has a base.
+    `covered` and `parameters` are the raw components and parameters of the signature; None leaves a parameter out. In
+    the two fields `input` and `signature`, {} means the signature's own member; None leaves the field out. `written`
+    turns the signed value of the member into the value that is sent. `changes` are the changes to the request on its
+    way, `replaced` the changes to its fields; None removes a field. `based` says whether the verifier has a base.
     """
 
     name: str
@@ -174,7 +174,7 @@ class Message:
 
     @property
     def reaches_a_base(self) -> bool:
-        """Whether the verifier ever has a base, or would, were the operation not judged before."""
+        """Whether the verifier has a base, or would have one if the operation were not checked first."""
         recipe = self.recipe
         screened = recipe.step in {1, 2, 3, 4, 5, 6} or recipe.code == "target_uri_malformed"
         return recipe.signed and recipe.based and recipe.input is not None and not screened

@@ -68,27 +68,27 @@ def _paths() -> Iterator[Recipe]:
         yield _unsigned(name, rule, path, None, code="target_uri_malformed")
     for name, rule, body in (
         ("json-with-a-repeated-key", "content that two readers read differently", '{"a":1,"a":2}'),
-        ("json-cut-off", "content that says it is JSON and is none", '{"a":'),
+        ("json-cut-off", "content that is declared as JSON and is not JSON", '{"a":'),
     ):
         yield _unsigned(f"unsigned-{name}", rule, "/adcp/get_products", None, body=body, code="body_malformed")
 
 
 def _unsigned(name: str, rule: str, path: str, operation: str | None, **options: object) -> Recipe:
     body = str(options.pop("body", BODY))
-    refused = options.get("code") in {"target_uri_malformed", "body_malformed"}
+    rejected = options.get("code") in {"target_uri_malformed", "body_malformed"}
     told = {} if "code" in options else {"status": "unsigned"}
-    resolved = {} if refused else {"resolved_operation": operation}
+    resolved = {} if rejected else {"resolved_operation": operation}
     sent = Sent(url=f"{ORIGIN}{path}", body=body)
     return Recipe(name=name, rule=f"step 0: {rule}", sent=sent, signed=False, expected={**told, **resolved}, **options)
 
 
 def _credentials() -> Iterator[Recipe]:
-    """Another authenticator beside the signature; the whole table stands in body-integrity-policy.json."""
+    """Another authenticator next to the signature; body-integrity-policy.json has the whole table."""
     other, warn = {"fallback_auth_valid": True}, {"required_for": [], "warn_for": ["create_media_buy"]}
     carried = {"status": "unsigned", "authentication_source": "fallback"}
     yield Recipe(
         name="unsigned-with-another-credential",
-        rule="another valid credential stands in for a required signature that is not there",
+        rule="another valid credential excuses a required signature that is absent",
         signed=False,
         state=other,
         expected=carried,
@@ -118,7 +118,7 @@ def _credentials() -> Iterator[Recipe]:
             expected={**carried, **recipe},
         )
     broken = Recipe(
-        name="header-pair-broken-beside-another-credential",
+        name="header-pair-broken-with-another-credential",
         rule="step 1: a pair that cannot be read is forgiven by no list and no credential",
         input=None,
         proven=False,
@@ -130,7 +130,7 @@ def _credentials() -> Iterator[Recipe]:
     yield broken
     yield replace(
         broken,
-        name="parameter-missing-beside-another-credential",
+        name="parameter-missing-with-another-credential",
         rule="step 2: a signature that lacks a required parameter is forgiven by no list and no credential",
         input="{}",
         parameters={"nonce": None},
@@ -139,8 +139,8 @@ def _credentials() -> Iterator[Recipe]:
     )
     yield replace(
         broken,
-        name="expired-beside-another-credential",
-        rule="step 5: outside of warn_for a failed signature is refused whatever else is valid",
+        name="expired-with-another-credential",
+        rule="step 5: outside of warn_for a failed signature is rejected whatever else is valid",
         input="{}",
         parameters={"created": NOW - 360, "expires": NOW - 61},
         capability={},

@@ -1,4 +1,4 @@
-"""What stands under one profile alone: digest policies, purposes, spellings of a digest, limits."""
+"""Vectors of one profile only: digest policies, purposes, spellings of a digest, limits."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def _no_body() -> Iterator[Recipe]:
     )
     yield Recipe(
         name="no-body-and-a-wrong-digest",
-        rule="step 11: without content, a covered digest has to be that of nothing",
+        rule="step 11: without content, a covered digest must be the digest of no bytes",
         sent=Sent(method="GET", body=""),
         covered=(*BARE, "content-digest"),
         digest=replace(ADCP_3_1, digest_padded=True).digest_of("{}"),

@@ -18,7 +18,7 @@ SIGNATURES: Mapping[str, tuple[Mapping[str, object], str | None]] = {
     "invalid": ({"signature_present": True, "cryptographic_signature_valid": False}, "invalid"),
     "body-changed": ({"signature_present": True, "digest_matches_body": False}, "digest_mismatch"),
 }
-"""What is so about the signature, and the code it is refused with."""
+"""The state of the signature, and the code it is rejected with."""
 
 
 def body_integrity() -> dict[str, object]:
@@ -55,17 +55,17 @@ def _expected(mode: str, signature: str, code: str | None, *, fallback: bool, re
         return {"action": "accept", "authentication_source": "signature", "verified_signer_identity": True}
     if signature == "unsigned":
         if registers or (required and not fallback):
-            return _refused("required")
-        # Nobody asks for a credential that decides nothing.
+            return _rejected("required")
+        # A credential that decides nothing is not asked for.
         source = "fallback" if required else "none"
         return {"action": "accept", "authentication_source": source, "verified_signer_identity": False}
     if warned and fallback and not registers and signature != "broken-pair":
         source = {"authentication_source": "fallback"}
         return {"action": "accept_with_warning", **source, "verified_signer_identity": False}
-    return _refused(str(code))
+    return _rejected(str(code))
 
 
-def _refused(code: str) -> dict[str, object]:
+def _rejected(code: str) -> dict[str, object]:
     return {"action": "reject", "error_code": f"request_signature_{code}", "verified_signer_identity": False}
 
 
@@ -76,7 +76,7 @@ def _legacy() -> Iterator[dict[str, object]]:
         (
             "legacy-required-not-covered",
             {"legacy_digest_policy": "required", "covers_content_digest": False},
-            _refused("components_incomplete"),
+            _rejected("components_incomplete"),
         ),
         ("legacy-required-covered", {"legacy_digest_policy": "required"}, accepted),
         ("legacy-either-covered", {"legacy_digest_policy": "either"}, accepted),
@@ -84,9 +84,9 @@ def _legacy() -> Iterator[dict[str, object]]:
         (
             "legacy-either-rewritten",
             {"legacy_digest_policy": "either", "covers_content_digest": False, "cryptographic_signature_valid": False},
-            _refused("invalid"),
+            _rejected("invalid"),
         ),
-        ("legacy-forbidden-covered", {"legacy_digest_policy": "forbidden"}, _refused("components_unexpected")),
+        ("legacy-forbidden-covered", {"legacy_digest_policy": "forbidden"}, _rejected("components_unexpected")),
         (
             "legacy-forbidden-not-covered",
             {"legacy_digest_policy": "forbidden", "covers_content_digest": False},
@@ -98,13 +98,13 @@ def _legacy() -> Iterator[dict[str, object]]:
         "rewritten-digest-and-other-body",
         "3.2",
         {"cryptographic_signature_valid": False, "digest_matches_body": False},
-        _refused("invalid"),
+        _rejected("invalid"),
     )
     body = {"request_body_adcp_version": "3.1", "covers_content_digest": False}
-    yield _fact("body-says-an-older-release", "3.2", body, _refused("components_incomplete"))
+    yield _fact("body-says-an-older-release", "3.2", body, _rejected("components_incomplete"))
     yield {**_fact("no-body-no-digest", "3.2", {}, accepted), "has_body": False}
     told = {"action": "reject_unauthenticated", "verified_signer_identity": False}
-    yield _fact("refused-as-unauthenticated", "3.2", {"covers_content_digest": False}, told)
+    yield _fact("rejected-as-unauthenticated", "3.2", {"covers_content_digest": False}, told)
 
 
 def _fact(name: str, profile: str, facts: Mapping[str, object], expected: Mapping[str, object]) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""What has to be refused once its key may sign, under every profile (steps 10 to 14)."""
+"""Requests that must be rejected although their key may sign, under every profile (steps 10 to 14)."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _targets(flavor: Flavor) -> Iterator[Recipe]:
     for name, rule, headers in (
         ("host-of-another-origin", "Host is not the target's authority", (("Host", "other.own.test"),)),
         ("host-with-another-port", "Host has another port", (("Host", f"{host}:8443"),)),
-        ("host-malformed", "Host is no authority", (("Host", f"{host}/x"),)),
+        ("host-malformed", "Host is not an authority", (("Host", f"{host}/x"),)),
         ("host-empty", "Host is empty", (("Host", ""),)),
         ("host-repeated", "there are two Host fields", (("Host", host), ("Host", host))),
         ("authority-differs", ":authority is not the target's", ((":authority", "other.own.test"),)),
@@ -50,7 +50,7 @@ def _targets(flavor: Flavor) -> Iterator[Recipe]:
 
 
 def malformed(name: str, rule: str, sent: Sent) -> Recipe:
-    # A path whose operation cannot be told is refused before: without a policy, the checklist alone decides.
+    # A path without a clear operation is rejected earlier: without a policy, the checklist alone decides.
     return Recipe(
         name=f"target-{name}",
         rule=f"step 10: {rule}",
@@ -119,7 +119,7 @@ def _signatures(flavor: Flavor) -> Iterator[Recipe]:
     ):
         yield Recipe(name=name, rule=rule, mangle=mangle)
     yield Recipe(name="es256-zeros", rule="r and s are 0", key=flavor.p256, mangle=lambda _: bytes(64))
-    yield Recipe(name="es256-in-der", rule="r and s stand in DER", key=flavor.p256, mangle=_der)
+    yield Recipe(name="es256-in-der", rule="r and s are in DER", key=flavor.p256, mangle=_der)
 
 
 def _der(signature: bytes) -> bytes:
@@ -130,7 +130,7 @@ def _components() -> Iterator[Recipe]:
     none = {"proven": False, "based": False}
     for name, rule, component in (
         ("component-of-a-response", "a component only a response has", "@status"),
-        ("component-unknown", "a derived component nobody defined", "@own"),
+        ("component-unknown", "an undefined derived component", "@own"),
         (
             "component-of-the-request-of-a-response",
             "a component of the request that a response answers",
@@ -173,7 +173,7 @@ def _digests(flavor: Flavor) -> Iterator[Recipe]:
             f"{flavor.digest_of('')}, {flavor.digest_of(BODY, 'sha-512')}",
         ),
         ("digest-cut-off", "the digest is cut off", "sha-256=:AAAA:"),
-        ("digest-unknown-alone", "there is no digest by an algorithm we know", right.replace("sha-256", "sha")),
+        ("digest-unknown-alone", "no digest is by a known algorithm", right.replace("sha-256", "sha")),
     ):
         yield Recipe(name=name, rule=f"step 11: {rule}", digest=digest, code=code, step=11)
     yield Recipe(

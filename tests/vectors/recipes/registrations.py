@@ -34,16 +34,16 @@ def recipes() -> Iterator[Recipe]:
         ),
     ):
         body = json.dumps({"media_buy_id": "own", **content})
-        yield _refused(f"webhook-{name}", f"an unsigned registration {rule}", Sent(body=body))
+        yield _rejected(f"webhook-{name}", f"an unsigned registration {rule}", Sent(body=body))
     credential = {"fallback_auth_valid": True}
     body = json.dumps({"push_notification_config": OWN})
-    yield _refused(
-        "webhook-with-another-credential", "no other credential stands in", Sent(body=body), state=credential
+    yield _rejected(
+        "webhook-with-another-credential", "no other credential excuses it", Sent(body=body), state=credential
     )
     text = Sent(body=body, headers=(("Content-Type", "text/plain"),))
-    yield _refused("webhook-of-no-json-type", "whatever type the content says it has", text)
+    yield _rejected("webhook-of-no-json-type", "whatever type the content says it has", text)
     path = Sent(url=f"{ORIGIN}/webhooks", body=json.dumps(OWN))
-    yield _refused("webhook-by-its-path", "where the path says what the content is", path)
+    yield _rejected("webhook-by-its-path", "if the path names the content", path)
     yield Recipe(
         name="webhook-signed-and-failed",
         rule="step 10: warn_for forgives a registration nothing",
@@ -63,12 +63,12 @@ def recipes() -> Iterator[Recipe]:
         ),
         (
             "authentication-null",
-            "an authentication of null is none",
+            "an authentication of null does not count",
             {"push_notification_config": {**HOOK, "authentication": None}},
         ),
         (
             "authentication-elsewhere",
-            "an authentication of something else is none",
+            "an authentication elsewhere does not count",
             {"account": {"authentication": {"scheme": "x"}}},
         ),
     ):
@@ -82,7 +82,7 @@ def recipes() -> Iterator[Recipe]:
         )
 
 
-def _refused(name: str, rule: str, sent: Sent, **options) -> Recipe:
+def _rejected(name: str, rule: str, sent: Sent, **options) -> Recipe:
     return Recipe(
         name=name,
         rule=f"step 0: {rule}",

@@ -1,4 +1,4 @@
-"""What has to be refused before a key is looked for, under every profile (steps 0 to 6)."""
+"""Requests that must be rejected before a key is looked up, under every profile (steps 0 to 6)."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ def _pairs(flavor: Flavor) -> Iterator[Recipe]:
         ("input-without-signature", "a Signature-Input without a Signature", "{}", None),
         ("empty-input", "an empty Signature-Input", "", "{}"),
         ("empty-signature", "an empty Signature", "{}", ""),
-        ("unparsable-input", "a Signature-Input that is no dictionary", "{};", "{}"),
-        ("unparsable-signature", "a Signature that is no dictionary", "{}", "{}="),
-        ("repeated-label-in-input", "a label that stands twice in Signature-Input", "{}, {}", "{}"),
-        ("repeated-label-in-signature", "a label that stands twice in Signature", "{}", "{}, {}"),
+        ("unparsable-input", "a Signature-Input that is not a dictionary", "{};", "{}"),
+        ("unparsable-signature", "a Signature that is not a dictionary", "{}", "{}="),
+        ("repeated-label-in-input", "a repeated label in Signature-Input", "{}, {}", "{}"),
+        ("repeated-label-in-signature", "a repeated label in Signature", "{}", "{}, {}"),
         ("label-not-in-signature", "a label that Signature does not have", "{}", f"own={nobodys}"),
         ("second-label-malformed", "a label that is ignored, and cannot be read", '{}, own="@method"', "{}"),
         ("second-signature-malformed", "a signature that is ignored, and cannot be read", "{}", "{}, own=:A:"),
         ("input-not-ascii", "a Signature-Input that is not ASCII", '{};own="\u00e9"', "{}"),
         ("line-break", "a field value that holds a line break", "{},\r\n own=()", "{}"),
-        ("signature-is-a-string", "a signature that is no byte sequence", "{}", 'sig1="AAAA"'),
+        ("signature-is-a-string", "a signature that is not a byte sequence", "{}", 'sig1="AAAA"'),
     ):
         yield Recipe(name=name, rule=rule, input=given, signature=signature)
     yield Recipe(
         name="field-name-is-no-token",
-        rule="a field whose name is no token",
+        rule="a field whose name is not a token",
         sent=Sent(headers=(("Own Field", "x"),)),
     )
 
@@ -58,10 +58,10 @@ def _inputs() -> Iterator[Recipe]:
     for name, rule, changed in (
         (
             "not-an-inner-list",
-            "a member of Signature-Input that is no inner list",
+            "a member of Signature-Input that is not an inner list",
             lambda text: '"@method"' + text[text.index(")") + 1 :],
         ),
-        ("component-is-a-token", "a component that is no string", lambda text: text.replace('"@method"', "method")),
+        ("component-is-a-token", "a component that is not a string", lambda text: text.replace('"@method"', "method")),
         (
             "component-in-upper-case",
             "a component that is not in lower case",
@@ -73,10 +73,10 @@ def _inputs() -> Iterator[Recipe]:
             "@signature-params as a component",
             lambda text: text.replace("(", '("@signature-params" '),
         ),
-        ("parameter-repeated", "a parameter that stands twice", lambda text: f"{text};created={NOW}"),
+        ("parameter-repeated", "a repeated parameter", lambda text: f"{text};created={NOW}"),
         (
             "component-parameter-repeated",
-            "a parameter of a component that stands twice",
+            "a repeated parameter of a component",
             lambda text: text.replace('"@method"', '"@method";req;req'),
         ),
     ):
@@ -144,7 +144,7 @@ def _bytes(flavor: Flavor) -> Iterator[Recipe]:
             "a Content-Digest whose algorithm is in upper case",
             flavor.digest_of(BODY).replace("sha", "SHA"),
         ),
-        ("digest-is-a-string", "a Content-Digest that is no byte sequence", 'sha-256="AAAA"'),
+        ("digest-is-a-string", "a Content-Digest that is not a byte sequence", 'sha-256="AAAA"'),
         (
             "digest-with-stray-bits",
             "a Content-Digest whose last character holds bits of no byte",

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from undersigned.message import token
+
 if TYPE_CHECKING:
     from undersigned.message.header_fields import HeaderFields
 
-_JSON = re.compile(
-    r"[ \t]*(?:application|text)/(?:[!#$%&'*+.^_`|~0-9a-z-]+\+)?json[ \t]*(?:;.*)?", re.IGNORECASE | re.DOTALL
-)
+_JSON = re.compile(rf"[ \t]*(?:application|text)/(?:{token.LOWER}+\+)?json[ \t]*(?:;.*)?", re.IGNORECASE | re.DOTALL)
 _CHARSET = re.compile(r"charset", re.IGNORECASE)
 _UTF_8 = re.compile(r";[ \t]*charset=(?:utf-?8|us-ascii|\"utf-?8\"|\"us-ascii\")[ \t]*(?=;|\Z)", re.IGNORECASE)
 _LIKE_ASCII = re.compile(

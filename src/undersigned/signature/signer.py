@@ -8,34 +8,33 @@ from dataclasses import dataclass, field
 from os import urandom
 from typing import TYPE_CHECKING, NamedTuple
 
-from undersigned.errors import ConfigurationError, MalformedURL, SigningError
-from undersigned.limits import LONGEST_FIELD, LONGEST_PATTERN_READ
+from undersigned.errors import ConfigurationError, SigningError
+from undersigned.limits import LONGEST_PATTERN_READ
+from undersigned.message import token
 from undersigned.message.content_digest import DIGEST_ALGORITHMS, ContentDigest, content_digest
-from undersigned.message.request_target import RequestTarget, check_length
-from undersigned.message.signature_input import Component, parse_signature_input, serialize_signature_input
-from undersigned.message.structured_fields import (
-    KEY,
-    MalformedField,
-    is_list,
-    parse_byte_sequences,
-    serialize_byte_sequence,
-)
+from undersigned.message.signature_input import Component, serialize_signature_input
+from undersigned.message.structured_fields import KEY, MalformedField, serialize_byte_sequence
 from undersigned.signature.components import ComponentValues, UnresolvableComponent, signature_base
 from undersigned.signature.keys import SigningKey
 from undersigned.signature.profile import Profile
-from undersigned.url import canonicalize, canonicalize_authority
+from undersigned.signature.receiver import (
+    check_content_type,
+    check_fields,
+    check_readable,
+    check_signatures,
+    check_target,
+)
+from undersigned.url import canonicalize
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from undersigned.message.content_digest import DigestAlgorithm
     from undersigned.message.request import Request
-    from undersigned.url import CanonicalURL
 
 _LARGEST_INTEGER = 999_999_999_999_999
 _NONCE_BYTES = 16
-_USUAL_TARGET = re.compile(r"[A-Za-z0-9._~/:-]{1,1024}")
-_FIELD_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9a-z-]+")
+_FIELD_NAME = re.compile(rf"{token.LOWER}+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,9 +154,9 @@ class Signer:
             raise SigningError("label: use lower-case letters, digits and _ - . * (RFC 8941 section 3.1.2)")
         target = canonicalize(request.url)
         if self._check_limits:
-            _check_target(target)
-        _check_fields(request, target)
-        self._check_signatures(request, label)
+            check_target(target)
+        check_fields(request, target)
+        check_signatures(request, label, encoding=self.profile.encoding)
         covered = self._covered[request.has_body]
         digest = self._digest(request) if "content-digest" in covered.names else None
         parameters = f"{covered.text}{self._parameters(created, expires, nonce)}{self._constant}"
@@ -166,45 +165,8 @@ class Signer:
         signature = serialize_byte_sequence(self._key.sign(base.encode("ascii")), self.profile.encoding)
         fields = (("Signature-Input", f"{label}={parameters}"), ("Signature", f"{label}={signature}"))
         if self._check_limits:
-            self._check_readable(request, *fields)
+            check_readable(request, fields, encoding=self.profile.encoding, unread=self._unread)
         return SignedFields((*added, *fields), covered.names, target.target_uri, base)
-
-    def _check_readable(self, request: Request, *added: tuple[str, str]) -> None:
-        """Check that the verifier reads the signature fields, each with the values that the request already has."""
-        for name, value in added:
-            given = request.fields.combined.get(name.lower())
-            if given is None and len(value) <= self._unread:
-                continue
-            combined = value if given is None else f"{given}, {value}"
-            try:
-                if name == "Signature":
-                    parse_byte_sequences(combined, self.profile.encoding)
-                else:
-                    parse_signature_input(combined)
-            except MalformedField as malformed:
-                raise SigningError(
-                    f"headers: {name} would be rejected: {malformed}; cover fewer components, use a shorter keyid, or "
-                    "pass check_limits=False for a receiver with other limits"
-                ) from None
-
-    def _check_signatures(self, request: Request, label: str) -> None:
-        """Check that signatures the request already has can be read, and that none has this label.
-
-        A receiver reads the two fields as a whole: a malformed signature next to ours takes ours with it.
-        """
-        inputs, signatures = request.fields.combined.get("signature-input"), request.fields.combined.get("signature")
-        labels: set[str] = set()
-        try:
-            if inputs is not None:
-                labels.update(parse_signature_input(inputs))
-            if signatures is not None:
-                labels.update(parse_byte_sequences(signatures, self.profile.encoding))
-        except MalformedField as malformed:
-            raise SigningError(
-                f"headers: Signature-Input or Signature cannot be read: {malformed}; remove both, or correct them"
-            ) from None
-        if label in labels:
-            raise SigningError(f"headers: the request already has a signature labelled {label}; pass another label=")
 
     def _parameters(self, created: int | None, expires: int | None, nonce: str | None) -> str:
         """Return the parameters that differ from request to request: integers, and a nonce without escapes."""
@@ -267,47 +229,11 @@ class _Covered(NamedTuple):
 def _base(values: ComponentValues, covered: _Covered, parameters: str) -> str:
     """Return the signature base, if a receiver would take the covered fields for the same values."""
     if "content-type" in covered.names:
-        types = values.request.fields.values("content-type")
-        if len(types) != 1:
-            raise SigningError("headers: the signature covers Content-Type; add exactly one to the request")
-        if is_list(types[0]):
-            raise SigningError(
-                f"headers: Content-Type has several values, or more than {LONGEST_FIELD} characters with quotes or "
-                "commas, which receivers reject; send one short value"
-            )
+        check_content_type(values.request)
     try:
         return signature_base(values, covered.components, parameters)
     except UnresolvableComponent as unresolvable:
         raise SigningError(f"{unresolvable}: {', '.join(covered.names)} are covered") from None
-
-
-def _check_target(target: CanonicalURL) -> None:
-    """Check that the verifier and the middlewares accept the target as a request target."""
-    if _USUAL_TARGET.fullmatch(target.target_uri):
-        return
-    try:
-        check_length(target.target_uri)
-        RequestTarget.parse(target.target_uri.removeprefix(f"{target.scheme}://{target.authority}").encode("ascii"))
-    except MalformedURL as malformed:
-        raise SigningError(
-            f"url: it would be rejected: {malformed}; shorten it, percent-encode what RFC 3986 does not allow, or pass "
-            "check_limits=False for a receiver with other limits"
-        ) from None
-
-
-def _check_fields(request: Request, target: CanonicalURL) -> None:
-    """Check that a receiver reads the header fields as they are signed, and the authority as the URL's."""
-    if not request.fields.are_valid:
-        raise SigningError("headers: a name is not a token, or a value contains CR, LF or NUL; correct it")
-    for name, field_name in ((":authority", ":authority"), ("Host", "host")):
-        values = request.fields.values(field_name)
-        if not values:
-            continue
-        if len(values) > 1:
-            raise SigningError(f"headers: more than one {name}, which receivers reject; send one")
-        own = target.authority
-        if values[0] != own and canonicalize_authority(values[0], target.scheme) != own:
-            raise SigningError(f"headers: {name} is not the URL's authority; sign the URL that is sent")
 
 
 def _is_whole(seconds: object) -> bool:

@@ -1,0 +1,9 @@
+"""Tokens: the characters that a method or a field name may have, as part of a pattern (RFC 9110 section 5.6.2)."""
+
+from __future__ import annotations
+
+LOWER = r"[!#$%&'*+.^_`|~0-9a-z-]"
+"""A character of a token in lower case, such as a field name that is compared."""
+
+UPPER = r"[!#$%&'*+.^_`|~0-9A-Z-]"
+"""A character of a token in upper case, such as a method."""

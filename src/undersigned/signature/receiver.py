@@ -1,0 +1,106 @@
+"""The receiver of a signed request, as far as a signer must know it: what it would reject, or read otherwise.
+
+Every check raises a `SigningError`, which says what to change before signing.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from undersigned.errors import MalformedURL, SigningError
+from undersigned.limits import LONGEST_FIELD
+from undersigned.message.request_target import RequestTarget, check_length
+from undersigned.message.signature_input import parse_signature_input
+from undersigned.message.structured_fields import MalformedField, is_list, parse_byte_sequences
+from undersigned.url import canonicalize_authority
+
+if TYPE_CHECKING:
+    from undersigned.message.request import Request
+    from undersigned.message.structured_fields import Encoding
+    from undersigned.url import CanonicalURL
+
+_USUAL_TARGET = re.compile(r"[A-Za-z0-9._~/:-]{1,1024}")
+
+
+def check_target(target: CanonicalURL) -> None:
+    """Check that the verifier and the middlewares accept the target as a request target."""
+    if _USUAL_TARGET.fullmatch(target.target_uri):
+        return
+    try:
+        check_length(target.target_uri)
+        RequestTarget.parse(target.target_uri.removeprefix(f"{target.scheme}://{target.authority}").encode("ascii"))
+    except MalformedURL as malformed:
+        raise SigningError(
+            f"url: it would be rejected: {malformed}; shorten it, percent-encode what RFC 3986 does not allow, or pass "
+            "check_limits=False for a receiver with other limits"
+        ) from None
+
+
+def check_fields(request: Request, target: CanonicalURL) -> None:
+    """Check that a receiver reads the header fields as they are signed, and the authority as the URL's."""
+    if not request.fields.are_valid:
+        raise SigningError("headers: a name is not a token, or a value contains CR, LF or NUL; correct it")
+    for name, field_name in ((":authority", ":authority"), ("Host", "host")):
+        values = request.fields.values(field_name)
+        if not values:
+            continue
+        if len(values) > 1:
+            raise SigningError(f"headers: more than one {name}, which receivers reject; send one")
+        own = target.authority
+        if values[0] != own and canonicalize_authority(values[0], target.scheme) != own:
+            raise SigningError(f"headers: {name} is not the URL's authority; sign the URL that is sent")
+
+
+def check_content_type(request: Request) -> None:
+    """Check that the covered Content-Type has one value."""
+    types = request.fields.values("content-type")
+    if len(types) != 1:
+        raise SigningError("headers: the signature covers Content-Type; add exactly one to the request")
+    if is_list(types[0]):
+        raise SigningError(
+            f"headers: Content-Type has several values, or more than {LONGEST_FIELD} characters with quotes or "
+            "commas, which receivers reject; send one short value"
+        )
+
+
+def check_signatures(request: Request, label: str, *, encoding: Encoding) -> None:
+    """Check that signatures the request already has can be read, and that none has this label.
+
+    A receiver reads the two fields as a whole: a malformed signature next to ours takes ours with it.
+    """
+    inputs, signatures = request.fields.combined.get("signature-input"), request.fields.combined.get("signature")
+    labels: set[str] = set()
+    try:
+        if inputs is not None:
+            labels.update(parse_signature_input(inputs))
+        if signatures is not None:
+            labels.update(parse_byte_sequences(signatures, encoding))
+    except MalformedField as malformed:
+        raise SigningError(
+            f"headers: Signature-Input or Signature cannot be read: {malformed}; remove both, or correct them"
+        ) from None
+    if label in labels:
+        raise SigningError(f"headers: the request already has a signature labelled {label}; pass another label=")
+
+
+def check_readable(request: Request, added: tuple[tuple[str, str], ...], *, encoding: Encoding, unread: int) -> None:
+    """Check that the verifier reads the signature fields, each with the values that the request already has.
+
+    A new field of at most `unread` characters needs no check.
+    """
+    for name, value in added:
+        given = request.fields.combined.get(name.lower())
+        if given is None and len(value) <= unread:
+            continue
+        combined = value if given is None else f"{given}, {value}"
+        try:
+            if name == "Signature":
+                parse_byte_sequences(combined, encoding)
+            else:
+                parse_signature_input(combined)
+        except MalformedField as malformed:
+            raise SigningError(
+                f"headers: {name} would be rejected: {malformed}; cover fewer components, use a shorter keyid, or "
+                "pass check_limits=False for a receiver with other limits"
+            ) from None

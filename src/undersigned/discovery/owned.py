@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, AsyncExitStack, ExitStack
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +30,7 @@ class Owned:
         with ExitStack() as stack:
             for source in self._sources:
                 if isinstance(source, AbstractContextManager):
-                    stack.enter_context(source)
+                    stack.enter_context(cast("AbstractContextManager[object]", source))
             self._stack = stack.pop_all()
 
     def stop(self) -> None:
@@ -42,7 +42,7 @@ class Owned:
         async with AsyncExitStack() as stack:
             for source in self._sources:
                 if isinstance(source, AbstractAsyncContextManager):
-                    await stack.enter_async_context(source)
+                    await stack.enter_async_context(cast("AbstractAsyncContextManager[object]", source))
             self._async_stack = stack.pop_all()
 
     async def stop_tasks(self) -> None:

@@ -1,4 +1,4 @@
-"""Tools for the tests of an application or of a replay store. They import no test framework.
+"""Tools for the tests of an application, a replay store or a key source. They import no test framework.
 
 `signing_asgi` and `signing_wsgi` put a signer in front of an application, so that a test client sends signed requests.
 `tamper` changes one part of a signed request. The pytest plugin `undersigned_pytest` has fixtures.
@@ -6,6 +6,7 @@
 
 from undersigned.testing.clients import sign_environ, signing_asgi, signing_wsgi
 from undersigned.testing.clock import FrozenNonceClock
+from undersigned.testing.key_source import check_async_key_source, check_key_source
 from undersigned.testing.replay import check_async_replay_store, check_replay_store
 from undersigned.testing.tampering import PARTS, Part, tamper
 
@@ -13,7 +14,9 @@ __all__ = [
     "PARTS",
     "FrozenNonceClock",
     "Part",
+    "check_async_key_source",
     "check_async_replay_store",
+    "check_key_source",
     "check_replay_store",
     "sign_environ",
     "signing_asgi",

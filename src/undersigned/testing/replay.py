@@ -10,19 +10,17 @@ import asyncio
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from inspect import isawaitable
 from threading import Barrier
-from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, TypeAlias, cast, get_args
 
 from undersigned.replay.store import Claim
 from undersigned.signature.profile import Caps
+from undersigned.testing.contract import awaited, finish, require
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine
+    from collections.abc import Callable, Coroutine
 
     from undersigned.replay.store import AsyncReplayStore, ReplayStore
-
-Answer = TypeVar("Answer")
 
 _LIFE = 360
 """Seconds from a claim to its end: five minutes of validity and one of clock skew."""
@@ -32,6 +30,8 @@ _LINGER = 60
 
 _MANY = 40
 """Claims that make a store forget the nonces that have ended, even if it forgets a few at a time."""
+
+_AWAITED = "the store's answers have to be awaited: use check_async_replay_store"
 
 _RACERS, _RACED = 8, 100
 _ROOMY = Caps(per_key=1_000_000)
@@ -49,14 +49,14 @@ def check_replay_store(store: ReplayStore) -> None:
         raise AssertionError("blocking: must be True or False")  # noqa: TRY004 - what tests raise
     contract = _Contract(store)
     for check in _CHECKS:
-        _finish(check(contract))
+        finish(check(contract), otherwise=_AWAITED)
     with ThreadPoolExecutor(_RACERS) as pool:
         for claims, judge in _RACES:
             barrier = Barrier(_RACERS)
 
             def racer(number: int, claims: _Racer = claims, barrier: Barrier = barrier) -> list[Claim]:
                 barrier.wait()
-                return _finish(claims(contract, number))
+                return finish(claims(contract, number), otherwise=_AWAITED)
 
             judge(list(pool.map(racer, range(_RACERS))))
 
@@ -93,7 +93,7 @@ class _Contract:
         self._start = int(time.time())
 
     async def claim(self, attempt: _Attempt) -> Claim:
-        answer = await _awaited(
+        answer = await awaited(
             self._store.claim(
                 attempt.keyid,
                 attempt.nonce,
@@ -102,18 +102,18 @@ class _Contract:
                 caps=attempt.caps,
             )
         )
-        _require(answer in get_args(Claim), f"claim: answered {answer!r}; expected fresh, seen or full")
+        require(answer in get_args(Claim), f"claim: answered {answer!r}; expected fresh, seen or full")
         return cast("Claim", answer)
 
     async def expect(self, expected: Claim, attempt: _Attempt, rule: str) -> None:
         answer = await self.claim(attempt)
-        _require(answer == expected, f"claim: answered {answer!r}, expected {expected!r}: {rule}")
+        require(answer == expected, f"claim: answered {answer!r}, expected {expected!r}: {rule}")
 
     async def expect_full(self, attempt: _Attempt, rule: str, *, expected: bool = True) -> None:
         """Ask whether a cap is reached for the keyid of `attempt`, whose nonce is not used."""
         now = self._start + attempt.at
-        answer = await _awaited(self._store.full(attempt.keyid, now=now, caps=attempt.caps))
-        _require(answer is expected, f"full: answered {answer!r}, expected {expected!r}: {rule}")
+        answer = await awaited(self._store.full(attempt.keyid, now=now, caps=attempt.caps))
+        require(answer is expected, f"full: answered {answer!r}, expected {expected!r}: {rule}")
 
     async def expect_room(self, attempt: _Attempt, rule: str) -> None:
         await self.expect_full(attempt, rule, expected=False)
@@ -212,7 +212,7 @@ async def _claim_all(contract: _Contract, racer: int) -> list[Claim]:  # noqa: A
 
 def _check_race(answers: list[list[Claim]]) -> None:
     for claims in zip(*answers, strict=True):
-        _require(
+        require(
             sorted(claims) == ["fresh", *["seen"] * (_RACERS - 1)],
             f"claim: of {_RACERS} at once, one is fresh: {claims}",
         )
@@ -225,27 +225,8 @@ async def _claim_own(contract: _Contract, racer: int) -> list[Claim]:
 
 def _judge_cap(answers: list[list[Claim]]) -> None:
     fresh = sum(claims.count("fresh") for claims in answers)
-    _require(fresh == _RACED, f"claim: of {_RACERS * _RACED // 4} at once, the cap lets {_RACED} through, not {fresh}")
+    require(fresh == _RACED, f"claim: of {_RACERS * _RACED // 4} at once, the cap lets {_RACED} through, not {fresh}")
 
 
 _Racer: TypeAlias = "Callable[[_Contract, int], Coroutine[object, object, list[Claim]]]"
 _RACES = ((_claim_all, _check_race), (_claim_own, _judge_cap))
-
-
-async def _awaited(answer: Answer | Awaitable[Answer]) -> Answer:
-    return await cast("Awaitable[Answer]", answer) if isawaitable(answer) else answer
-
-
-def _finish(check: Coroutine[object, object, Answer]) -> Answer:
-    """Run a check of a store whose answers need no awaiting."""
-    try:
-        check.send(None)
-    except StopIteration as done:
-        return cast("Answer", done.value)
-    check.close()
-    raise AssertionError("the store's answers have to be awaited: use check_async_replay_store")
-
-
-def _require(kept: bool, broken: str) -> None:  # noqa: FBT001 - as assert
-    if not kept:
-        raise AssertionError(broken)

@@ -1,0 +1,40 @@
+"""What the checks of contracts share: they are coroutines, which run with or without an event loop."""
+
+from __future__ import annotations
+
+from inspect import isawaitable
+from typing import TYPE_CHECKING, TypeVar, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Coroutine
+
+Answer = TypeVar("Answer")
+
+
+async def awaited(answer: Answer | Awaitable[Answer]) -> Answer:
+    """Return an answer that may have to be awaited."""
+    return await cast("Awaitable[Answer]", answer) if isawaitable(answer) else answer
+
+
+def finish(check: Coroutine[object, object, Answer], *, otherwise: str) -> Answer:
+    """Run a check of a store or source whose answers need no awaiting, and return its result.
+
+    Raises:
+        AssertionError: an answer has to be awaited; `otherwise` says which check to use.
+    """
+    try:
+        check.send(None)
+    except StopIteration as done:
+        return cast("Answer", done.value)
+    check.close()
+    raise AssertionError(otherwise)
+
+
+def require(kept: object, broken: str) -> None:
+    """Check that a rule is kept, as `assert` does, which an option of Python turns off.
+
+    Raises:
+        AssertionError: it is not; `broken` is the message.
+    """
+    if not kept:
+        raise AssertionError(broken)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import httpx2
 
-from . import headers, signing
+from . import auth, headers, transports
 
 if TYPE_CHECKING:
     from .headers import Field
@@ -16,7 +16,7 @@ class _SignedHeaders(headers.SignedHeaders, httpx2.Headers):
     plain = httpx2.Headers
 
 
-class SignatureAuth(signing.SigningAuth[httpx2.Request, httpx2.Response], httpx2.Auth):
+class SignatureAuth(auth.SigningAuth[httpx2.Request, httpx2.Response], httpx2.Auth):
     """An auth that signs every request of a sync or async client. Safe to share between threads and clients.
 
     The request is sent to the canonical form of its URL. Its content is read before it is sent, and needs a
@@ -48,7 +48,7 @@ class _Copying:
         return httpx2.Request(request.method, url, headers=fields, stream=request.stream, extensions=extensions)
 
 
-class SignatureTransport(_Copying, signing.SigningTransport[httpx2.Request, httpx2.Response], httpx2.BaseTransport):
+class SignatureTransport(_Copying, transports.SigningTransport[httpx2.Request, httpx2.Response], httpx2.BaseTransport):
     """A transport that signs every request it sends: `Client(transport=SignatureTransport(HTTPTransport(), ...))`.
 
     A redirect within its origin is signed for its own URL, method and content. A redirect that leaves the origin or
@@ -69,6 +69,6 @@ class SignatureTransport(_Copying, signing.SigningTransport[httpx2.Request, http
 
 
 class AsyncSignatureTransport(
-    _Copying, signing.AsyncSigningTransport[httpx2.Request, httpx2.Response], httpx2.AsyncBaseTransport
+    _Copying, transports.AsyncSigningTransport[httpx2.Request, httpx2.Response], httpx2.AsyncBaseTransport
 ):
     """`SignatureTransport` for an `AsyncClient`."""

@@ -1,60 +1,27 @@
-"""The auth and the transports that sign, for both libraries. Each library's module adds its own types."""
+"""The transports that sign, for both libraries. Each library's module adds its own types."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast
 
-from undersigned import SigningError
 from undersigned.client import ClientSigner
 
+from .messages import RequestT, sign
 from .wire import WireCheck, encoded, is_signature_field, own_extensions
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Generator, Iterable, Sequence
+    from collections.abc import Iterable
     from types import TracebackType
     from typing import Self
 
     from undersigned import Signer
-    from undersigned.client import SignedRequest
 
     from .headers import Field
 
 _ORIGIN = "undersigned.origin"
 """The request extension with the origin a request was signed for, or None. A redirected request inherits it."""
 
-
-class _Headers(Protocol):
-    @property
-    def raw(self) -> list[Field]: ...
-
-
-class _Request(Protocol):
-    """A request of either library."""
-
-    extensions: dict[str, object]
-
-    @property
-    def method(self) -> str: ...
-    @property
-    def url(self) -> object: ...
-    @property
-    def headers(self) -> _Headers: ...
-    @property
-    def content(self) -> bytes: ...
-    def read(self) -> bytes: ...
-    async def aread(self) -> bytes: ...
-
-
-class _Response(Protocol):
-    """A response of either library."""
-
-    @property
-    def history(self) -> Sequence[object]: ...
-
-
-RequestT = TypeVar("RequestT", bound=_Request)
-ResponseT = TypeVar("ResponseT", bound=_Response)
 ResponseT_co = TypeVar("ResponseT_co", covariant=True)
 RequestT_contra = TypeVar("RequestT_contra", contravariant=True)
 
@@ -81,46 +48,6 @@ class _AsyncTransport(Protocol[RequestT_contra, ResponseT_co]):
     async def aclose(self) -> None: ...
 
 
-class SigningAuth(ABC, Generic[RequestT, ResponseT]):
-    """The part of `SignatureAuth` that both libraries share."""
-
-    requires_request_body = True
-
-    def __init__(self, signer: Signer, *, origins: Iterable[str], follow_unsigned: bool = False) -> None:
-        self._signer = ClientSigner(signer, origins, follow_unsigned=follow_unsigned)
-
-    def auth_flow(self, request: RequestT) -> Generator[RequestT, ResponseT, None]:
-        """Sign `request` in place and yield it. Signature fields that it has already are replaced.
-
-        Raises:
-            MalformedURL: the URL has no canonical form.
-            SigningError: the origin is not listed, the request lacks what the signature covers, or it is not sent as
-                it was signed.
-        """
-        check = self._sign(request, asynchronous=False)
-        response = yield request
-        check.finish(request.headers.raw, redirected=bool(response.history))
-
-    async def async_auth_flow(self, request: RequestT) -> AsyncGenerator[RequestT, ResponseT]:
-        """Read the content of `request`, then sign and yield it as `auth_flow` does."""
-        await request.aread()
-        check = self._sign(request, asynchronous=True)
-        response = yield request
-        check.finish(request.headers.raw, redirected=bool(response.history))
-
-    def _sign(self, request: RequestT, *, asynchronous: bool) -> WireCheck:
-        own = own_extensions(request.extensions)
-        signed = _signed(self._signer, request)
-        check = WireCheck(signed, own, follow_unsigned=self._signer.follow_unsigned)
-        self._replace(request, signed.url, encoded(signed.fields), encoded(signed.signature))
-        request.extensions = {**own, "trace": check.async_trace if asynchronous else check.trace}
-        return check
-
-    @abstractmethod
-    def _replace(self, request: RequestT, url: str, fields: list[Field], signature: list[Field]) -> None:
-        """Give `request` another URL and other header fields, including a signature."""
-
-
 class _SigningTransport(ABC, Generic[RequestT]):
     _signer: ClientSigner
 
@@ -132,7 +59,7 @@ class _SigningTransport(ABC, Generic[RequestT]):
             request.extensions = {**own, _ORIGIN: None}
             kept = [(name, value) for name, value in request.headers.raw if not is_signature_field(name)]
             return self._copy(request, str(request.url), kept, own)
-        signed = _signed(self._signer, request)
+        signed = sign(self._signer, request)
         request.extensions = {**own, _ORIGIN: signed.origin}
         check = WireCheck(signed, own, follow_unsigned=False)
         extensions = {**own, "trace": check.async_trace if asynchronous else check.trace}
@@ -223,12 +150,3 @@ class AsyncSigningTransport(_SigningTransport[RequestT], Generic[RequestT, Respo
     async def aclose(self) -> None:
         """Close the inner transport."""
         await self._transport.aclose()
-
-
-def _signed(signer: ClientSigner, request: _Request) -> SignedRequest:
-    if "target" in request.extensions:
-        raise SigningError("extensions: target is sent instead of the URL's path and query; put it into the URL")
-    fields = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in request.headers.raw]
-    chunked = any(name.lower() == "transfer-encoding" for name, _ in fields)
-    content = request.content
-    return signer.sign(request.method, str(request.url), fields, content, has_body=chunked or bool(content))

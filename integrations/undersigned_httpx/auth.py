@@ -1,0 +1,58 @@
+"""The auth that signs, for both libraries. Each library's module adds its own types."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Generic
+
+from undersigned.client import ClientSigner
+
+from .messages import RequestT, ResponseT, sign
+from .wire import WireCheck, encoded, own_extensions
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Generator, Iterable
+
+    from undersigned import Signer
+
+    from .headers import Field
+
+
+class SigningAuth(ABC, Generic[RequestT, ResponseT]):
+    """The part of `SignatureAuth` that both libraries share."""
+
+    requires_request_body = True
+
+    def __init__(self, signer: Signer, *, origins: Iterable[str], follow_unsigned: bool = False) -> None:
+        self._signer = ClientSigner(signer, origins, follow_unsigned=follow_unsigned)
+
+    def auth_flow(self, request: RequestT) -> Generator[RequestT, ResponseT, None]:
+        """Sign `request` in place and yield it. Signature fields that it has already are replaced.
+
+        Raises:
+            MalformedURL: the URL has no canonical form.
+            SigningError: the origin is not listed, the request lacks what the signature covers, or it is not sent as
+                it was signed.
+        """
+        check = self._sign(request, asynchronous=False)
+        response = yield request
+        check.finish(request.headers.raw, redirected=bool(response.history))
+
+    async def async_auth_flow(self, request: RequestT) -> AsyncGenerator[RequestT, ResponseT]:
+        """Read the content of `request`, then sign and yield it as `auth_flow` does."""
+        await request.aread()
+        check = self._sign(request, asynchronous=True)
+        response = yield request
+        check.finish(request.headers.raw, redirected=bool(response.history))
+
+    def _sign(self, request: RequestT, *, asynchronous: bool) -> WireCheck:
+        own = own_extensions(request.extensions)
+        signed = sign(self._signer, request)
+        check = WireCheck(signed, own, follow_unsigned=self._signer.follow_unsigned)
+        self._replace(request, signed.url, encoded(signed.fields), encoded(signed.signature))
+        request.extensions = {**own, "trace": check.async_trace if asynchronous else check.trace}
+        return check
+
+    @abstractmethod
+    def _replace(self, request: RequestT, url: str, fields: list[Field], signature: list[Field]) -> None:
+        """Give `request` another URL and other header fields, including a signature."""

@@ -1,0 +1,85 @@
+"""Messages: the requests and responses of both libraries, and how a request is signed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from undersigned import SigningError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from undersigned.client import ClientSigner, SignedRequest
+
+    from .headers import Field
+
+
+class Headers(Protocol):
+    """The header fields of either library."""
+
+    @property
+    def raw(self) -> list[Field]:
+        """Return the names and values as bytes."""
+        ...
+
+
+class Request(Protocol):
+    """A request of either library."""
+
+    extensions: dict[str, object]
+
+    @property
+    def method(self) -> str:
+        """Return the method."""
+        ...
+
+    @property
+    def url(self) -> object:
+        """Return the URL, whose `str()` is the text."""
+        ...
+
+    @property
+    def headers(self) -> Headers:
+        """Return the header fields."""
+        ...
+
+    @property
+    def content(self) -> bytes:
+        """Return the content, which has been read."""
+        ...
+
+    def read(self) -> bytes:
+        """Read the content."""
+        ...
+
+    async def aread(self) -> bytes:
+        """Read the content."""
+        ...
+
+
+class Response(Protocol):
+    """A response of either library."""
+
+    @property
+    def history(self) -> Sequence[object]:
+        """Return the responses that redirected to this one."""
+        ...
+
+
+RequestT = TypeVar("RequestT", bound=Request)
+ResponseT = TypeVar("ResponseT", bound=Response)
+
+
+def sign(signer: ClientSigner, request: Request) -> SignedRequest:
+    """Return `request` as it is to be sent, with its signature.
+
+    Raises:
+        MalformedURL: the URL has no canonical form.
+        SigningError: the origin is not listed, or the request lacks what the signature covers.
+    """
+    if "target" in request.extensions:
+        raise SigningError("extensions: target is sent instead of the URL's path and query; put it into the URL")
+    fields = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in request.headers.raw]
+    chunked = any(name.lower() == "transfer-encoding" for name, _ in fields)
+    content = request.content
+    return signer.sign(request.method, str(request.url), fields, content, has_body=chunked or bool(content))

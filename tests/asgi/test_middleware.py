@@ -11,7 +11,7 @@ import threading
 from dataclasses import replace
 
 import pytest
-from tests.party import HOST, ORIGIN, TOO_MANY, raw_request
+from tests.party import HOST, ORIGIN, raw_request
 from tests.serving import exchange, read_response, uvicorn_server
 
 from undersigned import AsyncVerifier, ConfigurationError, KeySet, MemoryReplayStore, Request, Signer, profiles
@@ -111,11 +111,6 @@ def test_signed_target_is_accepted_and_the_application_gets_its_canonical_form(p
     assert answer["keyid"] == "buyer-2026"
 
 
-@pytest.mark.parametrize("host", ["Seller.Example.COM", "seller.example.com:443", "seller.example.com."])
-def test_authority_in_another_spelling_verifies(port, party, host):
-    assert seen(exchange(port, party.raw("GET", "/p", host=host)))["scheme"] == "https"
-
-
 def test_body_reaches_the_application_as_it_was_signed(port, party):
     assert seen(exchange(port, party.raw("POST", "/p", JSON, BODY)))["body"] == BODY.decode()
 
@@ -124,112 +119,6 @@ def test_chunked_body_reaches_the_application_as_it_was_signed(port, party):
     fields = [("Host", HOST), ("Transfer-Encoding", "chunked"), *party.fields("POST", f"{ORIGIN}/p", JSON, BODY)]
     chunks = b"5\r\n" + BODY[:5] + b"\r\n" + f"{len(BODY) - 5:x}".encode() + b"\r\n" + BODY[5:] + b"\r\n0\r\n\r\n"
     assert seen(exchange(port, raw_request("POST", "/p", fields) + chunks))["body"] == BODY.decode()
-
-
-@pytest.mark.parametrize(
-    ("change", "code"),
-    [
-        ({"target": "/q"}, "request_signature_invalid"),
-        ({"target": "/p?x=1"}, "request_signature_invalid"),
-        ({"target": "/P"}, "request_signature_invalid"),
-        ({"method": "PUT"}, "request_signature_invalid"),
-        ({"host": "other.example.com"}, "request_target_uri_malformed"),
-        ({"body": b'{"plan_id":"plan_002"}'}, "request_signature_digest_mismatch"),
-        ({"body": b""}, "request_signature_digest_mismatch"),
-    ],
-)
-def test_request_is_rejected_when_any_signed_part_was_changed(port, party, echo, change, code):
-    fields = party.fields("POST", f"{ORIGIN}/p", JSON, BODY)
-    raw = raw_request(
-        change.get("method", "POST"),
-        change.get("target", "/p"),
-        [("Host", change.get("host", HOST)), *fields],
-        change.get("body", BODY),
-    )
-    rejected(exchange(port, raw), code)
-    assert echo.calls == []
-
-
-def test_replay_is_rejected(port, party, echo):
-    raw = party.raw("POST", "/p", JSON, BODY)
-    seen(exchange(port, raw))
-    rejected(exchange(port, raw), "request_signature_replayed")
-    assert len(echo.calls) == 1
-
-
-def test_unsigned_request_is_rejected(port, echo):
-    rejected(exchange(port, raw_request("GET", "/p", [("Host", HOST)])), "request_signature_required")
-    assert echo.calls == []
-
-
-@pytest.mark.parametrize(
-    ("target", "signed_for"),
-    [
-        ("/admin%2Fx", "/admin/x"),
-        ("/a/x%23f", "/a/x"),
-        ("//seller.example.com/p", "/p"),
-        ("https://seller.example.com/p", "/p"),
-        ("http://evil.example/p", "/p"),
-        ("/a%2e%2e/b", "/b"),
-        ("/a/%2e%2e/b", "/b"),
-        ("/p\\q", "/p"),
-        ("/p%", "/p"),
-        ("/p%4", "/p"),
-        ("/p%zz", "/p"),
-        ("/p|q", "/p"),
-        ("/p?a[]=1", "/p"),
-        ("*", "/"),
-        ("p", "/p"),
-    ],
-)
-def test_unsigned_target_never_reaches_the_application(port, party, echo, target, signed_for):
-    raw = party.raw("GET", target, url=f"{ORIGIN}{signed_for}")
-    response = exchange(port, raw)
-    # A server that strips an absolute-form target to its path shows a target that was signed.
-    assert b" 401 " in response or b" 400 " in response or seen(response)["raw_path"] == signed_for
-    assert all(call["raw_path"] == signed_for for call in echo.calls)
-
-
-@pytest.mark.parametrize(
-    "hosts",
-    [
-        [],
-        [""],
-        [HOST, HOST],
-        [HOST, "evil.example"],
-        [f"user@{HOST}"],
-        [f"{HOST}, evil.example"],
-        [f"{HOST}/x"],
-        [f"{HOST} evil"],
-        [f"{HOST}:0x1bb"],
-        [f"{HOST}:65536"],
-        [f"{HOST}%2e"],
-        [f"{HOST}.."],
-        ["evil.example"],
-    ],
-)
-def test_authority_of_no_configured_origin_never_reaches_the_application(port, party, echo, hosts):
-    fields = [*[("Host", host) for host in hosts], *party.fields("GET", f"{ORIGIN}/p")]
-    response = exchange(port, raw_request("GET", "/p", fields))
-    assert b" 401 " in response or b" 400 " in response
-    assert echo.calls == []
-
-
-@pytest.mark.parametrize(
-    "forwarded",
-    [
-        ("X-Forwarded-Host", "evil.example"),
-        ("X-Forwarded-Proto", "http"),
-        ("Forwarded", "host=evil.example;proto=http"),
-        ("X-Forwarded-Prefix", "/evil"),
-        ("X-Original-URL", "/evil"),
-    ],
-)
-def test_forwarding_fields_change_nothing(port, party, forwarded):
-    signed = party.fields("GET", f"{ORIGIN}/p")
-    answer = seen(exchange(port, raw_request("GET", "/p", [("Host", HOST), forwarded, *signed])))
-    assert answer["target_uri"] == f"{ORIGIN}/p"
-    assert answer["scheme"] == "https"
 
 
 def test_rejected_upload_of_100_mb_is_answered_without_reading_its_body(port, party, echo):
@@ -268,16 +157,6 @@ def test_body_over_the_limit_is_answered_413(party, echo, http):
         chunked = f"{len(BODY):x}\r\n".encode() + BODY + b"\r\n0\r\n\r\n"
         rejected(exchange(port, raw_request("POST", "/p", fields) + chunked), "content_too_large", 413)
     assert echo.calls == []
-
-
-@pytest.mark.parametrize("http", SERVERS)
-def test_too_many_header_fields_are_answered_431(party, echo, http):
-    app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], mode="optional")
-    with uvicorn_server(app, http=http) as port:
-        for read, too_many in party.around_the_most_fields():
-            assert seen(exchange(port, read))
-            rejected(exchange(port, too_many), TOO_MANY, 431)
-    assert len(echo.calls) == 2
 
 
 def test_slow_body_is_answered_408(party, echo):
@@ -652,31 +531,10 @@ def test_http2_of_a_named_server_is_accepted_only_with_equal_authorities(party, 
     assert run(app, differ)[0]["status"] == 401
 
 
-@pytest.mark.parametrize(
-    ("options", "named"),
-    [
-        ({"origins": []}, "origins"),
-        ({"origins": "https://seller.example.com"}, "origins"),
-        ({"origins": ["seller.example.com"]}, "origins"),
-        ({"origins": ["https://user@seller.example.com"]}, "origins"),
-        ({"origins": ["https://seller.example.com/?q"]}, "origins"),
-        ({"origins": ["https://a.example", "http://a.example"]}, "origins"),
-        ({"mode": "lax"}, "mode"),
-        ({"max_body": -1}, "max_body"),
-        ({"max_body": True}, "max_body"),
-        ({"body_timeout": 0}, "body_timeout"),
-        ({"body_timeout": "30"}, "body_timeout"),
-        ({"body_timeout": None}, "body_timeout"),
-        ({"body_timeout": math.nan}, "body_timeout"),
-        ({"body_timeout": 10**400}, "body_timeout"),
-        ({"http2_server": "granian"}, "http2_server"),
-        ({"verifier": None}, "verifier"),
-    ],
-)
-def test_wrong_option_is_rejected_by_name_at_construction(party, echo, options, named):
-    given = {"verifier": party.verifier(), "origins": [ORIGIN], **options}
-    with pytest.raises(ConfigurationError, match=named):
-        SignatureMiddleware(echo, **given)
+@pytest.mark.parametrize("seconds", [0, "30", None, math.nan, 10**400])
+def test_wrong_body_timeout_is_rejected_by_name_at_construction(party, echo, seconds):
+    with pytest.raises(ConfigurationError, match=r"^body_timeout"):
+        SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], body_timeout=seconds)
 
 
 def test_mode_function_that_returns_no_mode_is_a_configuration_error(party, echo):

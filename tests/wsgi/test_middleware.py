@@ -117,37 +117,6 @@ def test_chunked_body_reaches_the_application_as_it_was_signed(port, party):
     assert (answer["body"], answer["transfer_encoding"]) == (BODY.decode(), None)
 
 
-@pytest.mark.parametrize(
-    ("change", "code"),
-    [
-        ({"target": "/q"}, "request_signature_invalid"),
-        ({"target": "/p?x=1"}, "request_signature_invalid"),
-        ({"method": "PUT"}, "request_signature_invalid"),
-        ({"host": "other.example.com"}, "request_target_uri_malformed"),
-        ({"body": b'{"plan_id":"plan_002"}'}, "request_signature_digest_mismatch"),
-    ],
-)
-def test_request_is_rejected_when_any_signed_part_was_changed(port, party, change, code):
-    fields = party.fields("POST", f"{ORIGIN}/p", JSON, BODY)
-    raw = raw_request(
-        change.get("method", "POST"),
-        change.get("target", "/p"),
-        [("Host", change.get("host", HOST)), *fields],
-        change.get("body", BODY),
-    )
-    rejected(exchange(port, raw), code)
-
-
-def test_replay_is_rejected(port, party):
-    raw = party.raw("POST", "/p", JSON, BODY)
-    seen(exchange(port, raw))
-    rejected(exchange(port, raw), "request_signature_replayed")
-
-
-def test_unsigned_request_is_rejected(port):
-    rejected(exchange(port, raw_request("GET", "/p", [("Host", HOST)])), "request_signature_required")
-
-
 def test_rejected_head_is_answered_without_content_and_keeps_the_connection(party, echo):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
     head = f"HEAD /p HTTP/1.1\r\nHost: {HOST}\r\n\r\n".encode()
@@ -159,52 +128,11 @@ def test_rejected_head_is_answered_without_content_and_keeps_the_connection(part
     assert following.startswith(b"HTTP/1.1 200 ")
 
 
-@pytest.mark.parametrize(
-    ("target", "signed_for"),
-    [
-        ("/admin%2Fx", "/admin/x"),
-        ("/a/x%23f", "/a/x"),
-        ("//seller.example.com/p", "/p"),
-        ("https://seller.example.com/p", "/p"),
-        ("http://evil.example/p", "/p"),
-        ("/a%2e%2e/b", "/b"),
-        ("/a/%2e%2e/b", "/b"),
-        ("/p\\q", "/p"),
-        ("/p#f", "/p"),
-        ("/p%", "/p"),
-        ("/p%zz", "/p"),
-        ("*", "/"),
-        ("p", "/p"),
-    ],
-)
-def test_unsigned_target_never_reaches_the_application(port, party, target, signed_for):
-    response = exchange(port, party.raw("GET", target, url=f"{ORIGIN}{signed_for}"))
-    assert b" 401 " in response or b" 400 " in response
-
-
-@pytest.mark.parametrize(
-    "hosts", [[], [""], [HOST, HOST], [HOST, "evil.example"], [f"user@{HOST}"], [f"{HOST}/x"], ["evil.example"]]
-)
-def test_authority_of_no_configured_origin_never_reaches_the_application(port, party, hosts):
-    fields = [*[("Host", host) for host in hosts], *party.fields("GET", f"{ORIGIN}/p")]
-    response = exchange(port, raw_request("GET", "/p", fields))
-    assert b" 401 " in response or b" 400 " in response
-
-
 def test_body_over_the_limit_is_answered_413(party, echo):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], max_body=10)
     with waitress_server(app) as port:
         rejected(exchange(port, party.raw("POST", "/p", JSON, BODY)), "content_too_large", 413)
     assert echo.calls == []
-
-
-def test_too_many_header_fields_are_answered_431(party, echo):
-    app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], mode="optional")
-    with waitress_server(app) as port:
-        for read, too_many in party.around_the_most_fields():
-            assert seen(exchange(port, read))
-            rejected(exchange(port, too_many), TOO_MANY, 431)
-    assert len(echo.calls) == 2
 
 
 def test_environ_variables_that_are_not_header_fields_are_not_counted(party, echo):
@@ -469,22 +397,6 @@ def test_mode_decides_whether_an_unsigned_request_is_accepted(party, echo, caplo
     with caplog.at_level(logging.WARNING, "undersigned"):
         assert run(observe, unsigned)[1]["keyid"] is None
     assert "unsigned request accepted" in caplog.text
-
-
-@pytest.mark.parametrize(
-    ("options", "named"),
-    [
-        ({"origins": []}, "origins"),
-        ({"mode": "lax"}, "mode"),
-        ({"max_body": "1"}, "max_body"),
-        ({"http2_server": "mod_wsgi"}, "http2_server"),
-        ({"verifier": None}, "verifier"),
-    ],
-)
-def test_wrong_option_is_rejected_by_name_at_construction(party, echo, options, named):
-    given = {"verifier": party.verifier(), "origins": [ORIGIN], **options}
-    with pytest.raises(ConfigurationError, match=named):
-        SignatureMiddleware(echo, **given)
 
 
 def test_async_verifier_is_rejected_by_name(party, echo):

@@ -1,13 +1,13 @@
 r"""A FastAPI service of several worker processes, on one host or many, which share a replay store in Redis or Valkey.
 
 Run it with a JWK set of the callers' public keys, as `undersigned keygen --out keys` writes one, and with a server
-that keeps what it is told (`redis-server --appendonly yes --appendfsync always`):
+that keeps its data (`redis-server --appendonly yes --appendfsync always`):
 
     JWKS=keys/public.jwks.json REPLAY=redis://127.0.0.1:6379 \
         uvicorn --app-dir examples --factory fastapi_redis_app:app --workers 4 --port 8000
 
-`POST /plans/{plan}` needs a signature, and takes each only once, whichever worker it reaches. While Redis cannot be
-asked, it answers 503.
+`POST /plans/{plan}` needs a signature, and takes each only once, whichever worker it reaches. While Redis is
+unavailable, it answers 503.
 """
 
 import json

@@ -125,7 +125,7 @@ class _Call:
         self._sent.append(message)
 
     async def handle(self, scope: Scope, receive: Receive) -> None:
-        """Call the handler with what was verified."""
+        """Call the handler with the verified request."""
         profile: Profile = scope[PROFILE]
         if scope["path"] != self._path:
             error = profile.error(

@@ -54,7 +54,7 @@ def signature_required(
         The guarded handler.
 
     Raises:
-        ConfigurationError: `handler` is not an async function; or, at a request, no middleware has verified it.
+        ConfigurationError: `handler` is not an async function; or, during a request, no middleware has verified it.
     """
     if not iscoroutinefunction(handler):
         raise ConfigurationError("signature_required: decorate an async function, or the methods of a web.View")

@@ -122,7 +122,7 @@ def middlewares() -> tuple[wsgi.SignatureMiddleware, asgi.SignatureMiddleware]:
     """
     chosen = configured()
     by_wsgi, by_asgi = options(chosen, asgi=False), options(chosen, asgi=True)
-    # One verifier, so that both know the same nonces.
+    # Both use one verifier, and so one replay store.
     by_asgi["verifier"] = by_wsgi["verifier"]
     try:
         return wsgi.SignatureMiddleware(_forward_wsgi, **by_wsgi), asgi.SignatureMiddleware(_forward_asgi, **by_asgi)
@@ -163,7 +163,7 @@ def _forget(request: HttpRequest) -> None:
 
 
 def _stream(request: ASGIRequest) -> Any:
-    # Django has no public name for it, and reading the request itself would mark it as read.
+    # Django has no public name for the stream, and reading the request would mark it as read.
     return vars(request)["_stream"]
 
 

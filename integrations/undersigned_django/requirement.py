@@ -66,7 +66,7 @@ def signature_required(
         The guarded view, sync or async as it was.
 
     Raises:
-        ConfigurationError: `view` is not a function; or, at a request, no middleware has verified it.
+        ConfigurationError: `view` is not a function; or, during a request, no middleware has verified the request.
     """
     if isinstance(view, type) or not callable(view):
         raise ConfigurationError(

@@ -38,7 +38,7 @@ def signature_required(view: Callable[Parameters, Result]) -> Callable[Parameter
 
 
 def signature_required(view: object) -> object:
-    """Let a view, or every view of a blueprint and of those nested in it, run only for a signed request.
+    """Let a view, or every view of a blueprint and its nested blueprints, run only for a signed request.
 
     Put `@signature_required` below `@app.route`; in a class-based view it is one of the `decorators`. Call
     `signature_required(blueprint)` before the blueprint is registered. An unsigned request gets 401 with the code only,
@@ -51,7 +51,7 @@ def signature_required(view: object) -> object:
         The guarded view, or the same blueprint.
 
     Raises:
-        ConfigurationError: something else was given; or, at a request, no middleware has verified it.
+        ConfigurationError: `view` is neither; or, during a request, no middleware has verified the request.
     """
     if isinstance(view, Blueprint):
         view.before_request(_rejection)
@@ -104,7 +104,7 @@ def _current_signature() -> VerifiedSignature:
 
 
 current_signature = cast("VerifiedSignature", LocalProxy(_current_signature))
-"""The signature of the current request, as `flask.request` is the request. It is false if the request is unsigned.
+"""The signature of the current request: a proxy like `flask.request`. It is false if the request is unsigned.
 
 Any other use raises RuntimeError if the request is unsigned or there is none, and ConfigurationError if no middleware
 has verified it.

@@ -37,7 +37,7 @@ if not forgotten then
 end
 forgotten = -forgotten
 
--- Removing comes first: a server that is full allows it, and then also what follows.
+-- Delete first: a full server allows that, and then has room for the rest.
 local ended = redis.call('ZRANGEBYSCORE', nonces, '(0', '(' .. now, 'WITHSCORES', 'LIMIT', 0, 32)
 for i = 1, #ended, 2 do redis.call('ZREM', nonces, ended[i]) end
 if #ended > 0 then
@@ -78,13 +78,13 @@ _CLAIMS: dict[object, Claim] = {1: "fresh", 0: "seen", -1: "full"}
 _STEP = 7200
 """Seconds that nonces are kept after their end, by the server's clock, for verifiers whose clocks are set back.
 
-A verifier forgets what has ended by its own clock, with each claim. The server forgets the nonces of a keyid when
-nobody has claimed any for this long after the last has ended.
+Each claim deletes ended nonces by the verifier's clock. The server deletes all nonces of a keyid this long after the
+last one has ended.
 """
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ScriptCall:
     """The keys and arguments of one call of a script."""
 
     keys: list[str]
@@ -97,7 +97,7 @@ class Names:
 
     Attributes:
         prefix: the beginning of each name.
-        tag: the hash tag of all keys, or None if each keyid is its own.
+        tag: the hash tag of all keys, or None if each keyid is its own hash tag.
     """
 
     prefix: str
@@ -113,22 +113,22 @@ class Names:
             if not isinstance(text, str) or not text or not {"{", "}"}.isdisjoint(text):
                 raise ConfigurationError(f"{option}: give a string that is not empty and has no braces")
 
-    def claim(self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps) -> Question:
+    def claim(self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps) -> ScriptCall:
         """Return the script call that claims `nonce`."""
         life = max(0, int((until - now + _STEP) * 1000))
         args: list[str | int] = [bounded_nonce(nonce), repr(now), repr(until), caps.per_key, life]
-        return self._question(keyid, args, caps)
+        return self._call(keyid, args, caps)
 
-    def full(self, keyid: str, *, now: float, caps: Caps) -> Question:
+    def full(self, keyid: str, *, now: float, caps: Caps) -> ScriptCall:
         """Return the script call that tells whether a cap is reached."""
-        return self._question(keyid, [repr(now), caps.per_key], caps)
+        return self._call(keyid, [repr(now), caps.per_key], caps)
 
-    def _question(self, keyid: str, args: list[str | int], caps: Caps) -> Question:
+    def _call(self, keyid: str, args: list[str | int], caps: Caps) -> ScriptCall:
         nonces = f"{self.prefix}:{{{keyid}}}" if self.tag is None else f"{self.prefix}:{{{self.tag}}}:{keyid}"
         if caps.total is None:
-            return Question([nonces], args)
+            return ScriptCall([nonces], args)
         counts = f"{self.prefix}:counts" if self.tag is None else f"{self.prefix}:{{{self.tag}}}"
-        return Question([nonces, counts], [*args, caps.total])
+        return ScriptCall([nonces, counts], [*args, caps.total])
 
 
 def claimed(answer: object) -> Claim:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from undersigned_redis.client import NotReplicated, Pipeline, Pipelining, checked
-from undersigned_redis.script import CLAIM, FULL, Names, Question, claimed
+from undersigned_redis.script import CLAIM, FULL, Names, ScriptCall, claimed
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Sequence
@@ -120,7 +120,7 @@ class AsyncRedisReplayStore(_RedisStore):
         return _confirmed(await cast("Awaitable[Sequence[object]]", answers), self._replicas)
 
 
-def _replicated(client: Client, question: Question, replicas: int, timeout: float) -> Pipeline:
+def _replicated(client: Client, question: ScriptCall, replicas: int, timeout: float) -> Pipeline:
     """Return a pipeline with the claim and the wait for replicas, as both must use the same connection."""
     pipeline = cast("Pipelining", client).pipeline(transaction=False)
     pipeline.eval(CLAIM, len(question.keys), *question.keys, *question.args)

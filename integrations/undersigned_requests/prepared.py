@@ -29,7 +29,7 @@ class Signing:
     Args:
         prepared: the request.
         signer: signs it.
-        origin: the origin that the request it is a copy of was signed for, or None if that one had no signature.
+        origin: for a copy, the origin that the copied request was signed for, or None if it had no signature.
 
     Attributes:
         origin: the origin this request is signed for, or None if it is left without a signature.
@@ -93,7 +93,7 @@ class Signing:
         return Signing(prepared, self._signer, self.origin)
 
     def _sign(self, fields: MutableMapping[str, Value], content: bytes | None) -> SignedRequest:
-        # Only keys: `items` of the fields to be written signs them.
+        # By keys, because `items` of fields that are about to be written signs them.
         pairs = [(name, _text(fields[name])) for name in fields]
         return self._signer.sign(self._prepared.method or "", self._prepared.url or "", pairs, content or b"")
 
@@ -101,7 +101,7 @@ class Signing:
 class WireFields(CaseInsensitiveDict["str | bytes"]):
     """Header fields that are signed when they are written.
 
-    urllib3 copies them for an attempt, and takes `items` of the copy to write them. Each attempt does: a retry too.
+    urllib3 copies them for an attempt, and takes `items` of the copy to write them. Each attempt does so, also a retry.
 
     Args:
         fields: the fields as (name, value) pairs.

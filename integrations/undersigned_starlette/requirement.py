@@ -70,7 +70,7 @@ def signature_required(endpoint: Callable[Parameters, Result]) -> Callable[Param
         The guarded endpoint, sync or async as it was.
 
     Raises:
-        ConfigurationError: `endpoint` is not a function; or, at a request, no middleware has verified it.
+        ConfigurationError: `endpoint` is not a function; or, during a request, no middleware has verified it.
     """
     if isinstance(endpoint, type) or not callable(endpoint):
         raise ConfigurationError(

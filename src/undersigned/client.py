@@ -1,4 +1,4 @@
-"""Client signers: what every HTTP client integration shares to sign an outgoing request.
+"""Client signers: the common part of all client integrations, which signs outgoing requests.
 
 An integration passes the parts of a request to `ClientSigner.sign` and sends the `SignedRequest` that it returns.
 Nothing here imports a client library or does IO.
@@ -155,6 +155,6 @@ def _origin(target: CanonicalURL) -> str:
 
 
 def _canonical_host(value: str, target: CanonicalURL) -> str:
-    """Return the target's authority if `value` spells it, else `value`, which the signer rejects."""
+    """Return the target's authority if `value` is a spelling of it, else `value`, which the signer then rejects."""
     own = target.authority
     return own if value == own or canonicalize_authority(value.strip(" \t"), target.scheme) == own else value

@@ -164,7 +164,7 @@ BROKEN = {
     SharesTheCap: "each key has a cap of its own",
     CapsBeforeItLooks: "nothing is forgotten to make room",
     CountsTheEnded: "an ended nonce does not count",
-    TrustsEachClock: "brings no nonce to life again",
+    TrustsEachClock: "makes no used nonce fresh",
     RejectsAfterAStep: "new nonces are fresh",
     LooksThenClaims: "of 8 at once, one is fresh",
     LooksThenCounts: "the cap lets 100 through",

@@ -32,7 +32,7 @@ class Request:
         body: the content bytes before any decoding; a `str` is encoded as UTF-8, `None` means no content. `content`
             has the same bytes, and is parsed as JSON at most once.
         has_body: whether the request has content, if `body` itself is not read yet.
-        query_unknown: whether a lone `?` at the end of the target would be invisible to the caller.
+        query_unknown: whether the target may end in a lone `?` that the server does not show.
 
     Raises:
         TypeError: an argument has another type; a mistake of the caller, never of a message.
@@ -74,7 +74,7 @@ class Request:
         assign(self, "query_unknown", query_unknown)
 
     def with_content(self, content: Content) -> Request:
-        """Return this request with the content that came with it, once it is read."""
+        """Return this request with its content, after the content was read."""
         has_body = self.has_body or len(content) > 0
         return Request(self.method, self.url, self.fields, content, has_body=has_body, query_unknown=self.query_unknown)
 

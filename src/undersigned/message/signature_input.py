@@ -51,9 +51,9 @@ class Coverage(NamedTuple):
 
     Attributes:
         components: the covered components in their order.
-        names: their names, with or without parameters.
-        bare: the names of those without parameters.
-        texts: their identifiers in their order.
+        names: the names of all covered components.
+        bare: the names of the components without parameters.
+        texts: the identifiers of the components in their order.
     """
 
     components: tuple[Component, ...]

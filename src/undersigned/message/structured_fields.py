@@ -30,8 +30,8 @@ _DELIMITERS = ",;: \\%"
 KEY = re.compile(r"[a-z*][a-z0-9_.*-]*+")
 """A dictionary key, such as a signature's label (RFC 8941 section 3.1.2)."""
 
-# Everything that may contain a colon, so that a byte sequence is found where a parser finds one: a display string (RFC
-# 9651: without escapes), a string, a token or key, a byte sequence. Unclosed quotes run to the end: time is linear.
+# Every lexeme that may contain a colon: a display string (RFC 9651: without escapes), a string, a token or key, a byte
+# sequence. So a byte sequence is found exactly where a parser finds it. Unclosed quotes run to the end: time is linear.
 _LEXEME = re.compile(
     r"""%"[^"]*+"?+|"[^"\\]*+(?>(?:\\.[^"\\]*+)*)"?+|[A-Za-z*][A-Za-z0-9:/!#$%&'*+.^_`|~-]*+|:([^:"]*+):"""
 )
@@ -42,7 +42,7 @@ _TO_BASE64URL = bytes.maketrans(b"+/", b"-_")
 
 
 class MalformedField(UndersignedError, ValueError):
-    """Raised when a field value is not what its definition says. The message has no text of the sender."""
+    """Raised when a value does not have the syntax of its field. The message has no text of the sender."""
 
 
 def check_size(value: str) -> None:
@@ -98,7 +98,7 @@ def parse_dictionary(value: str) -> dict[str, tuple[object, Mapping[str, Paramet
 def is_list(value: str) -> bool:
     """Return whether a comma outside quotes separates `value` (RFC 9110 section 5.6), or a quote is not closed.
 
-    A value with commas or quotes and more than `LONGEST_FIELD` characters is a list, unread.
+    A longer value than `LONGEST_FIELD` counts as a list without being read.
     """
     return len(value) > LONGEST_FIELD or _ONE_VALUE.fullmatch(value) is None
 

@@ -32,9 +32,9 @@ class MemoryReplayStore:
     nonces of its own. The store keeps a digest of a nonce longer than 32 characters.
 
     The live nonces of a key are in sets, one for each slot of time in which nonces end. Forgetting drops whole sets. A
-    claim looks into at most `lifetime / slot` sets, however many are live. A nonce counts until its slot ends, at
-    most `slot` seconds longer than asked. A claim that ends in a slot already dropped counts as seen. That happens if
-    the clock was set back or the claim comes late: the nonce may have been in that slot.
+    claim looks into at most `lifetime / slot` sets, however many nonces are live. A nonce counts until its slot ends,
+    at most `slot` seconds longer than asked. A claim that ends in a slot already dropped counts as seen. That happens
+    if the clock was set back or the claim comes late: the nonce may have been in that slot.
 
     Args:
         slot: the width of a slot in seconds.
@@ -143,7 +143,7 @@ class _Live:
 
     Attributes:
         slots: the nonces by the slot they end in.
-        count: how many there are.
+        count: the number of live nonces.
         swept: the first slot that was not dropped.
     """
 

@@ -63,7 +63,7 @@ SELECT coalesce((SELECT live FROM sender WHERE keyid = :keyid), 0) >= :per_key O
 """
 
 _FEW, _MANY = 16, 1000
-"""How many ended nonces a claim deletes in passing, and at a time when a cap is reached."""
+"""How many ended nonces each claim deletes, and how many per step if a cap is reached."""
 
 _NO_TOTAL = 2**63 - 1
 _LONGEST_TIMEOUT = 3600
@@ -76,10 +76,10 @@ class ReplacedFile(UndersignedError):
 class SqliteReplayStore:
     """A replay store in a file that several processes of one host share. Safe to share between threads.
 
-    It may be made before or after the workers are forked. Each claim is one transaction. A claim that cannot be written
-    raises, and the request gets 503: the disk is full, or the file stays locked, is damaged or was replaced. The next
-    claim tries again. Each claim deletes a few nonces that have ended. If a clock is slow or was set back, a nonce may
-    end before the latest deleted one. It counts as seen, as it may have been deleted.
+    You may create it before or after the workers are forked. Each claim is one transaction. A claim that cannot be
+    written raises, and the request gets 503: the disk is full, or the file stays locked, is damaged or was replaced.
+    The next claim tries again. Each claim deletes a few nonces that have ended. If a clock is slow or was set back, a
+    nonce may end before the latest deleted one. It counts as seen, as it may have been deleted.
 
     Args:
         path: the file, on a local disk; it is made if it does not exist. SQLite adds two files next to it.

@@ -197,7 +197,7 @@ async def _clock_set_back(contract: _Contract) -> None:
         await contract.expect("fresh", _Attempt(keyid, "n"), "a new nonce is fresh")
         await contract.pass_time(keyid, at=ahead)
         back = _Attempt(keyid, "n", at=_LIFE - 30)
-        await contract.expect("seen", back, f"a clock that is {step} s behind brings no nonce to life again")
+        await contract.expect("seen", back, f"a clock that is {step} s behind makes no used nonce fresh")
         new = _Attempt(keyid, "o", at=_LIFE - 30, until=2 * _LIFE - 30)
         await contract.expect("fresh", new, f"after a clock was set back {step} s, new nonces are fresh")
         contract.advance(ahead)
@@ -223,10 +223,10 @@ async def _claim_own(contract: _Contract, racer: int) -> list[Claim]:
     return [await contract.claim(_Attempt("crowd", f"{racer} {number}", caps=caps)) for number in range(_RACED // 4)]
 
 
-def _judge_cap(answers: list[list[Claim]]) -> None:
+def _check_cap(answers: list[list[Claim]]) -> None:
     fresh = sum(claims.count("fresh") for claims in answers)
     require(fresh == _RACED, f"claim: of {_RACERS * _RACED // 4} at once, the cap lets {_RACED} through, not {fresh}")
 
 
 _Racer: TypeAlias = "Callable[[_Contract, int], Coroutine[object, object, list[Claim]]]"
-_RACES = ((_claim_all, _check_race), (_claim_own, _judge_cap))
+_RACES = ((_claim_all, _check_race), (_claim_own, _check_cap))

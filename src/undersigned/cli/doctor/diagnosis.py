@@ -29,12 +29,12 @@ _PLAIN_REQUEST = "a plain request"
 _ACCEPTED = frozenset({"", "body_malformed"})
 """The codes of an answer to a valid signature: no code, or the code of a later check."""
 _MAYBE_ACCEPTED = _ACCEPTED | {"target_uri_malformed"}
-"""`_ACCEPTED` and the code of an unusable target. A policy rejects a signed target with it, and a middleware one that
+"""`_ACCEPTED`, and the code of a rejected target: a policy rejects some signed targets, and a middleware those that
 cannot be signed."""
 
 
 class Examination:
-    """Examines the way to one service.
+    """An examination of the route to one service.
 
     Args:
         url: the public URL of the service. The paths of all probes begin with its path.

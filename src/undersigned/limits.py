@@ -98,6 +98,9 @@ DEFAULT_CONNECT_TIMEOUT: Final = 5.0
 DEFAULT_TOTAL_TIMEOUT: Final = 10.0
 """seconds of a whole fetch by default (`total_timeout`), from the resolution of the name to the last byte"""
 
+DEFAULT_WAIT_TIMEOUT: Final = 3.0
+"""seconds that a request waits for a fetch by default (`wait_timeout`): a slow key server must not hold all threads"""
+
 MOST_RESPONSE_HEAD: Final = 65_536
 """bytes of a response besides its body: status line, fields and informational responses"""
 

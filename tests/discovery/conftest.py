@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -73,6 +74,10 @@ class BlockingSource:
         """The first key that `keyid` names, or None."""
         return next(iter(self.find_all(source, lookup(keyid))), None)
 
+    def pause(self) -> None:
+        """Let threads and tasks go on."""
+        time.sleep(0.01)
+
     def close(self) -> None:
         """Nothing is left open."""
 
@@ -101,6 +106,9 @@ class AwaitingSource(BlockingSource):
             return await answer if inspect.isawaitable(answer) else answer
 
         return self._runner.run(awaited())
+
+    def pause(self) -> None:
+        self._runner.run(asyncio.sleep(0.01))
 
     def close(self) -> None:
         self._runner.close()

@@ -39,9 +39,9 @@ class KeyServer:
         return f"https://{host}:{self.port}{path}"
 
     def network(self, **options) -> Network:
-        """A network in which every name is this server's."""
+        """A network in which every name is this server's. A busy machine does not end a wait for it."""
         tls = ssl.create_default_context(cafile=self._pem)
-        options = {"allowed": ["127.0.0.0/8"], "resolve": _addresses, "tls": tls} | options
+        options = {"allowed": ["127.0.0.0/8"], "resolve": _addresses, "tls": tls, "wait_timeout": 60} | options
         return Network(**options)
 
     def asked(self, path: str = "/jwks.json") -> int:

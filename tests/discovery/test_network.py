@@ -54,6 +54,7 @@ def test_system_resolver_knows_localhost():
         ({"connect_timeout": 0}, "connect_timeout"),
         ({"total_timeout": math.inf}, "total_timeout"),
         ({"total_timeout": "5"}, "total_timeout"),
+        ({"wait_timeout": 0}, "wait_timeout"),
     ],
 )
 def test_network_names_the_option_that_cannot_be_used(options, named):

@@ -197,7 +197,82 @@ def test_source_names_the_option_that_cannot_be_used(world, options):
         world.jwks(**{"url": "https://keys.example.com/"} | options)
 
 
+@pytest.fixture
+def impatient(world, server, clock):
+    """A source whose callers do not wait: half a second is much for nothing."""
+    network = server.network(wait_timeout=0.001)
+    source = world.jwks(server.url(), network=network, clock=clock, freshness=Freshness(stale=1000))
+    yield source
+    server.hold.set()
+
+
+def found_at_last(world, source, keyid="buyer-ed25519"):
+    """Ask until the fetch that goes on has ended."""
+    while True:
+        try:
+            return world.find(source, keyid)
+        except KeySourceError as failure:
+            assert "not ended" in str(failure) or "wait_timeout" in str(failure)  # noqa: PT017 - or another one is raised
+            world.pause()
+
+
+def test_request_does_not_wait_for_a_slow_server_and_the_fetch_goes_on(world, server, impatient):
+    server.answers["/jwks.json"] = ONE
+    server.hold.clear()
+    for _ in range(3):
+        with pytest.raises(KeySourceError, match="not ended") as raised:
+            world.find(impatient, "buyer-ed25519")
+        assert raised.value.reason == "signature_jwks_unavailable"
+    server.hold.set()
+    assert found_at_last(world, impatient) is not None
+    assert server.asked() == 1
+
+
+def test_stale_set_is_used_while_a_slow_server_is_asked(world, server, impatient, clock):
+    server.answers["/jwks.json"] = ONE
+    assert found_at_last(world, impatient) is not None
+    server.hold.clear()
+    clock.now += 300
+    assert world.find(impatient, "buyer-ed25519") is not None
+    with pytest.raises(KeySourceError, match="longer than wait_timeout"):
+        world.find(impatient, "buyer-es256")
+    server.answers["/jwks.json"] = BOTH
+    server.hold.set()
+    assert found_at_last(world, impatient, "buyer-es256") is not None
+    assert server.asked() == 2
+
+
 class TestThreads:
+    def test_stopping_waits_for_a_fetch_that_its_caller_has_left(self, server):
+        server.answers["/jwks.json"] = ONE
+        server.hold.clear()
+        source = RemoteJWKS(server.url(), network=server.network(wait_timeout=0.001))
+        with pytest.raises(KeySourceError, match="not ended"):
+            source.find(lookup())
+        waits = threading.Event()
+        landed = source._kept._flight._landed
+        landed.wait = lambda: (waits.set(), threading.Event.wait(landed))
+        stopping = threading.Thread(target=source.stop)
+        stopping.start()
+        waits.wait(20)
+        server.hold.set()
+        stopping.join()
+        assert source.find(lookup())
+        assert server.asked() == 1
+
+    def test_source_fetches_in_the_callers_thread_if_there_can_be_no_other(self, server, monkeypatch):
+        server.answers["/jwks.json"] = ONE
+        source = RemoteJWKS(server.url(), network=server.network())
+        start = threading.Thread.start
+
+        def none_left(thread):
+            if thread.name == "undersigned-fetch":
+                raise RuntimeError("can't start new thread")
+            start(thread)
+
+        monkeypatch.setattr(threading.Thread, "start", none_left)
+        assert source.find(lookup())
+
     def test_source_blocks(self, server):
         assert RemoteJWKS(server.url()).blocking
 
@@ -229,7 +304,7 @@ class TestThreads:
         server.wait_for(1)
         waits = threading.Event()
         landed = source._kept._flight._landed
-        landed.wait = lambda: (waits.set(), threading.Event.wait(landed))
+        landed.wait = lambda seconds: (waits.set(), threading.Event.wait(landed, seconds))[1]
         second = threading.Thread(target=lambda: found.append(source.find(lookup("buyer-es256"))))
         second.start()
         waits.wait(20)
@@ -369,7 +444,7 @@ class TestTasks:
             async with AsyncRemoteJWKS(server.url(), network=server.network()) as source:
                 waiting = asyncio.ensure_future(source.find(lookup()))
                 await asyncio.to_thread(server.wait_for, 1)
-            with pytest.raises(KeySourceError, match="closed"):
+            with pytest.raises(KeySourceError, match="was closed"):
                 await waiting
             assert len(asyncio.all_tasks()) == 1
 

@@ -84,7 +84,9 @@ class Cache(Generic[Value]):
         copy = self._copy
         if copy is not None and self._clock() < copy.fresh_until + self._freshness.stale:
             return copy.value
-        raise self.failure or KeySourceError("signature_jwks_unavailable", "the source was closed while it fetched")
+        raise self.failure or KeySourceError(
+            "signature_jwks_unavailable", "the fetch has not ended, or the source was closed"
+        )
 
     @property
     def failure(self) -> KeySourceError | None:

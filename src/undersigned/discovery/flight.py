@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
+Outcome: TypeAlias = Literal["not due", "fetched", "joined", "flying"]
+"""How a wait for a fetch ended: no fetch was due, one began and ended, an earlier one ended, or one has not ended."""
+
 
 class Flight:
-    """Lets one thread fetch while the other threads of the process wait for it.
+    """Lets one thread fetch while the threads of the process that need the document wait for it.
 
     A process that was forked during a fetch starts without it.
     """
@@ -27,15 +30,18 @@ class Flight:
     @property
     def is_flying(self) -> bool:
         """Whether a fetch is in flight."""
-        return self._landed is not None
+        return self._landed is not None and self._process == os.getpid()
 
-    def run(self, fetch: Callable[[], None], *, if_due: Callable[[], bool]) -> bool:
-        """Wait for the fetch that is in flight; without one, call `fetch` if `if_due` returns True.
+    def run(self, fetch: Callable[[], None], *, if_due: Callable[[], bool], seconds: float | None) -> Outcome:
+        """Wait for the fetch that is in flight; without one, begin one if `if_due` returns True, and wait for it.
 
-        `if_due` is called under a lock and must not block. `fetch` has to end in bounded time, and not to raise.
+        `if_due` is called under a lock and must not block. `fetch` has to end in bounded time, and not to raise. It
+        runs in a thread of its own and goes on if the wait is over before.
 
-        Returns:
-            Whether a fetch was waited for that had begun before.
+        Args:
+            fetch: fetches.
+            if_due: tells whether to fetch.
+            seconds: how long to wait; None: until it ends.
         """
         if self._process != os.getpid():
             self._lock, self._landed, self._process = threading.Lock(), None, os.getpid()
@@ -43,22 +49,35 @@ class Flight:
             joined, landed = self._landed, threading.Event()
             if joined is None:
                 if not if_due():
-                    return False
+                    return "not due"
                 self._landed = landed
         if joined is not None:
-            joined.wait()
-            return True
+            return "joined" if joined.wait(seconds) else "flying"
+        thread = threading.Thread(target=self._fly, args=(fetch, landed), name="undersigned-fetch", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError:
+            # The process may have no more threads.
+            self._fly(fetch, landed)
+        return "fetched" if landed.wait(seconds) else "flying"
+
+    def wait(self) -> None:
+        """Wait for the end of the fetch that is in flight, if there is one."""
+        landed = self._landed
+        if landed is not None and self.is_flying:
+            landed.wait()
+
+    def _fly(self, fetch: Callable[[], None], landed: threading.Event) -> None:
         try:
             fetch()
         finally:
             with self._lock:
                 self._landed = None
             landed.set()
-        return False
 
 
 class AsyncFlight:
-    """Lets one task fetch while the other tasks of the event loop wait for it.
+    """Lets one task fetch while the tasks of the event loop that need the document wait for it.
 
     A task that waits may be cancelled; the fetch goes on for the others. A new event loop starts without the fetch of
     an old one.
@@ -69,17 +88,21 @@ class AsyncFlight:
     def __init__(self) -> None:
         self._task: asyncio.Task[None] | None = None
 
-    async def run(self, fetch: Callable[[], Coroutine[object, None, None]], *, if_due: Callable[[], bool]) -> bool:
+    async def run(
+        self, fetch: Callable[[], Coroutine[object, None, None]], *, if_due: Callable[[], bool], seconds: float | None
+    ) -> Outcome:
         """As `Flight.run`, in an event loop."""
         loop = asyncio.get_running_loop()
         task = self._task
-        if task is not None and not task.done() and task.get_loop() is loop:
-            await asyncio.wait([task])
-            return True
-        if if_due():
+        joins = task is not None and not task.done() and task.get_loop() is loop
+        if task is None or not joins:
+            if not if_due():
+                return "not due"
             task = self._task = loop.create_task(fetch(), name="undersigned-fetch")
-            await asyncio.wait([task])
-        return False
+        await asyncio.wait([task], timeout=seconds)
+        if not task.done():
+            return "flying"
+        return "joined" if joins else "fetched"
 
     async def cancel(self) -> None:
         """End the fetch that is in flight, if there is one."""

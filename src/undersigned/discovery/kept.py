@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
+import time
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from undersigned.discovery.flight import AsyncFlight, Flight
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
     from undersigned.discovery.cache import Cache, Copy
+    from undersigned.discovery.flight import Outcome
 
 Value = TypeVar("Value")
 
@@ -40,12 +42,14 @@ class Kept(Generic[Value]):
         name: what the log calls it.
         load: fetches it; its coroutine must not suspend.
         cache: where it is kept.
+        wait: the seconds that a caller waits for a fetch, which goes on after that.
     """
 
-    __slots__ = ("_cache", "_flight", "_load", "_name", "_stop", "_thread")
+    __slots__ = ("_cache", "_flight", "_load", "_name", "_stop", "_thread", "_wait")
 
-    def __init__(self, name: str, load: Load[Value], cache: Cache[Value]) -> None:
+    def __init__(self, name: str, load: Load[Value], cache: Cache[Value], *, wait: float) -> None:
         self._name = name
+        self._wait = wait
         self._load = load
         self._cache = cache
         self._flight = Flight()
@@ -67,22 +71,23 @@ class Kept(Generic[Value]):
         """Return the value, fetched before if it is not fresh, or if it does not satisfy and may be fetched again.
 
         Raises:
-            KeySourceError: there is no value, or a value that does not satisfy could not be fetched again.
+            KeySourceError: there is no value, or a value that does not satisfy could not be fetched again, or not in
+                time.
         """
         cache = self._cache
         value = cache.fresh()
         if value is None or not satisfied(value):
-            since = cache.now()
+            since, ends = cache.now(), time.monotonic() + self._wait
 
             def due() -> bool:
                 return cache.claim(since=since, satisfied=satisfied)
 
-            if self._flight.run(self._fetch, if_due=due):
+            ended = self._flight.run(self._fetch, if_due=due, seconds=self._wait)
+            if ended == "joined":
                 # What had begun before may have missed what was published since.
-                self._flight.run(self._fetch, if_due=due)
-            value = cache.answer()
-            if not satisfied(value) and (failure := cache.failure) is not None:
-                raise failure
+                left = max(0.0, ends - time.monotonic())
+                ended = self._flight.run(self._fetch, if_due=due, seconds=left)
+            value = _answer(cache, satisfied, ended)
         return value
 
     def start(self) -> None:
@@ -94,17 +99,18 @@ class Kept(Generic[Value]):
             self._thread.start()
 
     def stop(self) -> None:
-        """End the background refresh, and wait for the fetch that it may have in flight."""
+        """End the background refresh, and wait for the fetch that is in flight."""
         thread, self._thread = self._thread, None
         if thread is not None:
             self._stop.set()
             thread.join()
+        self._flight.wait()
 
     def _refresh(self) -> None:
         cache = self._cache
         stop = self._stop
         while not stop.wait(max(0.0, cache.refresh_at() - cache.now())):
-            self._flight.run(self._fetch, if_due=lambda: cache.refresh_at() <= cache.now())
+            self._flight.run(self._fetch, if_due=lambda: cache.refresh_at() <= cache.now(), seconds=None)
 
     def _fetch(self) -> None:
         try:
@@ -116,10 +122,11 @@ class Kept(Generic[Value]):
 class AsyncKept(Generic[Value]):
     """`Kept` for the tasks of an event loop."""
 
-    __slots__ = ("_cache", "_flight", "_load", "_name", "_task")
+    __slots__ = ("_cache", "_flight", "_load", "_name", "_task", "_wait")
 
-    def __init__(self, name: str, load: Load[Value], cache: Cache[Value]) -> None:
+    def __init__(self, name: str, load: Load[Value], cache: Cache[Value], *, wait: float) -> None:
         self._name = name
+        self._wait = wait
         self._load = load
         self._cache = cache
         self._flight = AsyncFlight()
@@ -135,17 +142,16 @@ class AsyncKept(Generic[Value]):
 
     async def get(self, satisfied: Callable[[Value], bool]) -> Value:
         """As `Kept.get`, once `fresh` did not satisfy."""
-        cache, since = self._cache, self._cache.now()
+        cache, since, ends = self._cache, self._cache.now(), time.monotonic() + self._wait
 
         def due() -> bool:
             return cache.claim(since=since, satisfied=satisfied)
 
-        if await self._flight.run(self._fetch, if_due=due):
-            await self._flight.run(self._fetch, if_due=due)
-        value = cache.answer()
-        if not satisfied(value) and (failure := cache.failure) is not None:
-            raise failure
-        return value
+        ended = await self._flight.run(self._fetch, if_due=due, seconds=self._wait)
+        if ended == "joined":
+            left = max(0.0, ends - time.monotonic())
+            ended = await self._flight.run(self._fetch, if_due=due, seconds=left)
+        return _answer(cache, satisfied, ended)
 
     def start(self) -> None:
         """As `Kept.start`; an event loop has to run."""
@@ -164,13 +170,28 @@ class AsyncKept(Generic[Value]):
         cache = self._cache
         while True:
             await asyncio.sleep(max(0.0, cache.refresh_at() - cache.now()))
-            await self._flight.run(self._fetch, if_due=lambda: cache.refresh_at() <= cache.now())
+            await self._flight.run(self._fetch, if_due=lambda: cache.refresh_at() <= cache.now(), seconds=None)
 
     async def _fetch(self) -> None:
         try:
             self._cache.store(await self._load(self._cache.copy))
         except Exception as error:  # noqa: BLE001 - whoever waits is to be told
             self._cache.fail(_told(self._name, error))
+
+
+def _answer(cache: Cache[Value], satisfied: Callable[[Value], bool], ended: Outcome) -> Value:
+    """Return the value after a wait for a fetch. A stale one is better than none; but it cannot say what is not there.
+
+    Raises:
+        KeySourceError: there is no value, or one that does not satisfy, and it could not be fetched in time.
+    """
+    value = cache.answer()
+    if not satisfied(value):
+        if ended == "flying":
+            raise KeySourceError("signature_jwks_unavailable", "the fetch takes longer than wait_timeout, and goes on")
+        if (failure := cache.failure) is not None:
+            raise failure
+    return value
 
 
 def _told(name: str, error: Exception) -> KeySourceError:

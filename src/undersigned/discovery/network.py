@@ -14,7 +14,7 @@ from undersigned.discovery.addresses import is_special
 from undersigned.discovery.failures import Unreachable, UntrustedURL
 from undersigned.discovery.freshness import check_seconds
 from undersigned.errors import ConfigurationError
-from undersigned.limits import DEFAULT_CONNECT_TIMEOUT, DEFAULT_TOTAL_TIMEOUT, MOST_ADDRESSES
+from undersigned.limits import DEFAULT_CONNECT_TIMEOUT, DEFAULT_TOTAL_TIMEOUT, DEFAULT_WAIT_TIMEOUT, MOST_ADDRESSES
 
 if TYPE_CHECKING:
     from undersigned.discovery.addresses import AddressRange
@@ -44,6 +44,8 @@ class Network:
         tls: the client's TLS context, for a private certificate authority. Default: the system's authorities.
         connect_timeout: seconds for one connection with its TLS handshake.
         total_timeout: seconds for a whole fetch, from the name's resolution to the last byte.
+        wait_timeout: seconds that a request waits for a fetch, which then goes on without it. The last good copy is
+            used; if that does not have what the request needs, the request gets 503.
 
     Raises:
         ConfigurationError: an argument is not what it must be, or `tls` does not check certificates and names.
@@ -54,6 +56,7 @@ class Network:
     tls: ssl.SSLContext | None = None
     connect_timeout: float = DEFAULT_CONNECT_TIMEOUT
     total_timeout: float = DEFAULT_TOTAL_TIMEOUT
+    wait_timeout: float = DEFAULT_WAIT_TIMEOUT
     _allowed: tuple[AddressRange, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -68,7 +71,7 @@ class Network:
             raise ConfigurationError("resolve: pass a function that returns the addresses of a host and port")
         if self.tls is not None and not _checks_certificates(self.tls):
             raise ConfigurationError("tls: pass a client SSLContext that checks certificates and host names")
-        for option in ("connect_timeout", "total_timeout"):
+        for option in ("connect_timeout", "total_timeout", "wait_timeout"):
             check_seconds(option, getattr(self, option), least=0.001)
         object.__setattr__(self, "_allowed", allowed)
 

@@ -55,7 +55,7 @@ def key(name: str) -> str:
 
 
 def options(chosen: Mapping[str, object], *, asgi: bool) -> dict[str, Any]:
-    """Return the options of the ASGI or the WSGI middleware; functions of the request get Django's request.
+    """Return the options of the ASGI or the WSGI middleware; functions that take a request get Django's.
 
     Raises:
         ConfigurationError: the settings do not describe a verifier. The middleware checks everything else.

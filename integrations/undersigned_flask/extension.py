@@ -26,9 +26,9 @@ class Undersigned:
     """An extension that verifies the requests of Flask applications. `current_signature` is the signature.
 
     One object may serve several applications. Each argument can also be a key of `app.config`, which overrides it:
-    `UNDERSIGNED_ORIGINS` for `origins`, and so on. Instead of a verifier, `UNDERSIGNED_JWKS` (a JWK set) and
-    `UNDERSIGNED_PROFILE` (a profile or its name) make one. Such a verifier keeps nonces in its process: several worker
-    processes need a verifier with a store that they share.
+    `UNDERSIGNED_ORIGINS` for `origins`, and so on. Without a verifier, the extension makes one of `UNDERSIGNED_JWKS` (a
+    JWK set) and `UNDERSIGNED_PROFILE` (a profile or its name). It keeps nonces in its process: several worker processes
+    need a verifier with a store that they share.
 
     An unsigned request gets 401 with the code only, in JSON or, if Accept prefers it, in HTML. An invalid signature is
     always answered in JSON, because a program made it.

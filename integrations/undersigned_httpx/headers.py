@@ -46,7 +46,7 @@ class SignedHeaders(_Base):
     signature must not be copied. So it is kept separately: reading and sending include it, copying does not.
 
     Args:
-        fields: the header fields that are not the signature's.
+        fields: the header fields without the signature.
         signature: the header fields of the signature.
     """
 

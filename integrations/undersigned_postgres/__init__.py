@@ -1,7 +1,7 @@
 """A replay store in PostgreSQL, for the processes of several hosts.
 
-`PostgresReplayStore(pool)` takes a pool of psycopg 3, and `AsyncPostgresReplayStore(pool)` its asyncio pool. The tables
-and functions are in `SCHEMA`: `python -m undersigned_postgres | psql` makes them.
+`PostgresReplayStore(pool)` takes a pool of psycopg 3, and `AsyncPostgresReplayStore(pool)` takes its asyncio pool. The
+tables and functions are in `SCHEMA`: `python -m undersigned_postgres | psql` creates them.
 """
 
 from undersigned_postgres.schema import SCHEMA

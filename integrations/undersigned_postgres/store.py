@@ -64,7 +64,7 @@ class PostgresReplayStore(_PostgresStore[ConnectionPool[Any]]):
         timeout: the seconds that getting a connection may take, and then each answer.
 
     Raises:
-        ConfigurationError: an option is not what it must be.
+        ConfigurationError: an option has the wrong type or value.
     """
 
     __slots__ = ()
@@ -80,7 +80,7 @@ class PostgresReplayStore(_PostgresStore[ConnectionPool[Any]]):
         """Return whether a cap is reached for `keyid`.
 
         Raises:
-            psycopg.Error: the database cannot be asked now.
+            psycopg.Error: the database is unavailable.
         """
         return self._ask(full_call(keyid, now=now, caps=caps)) == "t"
 
@@ -88,7 +88,7 @@ class PostgresReplayStore(_PostgresStore[ConnectionPool[Any]]):
         """Remember the pair until `until`, atomically with both checks.
 
         Raises:
-            psycopg.Error: the database cannot be asked now.
+            psycopg.Error: the database is unavailable.
         """
         if self._is_due(now):
             self._deleted(self._ask(forget_call(now=now)))
@@ -112,7 +112,7 @@ class AsyncPostgresReplayStore(_PostgresStore[AsyncConnectionPool[Any]]):
         timeout: as for `PostgresReplayStore`.
 
     Raises:
-        ConfigurationError: an option is not what it must be.
+        ConfigurationError: an option has the wrong type or value.
     """
 
     __slots__ = ()

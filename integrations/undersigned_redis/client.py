@@ -1,4 +1,4 @@
-"""The client of Redis or Valkey: what a store needs of it, and the check of that."""
+"""The client of Redis or Valkey: the methods that a store needs, and a check of the client."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Client(Protocol):
     """A client of redis-py or valkey-py."""
 
     def register_script(self, script: str) -> Script:
-        """Return `script` as something to call."""
+        """Return `script` as a callable."""
         ...
 
 
@@ -71,7 +71,7 @@ def checked(client: object, *, awaited: bool, replicas: int, replica_timeout: fl
         raise ConfigurationError("client: pass a client of redis-py or valkey-py, such as redis.Redis(...)")
     if iscoroutinefunction(getattr(client, "execute_command", None)) is not awaited:
         other = "RedisReplayStore" if awaited else "AsyncRedisReplayStore"
-        raise ConfigurationError(f"client: this one is for {other}")
+        raise ConfigurationError(f"client: this is a client for {other}")
     options = _connection_options(client)
     timeout = options.get("socket_timeout")
     if not isinstance(timeout, (int, float)) or timeout <= 0:

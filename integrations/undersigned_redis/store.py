@@ -53,7 +53,7 @@ class RedisReplayStore(_RedisStore):
         replica_timeout: the seconds that they may take.
 
     Raises:
-        ConfigurationError: an option is not what it must be.
+        ConfigurationError: an option has the wrong type or value.
     """
 
     __slots__ = ()
@@ -69,7 +69,7 @@ class RedisReplayStore(_RedisStore):
         """Return whether a cap is reached for `keyid`.
 
         Raises:
-            Exception: the client's error, if the server cannot be asked now.
+            Exception: the client's error, if the server is unavailable.
         """
         question = self._names.full(keyid, now=now, caps=caps)
         return self._full(question.keys, question.args) == 1
@@ -79,7 +79,7 @@ class RedisReplayStore(_RedisStore):
 
         Raises:
             NotReplicated: too few replicas have confirmed it.
-            Exception: the client's error, if the server cannot be asked now or evicts keys.
+            Exception: the client's error, if the server is unavailable or evicts keys.
         """
         question = self._names.claim(keyid, nonce, now=now, until=until, caps=caps)
         if not self._replicas:
@@ -99,7 +99,7 @@ class AsyncRedisReplayStore(_RedisStore):
         replica_timeout: as for `RedisReplayStore`.
 
     Raises:
-        ConfigurationError: an option is not what it must be.
+        ConfigurationError: an option has the wrong type or value.
     """
 
     __slots__ = ()

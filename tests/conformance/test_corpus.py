@@ -96,7 +96,7 @@ def test_directory_instead_of_a_vector_fails(tmp_path):
 def test_unknown_json_files_are_set_aside_and_counted(tmp_path):
     files = {f"request-signing/{name}.json": {} for name in ("tomorrow/positive/1", "tomorrow/positive/2", "notes")}
     lay_files(lay(tmp_path), {SIGNED: own(SIGNED), **files})
-    reason = "JSON files that no set is read from"
+    reason = "JSON files that belong to no set"
     assert list(find(tmp_path).set_aside) == [
         SetAside("request-signing", 1, reason),
         SetAside("request-signing/tomorrow/positive", 2, reason),

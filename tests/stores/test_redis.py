@@ -177,7 +177,7 @@ def test_value_is_rejected_when_it_is_not_a_client(store, client):
 def test_client_of_the_other_kind_is_rejected_with_the_right_store(client):
     awaited = isinstance(client, redis.asyncio.Redis)
     wrong, right = (RedisReplayStore, AsyncRedisReplayStore) if awaited else (AsyncRedisReplayStore, RedisReplayStore)
-    with pytest.raises(ConfigurationError, match=f"client: this one is for {right.__name__}"):
+    with pytest.raises(ConfigurationError, match=f"client: this is a client for {right.__name__}"):
         wrong(client)
 
 

@@ -40,7 +40,7 @@ def _side_by_side(difference: Difference, *, width: int) -> Iterator[tuple[str, 
     """Yield both texts in two columns.
 
     Characters other than printable ASCII are escaped. A line that is longer than its column continues in the next row.
-    Of a long text, only the rows around the difference are shown.
+    For a long text, only the rows around the difference are shown.
     """
     number, column = _position(difference)
     rows: list[tuple[str, str]] = []

@@ -41,7 +41,7 @@ _RFC9421 = "rfc9421_vectors.json"
 _WEB_BOT_AUTH = "web_bot_auth_vectors.json"
 _RFC9421_KINDS: tuple[Kind, ...] = ("components", "bases", "vectors")
 _NO_PROFILE = "this library has no profile for Web Bot Auth"
-_UNKNOWN = "JSON files that no set is read from"
+_UNKNOWN = "JSON files that belong to no set"
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +185,7 @@ def _method_names(document: Document) -> Iterator[Gradable]:
 
 
 def _named(document: Document, member: str, name: str) -> Iterator[tuple[Document, str]]:
-    """Yield the objects of a list, each with its name. An object without a name in a string gets its index as name."""
+    """Yield the objects of a list, each with its name. An object whose name is not a string is named by its index."""
     for index, case in enumerate(document.documents(member)):
         given = case.members.get(name)
         yield case, given if isinstance(given, str) else f"{member}[{index}]"

@@ -32,14 +32,14 @@ DigestAlgorithm = Literal["sha-256", "sha-512"]
 _ALGORITHMS: Mapping[str, Callable[..., Hash]] = {"sha-256": hashlib.sha256, "sha-512": hashlib.sha512}
 
 DIGEST_ALGORITHMS: frozenset[str] = frozenset(_ALGORITHMS)
-"""Their names, as `DigestAlgorithm` spells them."""
+"""The names of the algorithms, as in `DigestAlgorithm`."""
 
 
 class ContentDigest(NamedTuple):
     """A parsed Content-Digest field.
 
     Attributes:
-        expected: the digest bytes by algorithm, only the algorithms we know.
+        expected: the digest bytes by algorithm, without unknown algorithms.
     """
 
     expected: Mapping[str, bytes]
@@ -77,7 +77,7 @@ class RunningDigest:
 
     def __init__(self, declared: ContentDigest, begun: bytes = b"") -> None:
         self._hashes = [(_ALGORITHMS[name](begun), expected) for name, expected in declared.expected.items()]
-        # One digest is what nearly every message has.
+        # Nearly every message has exactly one digest.
         self.update: Callable[[bytes], None] = self._hashes[0][0].update if len(self._hashes) == 1 else self._feed
 
     def _feed(self, chunk: bytes) -> None:

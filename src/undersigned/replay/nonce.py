@@ -8,7 +8,7 @@ from undersigned.limits import LONGEST_NONCE
 
 
 def bounded_nonce(nonce: str) -> str:
-    """Return what a store keeps of `nonce`: itself if it has 1 to 32 characters, otherwise its SHA-256 in hex.
+    """Return the form in which a store keeps `nonce`: unchanged if it has 1 to 32 characters, else its SHA-256 in hex.
 
     A digest has 64 characters, so it never equals a nonce that is kept as it is. The empty string is free for the
     store's own use.

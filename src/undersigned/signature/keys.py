@@ -31,7 +31,7 @@ ALGORITHMS: frozenset[str] = frozenset(_ALGORITHMS)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VerificationKey:
-    """A published key, and what it may be used for. A key equals only itself, as equal names may have different keys.
+    """A published key, and what it may be used for. A key equals only itself: two keys may have one name.
 
     A key that cannot be used is kept with its `fault`, so that a signature by it is rejected for that fault (AdCP step
     8), and not because the key is unknown.

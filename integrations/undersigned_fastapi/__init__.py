@@ -2,12 +2,13 @@
 
 `SignatureMiddleware` verifies. The dependency `require_signature` lets an endpoint or a router run only for a signed
 request, and shows in the OpenAPI document. `Signature` is `Annotated[VerifiedSignature, Depends(require_signature)]`.
-`jwks_route` publishes the keys of this service.
+`jwks_route` publishes the keys of this service. `RouteResolver` finds the operation of a request, for a policy.
 """
 
 from undersigned.asgi import SignatureMiddleware
 from undersigned_starlette import SignatureRequired, jwks_route
 
 from .requirement import Signature, require_signature
+from .routes import RouteResolver
 
-__all__ = ["Signature", "SignatureMiddleware", "SignatureRequired", "jwks_route", "require_signature"]
+__all__ = ["RouteResolver", "Signature", "SignatureMiddleware", "SignatureRequired", "jwks_route", "require_signature"]

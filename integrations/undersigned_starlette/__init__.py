@@ -2,6 +2,7 @@
 
 `SignatureMiddleware` verifies. The decorator `signature_required` lets an endpoint run only for a signed request, and
 `verified_signature` returns the signature of a request. `jwks_route` publishes the keys of this service.
+`RouteResolver` finds the operation of a request, for a policy, by asking the router.
 FastAPI has a package of its own, `undersigned_fastapi`.
 """
 
@@ -9,5 +10,13 @@ from undersigned.asgi import SignatureMiddleware
 
 from .publishing import jwks_route
 from .requirement import SignatureRequired, signature_required, verified_signature
+from .routes import RouteResolver
 
-__all__ = ["SignatureMiddleware", "SignatureRequired", "jwks_route", "signature_required", "verified_signature"]
+__all__ = [
+    "RouteResolver",
+    "SignatureMiddleware",
+    "SignatureRequired",
+    "jwks_route",
+    "signature_required",
+    "verified_signature",
+]

@@ -236,6 +236,10 @@ class _Exchange:
         accepted = cast("Fallback", self._options.fallback)(self._scope)
         return await accepted if isawaitable(accepted) else accepted
 
+    def dispatched(self, target: CanonicalURL, origin: Origin) -> dict[str, Any]:
+        adds = self._options.server_adds_root_path
+        return verified_scope(self._scope, self._headers, target=target, origin=origin, server_adds_root_path=adds)
+
     def forward_unsigned(self) -> Forwarded:
         published = _published(self._scope, None, None, self._options.profile)
         return {**self._scope, "headers": self._headers, **published}, self._receive, self._send

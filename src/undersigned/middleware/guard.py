@@ -7,6 +7,7 @@ what the exchange makes for the application.
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
 
 from undersigned.errors import MalformedURL, SignatureError
@@ -23,12 +24,13 @@ from undersigned.middleware.authority import (
 )
 from undersigned.middleware.decision import Recorder, log_unsigned
 from undersigned.middleware.options import checked_mode
+from undersigned.policy.route import RouteResolver
 from undersigned.url import canonicalize
 from undersigned.verification.gate import Gate, Server
 from undersigned.verification.screening import SIGNATURE_FIELDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Mapping
 
     from undersigned.message.request_target import RequestTarget
     from undersigned.middleware.decision import Decision
@@ -106,6 +108,14 @@ class Exchange(Server, Protocol[Forwarded_co]):
         """Return what the server shows of the request target, as evidence for the log."""
         ...
 
+    def dispatched(self, target: CanonicalURL, origin: Origin) -> Mapping[str, object]:
+        """Return what the application's router decides by: the ASGI scope or the WSGI environ for a target.
+
+        Raises:
+            MalformedURL: as `forward`.
+        """
+        ...
+
     def forward_unsigned(self) -> Forwarded_co:
         """Return what the application gets of an unsigned request that no policy applies to."""
         ...
@@ -145,7 +155,7 @@ class Guard(Generic[Forwarded_co]):
         on_decision: gets a `Decision` for every request, or None.
     """
 
-    __slots__ = ("_gate", "_http2_server", "_origins", "_policy", "_profile", "_recorder")
+    __slots__ = ("_gate", "_http2_server", "_is_routed", "_origins", "_policy", "_profile", "_recorder")
 
     def __init__(
         self,
@@ -162,6 +172,7 @@ class Guard(Generic[Forwarded_co]):
         self._profile = verifier.profile
         self._origins = origins
         self._policy = policy
+        self._is_routed = policy is not None and isinstance(policy.resolver, RouteResolver)
         self._http2_server = http2_server
         self._gate = Gate(verifier, policy, fallback=fallback, max_unsigned_body=max_unsigned_body)
         self._recorder = Recorder(verifier.profile, clock, on_decision)
@@ -201,7 +212,11 @@ class Guard(Generic[Forwarded_co]):
                 fields = _with_one_host(fields)
             url, has_body = target.url(origin), bool(received.has_body)
             request = Request(received.method, url, fields, has_body=has_body, query_unknown=query_unknown)
-            admitted = await self._gate.verify(request, exchange, signed=signed, undeclared=received.has_body is None)
+            routed = partial(_dispatched, exchange, request, origin) if self._is_routed else None
+            undeclared = received.has_body is None
+            admitted = await self._gate.verify(
+                request, exchange, signed=signed, undeclared=undeclared, dispatched=routed
+            )
             verified = canonicalize(url) if admitted.signature is None else admitted.signature.target
             forwarded = exchange.forward(admitted, verified, origin, has_body=has_body)
         except MalformedURL as malformed:
@@ -217,6 +232,10 @@ class Guard(Generic[Forwarded_co]):
             raise self._profile.error("signature_required", step=0, detail="the request is not signed")
         if checked == "observe":
             log_unsigned()
+
+
+def _dispatched(exchange: Exchange[object], request: Request, origin: Origin) -> Mapping[str, object]:
+    return exchange.dispatched(canonicalize(request.url), origin)
 
 
 class _Visit:

@@ -4,13 +4,17 @@ from undersigned.policy.a2a import A2AResolver
 from undersigned.policy.jsonrpc import JSONRPCResolver
 from undersigned.policy.operation import Operation, OperationResolver, PathResolver, UnresolvedOperation
 from undersigned.policy.policy import Policy
+from undersigned.policy.route import MatchedRoute, RouteOperation, RouteResolver
 
 __all__ = [
     "A2AResolver",
     "JSONRPCResolver",
+    "MatchedRoute",
     "Operation",
     "OperationResolver",
     "PathResolver",
     "Policy",
+    "RouteOperation",
+    "RouteResolver",
     "UnresolvedOperation",
 ]

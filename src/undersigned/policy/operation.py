@@ -34,6 +34,7 @@ class Operation:
         registers_webhook: whether the whole request registers a webhook, although no name says so.
         may_register_credentials: whether applications may read the content differently, and one of them may find a
             webhook with credentials in it. Such a request must be signed.
+        is_unknown: whether nobody can tell which operation the application will run. Such a request must be signed.
     """
 
     name: str | None = None
@@ -41,6 +42,7 @@ class Operation:
     content: JSONValue = field(default=None, repr=False, compare=False)
     registers_webhook: bool = False
     may_register_credentials: bool = False
+    is_unknown: bool = False
 
 
 class UnresolvedOperation(UndersignedError):

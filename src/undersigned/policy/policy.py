@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 from undersigned.errors import ConfigurationError, MalformedSignature, SignatureError, signature_error
 from undersigned.policy.jsonrpc import TOOL_CALL
 from undersigned.policy.operation import OperationResolver, PathResolver, UnresolvedOperation
+from undersigned.policy.route import RouteResolver
 from undersigned.policy.webhooks import names_webhook, registers_authentication
 
 if TYPE_CHECKING:
@@ -89,10 +90,10 @@ class Policy:
         if not _is_resolver(self.resolver):
             raise ConfigurationError("resolver: pass an operation resolver, such as PathResolver() or A2AResolver()")
         listed = [option for option in _METHODS if getattr(self, option)]
-        if listed and isinstance(self.resolver, PathResolver):
+        if listed and isinstance(self.resolver, (PathResolver, RouteResolver)):
             raise ConfigurationError(
-                f"{listed[0]}: PathResolver finds no JSON-RPC method, so this list would never match: pass "
-                "resolver=JSONRPCResolver() or resolver=A2AResolver()"
+                f"{listed[0]}: {type(self.resolver).__name__} finds no JSON-RPC method, so this list would never "
+                "match: pass resolver=JSONRPCResolver() or resolver=A2AResolver()"
             )
 
     def demand(self, operation: Operation) -> Demand:
@@ -107,9 +108,11 @@ class Policy:
 
     def must_be_signed(self, operation: Operation) -> bool:
         """Return whether the request must be signed whatever the lists say and whatever credential comes with it."""
+        if operation.is_unknown or operation.may_register_credentials:
+            return True
         named = [name for name in (operation.name, operation.method) if name is not None]
         itself = operation.registers_webhook or any(map(names_webhook, named))
-        return operation.may_register_credentials or registers_authentication(operation.content, itself=itself)
+        return registers_authentication(operation.content, itself=itself)
 
     def decide(
         self, operation: Operation | UnresolvedOperation, signature: SignatureResult, *, fallback: bool, prefix: str
@@ -146,7 +149,9 @@ class Policy:
         if demand == "required" and not fallback:
             return Verdict("reject", missing)
         if self.must_be_signed(operation):
-            return Verdict("reject", _required(prefix, "a request that registers webhook credentials must be signed"))
+            why = "a request that registers webhook credentials must be signed"
+            unknown = "the router does not tell which operation would run, so the request must be signed"
+            return Verdict("reject", _required(prefix, unknown if operation.is_unknown else why))
         return Verdict("ask", missing) if demand == "required" else Verdict("accept")
 
 

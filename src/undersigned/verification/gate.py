@@ -17,12 +17,13 @@ from undersigned.policy.operation import UnresolvedOperation
 from undersigned.policy.policy import is_forgivable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from undersigned.message.content_digest import RunningDigest
     from undersigned.message.request import Request
     from undersigned.policy.operation import Operation, OperationResolver
     from undersigned.policy.policy import Policy, SignatureResult
+    from undersigned.policy.route import RouteResolver
     from undersigned.signature.profile import Profile
     from undersigned.verification.checklist import AuthenticatedSignature, VerifiedSignature
 
@@ -111,7 +112,15 @@ class Gate:
         self._fallback = fallback
         self._max_unsigned_body = max_unsigned_body
 
-    async def verify(self, request: Request, server: Server, *, signed: bool, undeclared: bool = False) -> Admitted:
+    async def verify(
+        self,
+        request: Request,
+        server: Server,
+        *,
+        signed: bool,
+        undeclared: bool = False,
+        dispatched: Callable[[], Mapping[str, object]] | None = None,
+    ) -> Admitted:
         """Verify a request whose content has not been read.
 
         Args:
@@ -119,11 +128,13 @@ class Gate:
             server: the server that answers what needs IO.
             signed: whether the request carries any signature field.
             undeclared: whether content may come that no field declares, as over HTTP/2 without Content-Length.
+            dispatched: returns what the application will get of the request, if the policy asks its router.
 
         Raises:
             SignatureError: the request is rejected.
         """
         policy, message = self._policy, _Message(request, self._verifier, server, undeclared=undeclared)
+        message.dispatched = dispatched
         if policy is None:
             return Admitted(await message.verified(), None, message.content)
         operation: Operation | UnresolvedOperation | None = None
@@ -221,7 +232,7 @@ class Gate:
 class _Message:
     """A request that is being verified, with its content once it has been read."""
 
-    __slots__ = ("_authenticated", "_undeclared", "_verifier", "content", "request", "server")
+    __slots__ = ("_authenticated", "_undeclared", "_verifier", "content", "dispatched", "request", "server")
 
     def __init__(self, request: Request, verifier: GateVerifier, server: Server, *, undeclared: bool) -> None:
         self.request = request
@@ -229,6 +240,7 @@ class _Message:
         self.server = server
         self._undeclared = undeclared
         self._authenticated: AuthenticatedSignature | SignatureError | None = None
+        self.dispatched: Callable[[], Mapping[str, object]] | None = None
         self.content: Content | None = None
 
     @property
@@ -247,9 +259,11 @@ class _Message:
 
     def operation(self, resolver: OperationResolver) -> Operation | UnresolvedOperation:
         """Return what `resolver` finds in what has been read so far, or the error it raises."""
-        content = self.content
+        request = self.request if self.content is None else self.request.with_content(self.content)
         try:
-            return resolver.resolve(self.request if content is None else self.request.with_content(content))
+            if self.dispatched is None:
+                return resolver.resolve(request)
+            return cast("RouteResolver", resolver).resolve_dispatched(request, self.dispatched)
         except UnresolvedOperation as unresolved:
             return unresolved
 

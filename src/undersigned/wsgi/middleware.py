@@ -223,6 +223,9 @@ class _Exchange:
     async def accepts_caller(self) -> bool:
         return cast("Fallback", self._options.fallback)(self._environ)
 
+    def dispatched(self, target: CanonicalURL, origin: Origin) -> Environ:
+        return verified_environ(self._environ, target, origin)
+
     def forward_unsigned(self) -> Environ:
         return {**self._environ, **self._published(None, None)}
 

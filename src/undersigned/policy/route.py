@@ -1,0 +1,142 @@
+"""Operations by the route that the application's own router finds, so that policy and router cannot disagree."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias, cast
+
+from undersigned.errors import ConfigurationError
+from undersigned.policy.operation import Operation, PathResolver, is_name
+
+if TYPE_CHECKING:
+    from undersigned.message.request import Request
+
+RouteOperation: TypeAlias = str | Callable[[Mapping[str, object]], str | None] | None
+"""The operation of a route: its name, None if it has none, or a function of the path parameters that returns either."""
+
+_PATH = PathResolver()
+
+
+@dataclass(frozen=True, slots=True)
+class MatchedRoute:
+    """A route that a router has found.
+
+    Attributes:
+        endpoint: what runs: the function or the class that the application registered, or a mounted application.
+        names: what the framework calls the route.
+        parameters: the path parameters.
+        is_opaque: whether the endpoint is an application that routes by itself, so that its operation is not known.
+    """
+
+    endpoint: object
+    names: tuple[str, ...] = ()
+    parameters: Mapping[str, object] = field(default_factory=dict[str, object])
+    is_opaque: bool = False
+
+
+class RouteResolver(ABC):
+    """A resolver that asks the router of the application which route it will run.
+
+    The operation is what `operations` says about the endpoint or the name of the route. Without an entry it is the name
+    of the endpoint's function, or else of the route. A request for which the router runs no route, such as one that it
+    answers with 404, 405 or a redirect, names no operation. If the router, a mounted application, or an endpoint
+    without a name leaves open what would run, the request must be signed.
+
+    The rules of `PathResolver` for paths and for webhooks also apply. A framework's own package has the subclass that
+    asks its router.
+
+    Args:
+        operations: by endpoint, or by the name of a route or a function: the operation, None if it has none, or a
+            function of the path parameters that returns either.
+
+    Raises:
+        ConfigurationError: `operations` is not such a mapping.
+    """
+
+    __slots__ = ("_operations",)
+
+    def __init__(self, operations: Mapping[object, RouteOperation] | None = None) -> None:
+        given: object = {} if operations is None else operations
+        if not isinstance(given, Mapping):
+            raise ConfigurationError("operations: give a mapping of endpoints, such as {create: 'create_media_buy'}")
+        self._operations = dict(cast("Mapping[object, object]", given))
+        for endpoint, operation in self._operations.items():
+            if operation is not None and not callable(operation) and not _is_operation(operation):
+                raise ConfigurationError(
+                    f"operations: the operation of {endpoint!r} is not a name such as 'create_media_buy', None or a "
+                    "function of the path parameters"
+                )
+
+    @property
+    def reads_body(self) -> bool:
+        """Always False: the operation is in the path."""
+        return False
+
+    @property
+    def comes_first(self) -> bool:
+        """Always False: the signature is verified first."""
+        return False
+
+    @abstractmethod
+    def find(self, dispatched: Mapping[str, object]) -> MatchedRoute | None:
+        """Return the route that the application runs for a request, or None if it runs none.
+
+        Args:
+            dispatched: the ASGI scope or the WSGI environ that the application will get.
+
+        Raises:
+            Exception: it cannot be told. The request must then be signed.
+        """
+
+    def resolve(self, request: Request) -> Operation:
+        """Return an operation that must be signed, as no router is asked outside of a middleware."""
+        return replace(_PATH.resolve(request), name=None, is_unknown=True)
+
+    def resolve_dispatched(self, request: Request, dispatched: Callable[[], Mapping[str, object]]) -> Operation:
+        """Return the operation of the route that the application runs; raises as `OperationResolver.resolve`.
+
+        Args:
+            request: the request.
+            dispatched: returns the ASGI scope or the WSGI environ that the application will get.
+        """
+        read, given = _PATH.resolve(request), dispatched()
+        try:
+            route = self.find(given)
+            name = None if route is None else self._name(route)
+        except Exception:  # noqa: BLE001 - whatever a router or a function of the application raises, it tells nothing
+            return replace(read, name=None, is_unknown=True)
+        return replace(read, name=name)
+
+    def _name(self, route: MatchedRoute) -> str | None:
+        """Return the operation of a route.
+
+        Raises:
+            LookupError: nobody can tell.
+        """
+        function = _function_name(route.endpoint)
+        for key in (route.endpoint, *route.names, function):
+            if key is not None and isinstance(key, Hashable) and key in self._operations:
+                operation = self._operations[key]
+                name = operation(route.parameters) if callable(operation) else operation
+                if name is None or _is_operation(name):
+                    return cast("str | None", name)
+                raise LookupError("the function of the path parameters returned no name")
+        if not route.is_opaque:
+            for name in (function, *route.names):
+                if name is not None and name.isidentifier():
+                    return name
+        raise LookupError("the route names no operation")
+
+
+def _function_name(endpoint: object) -> str | None:
+    while isinstance(endpoint, partial):
+        endpoint = cast("partial[object]", endpoint).func
+    name = getattr(endpoint, "__name__", None)
+    return name if isinstance(name, str) else None
+
+
+def _is_operation(value: object) -> bool:
+    return isinstance(value, str) and is_name(value)

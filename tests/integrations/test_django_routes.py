@@ -1,0 +1,154 @@
+"""The route resolver for Django says what its URL resolver runs, over both interfaces."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+import pytest
+from django.conf.urls.i18n import i18n_patterns
+from django.core.handlers.wsgi import WSGIHandler
+from django.http import HttpResponse
+from django.test import override_settings
+from django.urls import include, path, re_path
+from django.utils import translation
+from django.views import View
+from tests.integrations import django_site  # noqa: F401 - it sets Django up
+from tests.integrations.test_starlette_routes import scope_of
+from tests.party import ORIGIN
+from werkzeug.test import EnvironBuilder, run_wsgi_app
+
+from undersigned import Policy
+from undersigned.policy import MatchedRoute
+from undersigned.wsgi import SignatureMiddleware
+from undersigned_django import RouteResolver
+
+LOCALE = "django.middleware.locale.LocaleMiddleware"
+COMMON = "django.middleware.common.CommonMiddleware"
+RAN: list[str] = []
+
+
+def ran(name: str) -> HttpResponse:
+    RAN.append(name)
+    return HttpResponse(name)
+
+
+def create(_request, **_parameters) -> HttpResponse:
+    return ran("create")
+
+
+def update(_request, **_parameters) -> HttpResponse:
+    return ran("update")
+
+
+def named(_request, name: str) -> HttpResponse:
+    return ran(name)
+
+
+class Plans(View):
+    def get(self, _request) -> HttpResponse:
+        return ran("Plans")
+
+
+def urlconf(*patterns) -> ModuleType:
+    module = ModuleType("urls")
+    module.urlpatterns = [
+        path("create", create, name="buy"),
+        path("slashed/", create),
+        path("op/<str:name>", named),
+        path("plans", Plans.as_view()),
+        path("inner/", include(([path("<int:number>/update", update, name="update")], "inner"))),
+        re_path(r"^pattern/(?P<name>.*)$", named),
+        *patterns,
+    ]
+    return module
+
+
+URLS = urlconf()
+LOCALIZED = urlconf(*i18n_patterns(path("local", update)))
+
+
+def environ_of(method: str, target: str, **fields) -> dict:
+    return EnvironBuilder(target, base_url=ORIGIN, method=method, headers=fields).get_environ()
+
+
+def found(dispatched: dict) -> str | None:
+    before = dict(dispatched)
+    route = RouteResolver().find(dispatched)
+    assert dispatched == before
+    return None if route is None else route.endpoint.__name__
+
+
+def run(environ: dict) -> list[str]:
+    RAN.clear()
+    run_wsgi_app(WSGIHandler(), environ)
+    return list(RAN)
+
+
+@pytest.mark.parametrize(
+    ("target", "expected"),
+    [
+        ("/create", "create"),
+        ("/slashed/", "create"),
+        ("/slashed", None),
+        ("/plans", "Plans"),
+        ("/inner/7/update", "update"),
+        ("/inner/x/update", None),
+        ("/nothing", None),
+        ("/", None),
+    ],
+)
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_resolver_finds_what_django_runs(method, target, expected):
+    with override_settings(ROOT_URLCONF=URLS, MIDDLEWARE=[COMMON]):
+        assert found(environ_of(method, target)) == found(scope_of(method, target)) == expected
+        if method == "GET":
+            assert run(environ_of(method, target)) == ([expected] if expected else [])
+
+
+@pytest.mark.parametrize(
+    ("target", "fields", "expected"),
+    [
+        ("/de/local", {}, "update"),
+        ("/en/local", {"Accept-Language": "de"}, "update"),
+        ("/local", {}, None),
+        ("/xx/local", {}, None),
+        ("/create", {"Accept-Language": "de"}, "create"),
+    ],
+)
+def test_resolver_selects_the_language_as_django_does(target, fields, expected):
+    with override_settings(ROOT_URLCONF=LOCALIZED, MIDDLEWARE=[LOCALE], USE_I18N=True):
+        before = translation.get_language()
+        assert found(environ_of("GET", target, **fields)) == expected
+        assert translation.get_language() == before
+        assert run(environ_of("GET", target, **fields)) == ([expected] if expected else [])
+
+
+def test_resolver_knows_no_language_without_the_middleware_for_it():
+    with override_settings(ROOT_URLCONF=LOCALIZED, MIDDLEWARE=[]), translation.override("en"):
+        assert found(environ_of("GET", "/de/local")) is None
+        assert run(environ_of("GET", "/de/local")) == []
+
+
+def test_resolver_may_have_a_configuration_of_its_own():
+    route = RouteResolver(urlconf=URLS).find(environ_of("GET", "/inner/7/update"))
+    assert route == MatchedRoute(update, ("inner:update", "update"), {"number": 7})
+
+
+def test_policy_by_route_rejects_what_it_lists(party):
+    operations = {"named": lambda parameters: parameters["name"], Plans: "get_plans", "update": None}
+    policy = Policy(required_for=["create", "get_plans"], resolver=RouteResolver(operations))
+
+    def ask(target: str) -> str:
+        app = SignatureMiddleware(
+            WSGIHandler(), verifier=party.verifier(), origins=[ORIGIN], policy=policy, reconstruct=True
+        )
+        _, status, _ = run_wsgi_app(app, environ_of("GET", target))
+        return status[:3]
+
+    with override_settings(ROOT_URLCONF=URLS, MIDDLEWARE=[]):
+        RAN.clear()
+        rejected = ("/create", "/slashed/", "/op/create", "/plans", "/x/../create")
+        assert [ask(target) for target in rejected] == ["401"] * 5
+        assert RAN == []
+        assert [ask(target) for target in ("/op/read", "/inner/7/update", "/nothing")] == ["200", "200", "404"]
+        assert RAN == ["read", "update"]

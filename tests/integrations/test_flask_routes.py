@@ -1,0 +1,162 @@
+"""The route resolver for Flask says what its URL map runs, and nothing else runs."""
+
+from __future__ import annotations
+
+import pytest
+from flask import Blueprint, Flask
+from flask.views import MethodView
+from tests.party import ORIGIN
+from werkzeug.test import EnvironBuilder, run_wsgi_app
+
+from undersigned import ConfigurationError, Policy
+from undersigned.policy import MatchedRoute
+from undersigned_flask import RouteResolver, Undersigned
+
+RAN: list[str] = []
+
+
+def ran(name: str) -> str:
+    RAN.append(name)
+    return name
+
+
+class Plans(MethodView):
+    def get(self) -> str:
+        return ran("plans")
+
+
+def make(**config) -> Flask:
+    app, plans = Flask("seller"), Blueprint("plans", "plans", url_prefix="/plans")
+    app.config.update(config)
+
+    @app.post("/create")
+    def create() -> str:
+        return ran("create")
+
+    @app.put("/create")
+    def update() -> str:
+        return ran("update")
+
+    @app.get("/slashed/")
+    def slashed() -> str:
+        return ran("slashed")
+
+    @app.get("/loose/", strict_slashes=False)
+    def loose() -> str:
+        return ran("loose")
+
+    @app.get("/op/<name>")
+    def named(name: str) -> str:
+        return ran(name)
+
+    @app.route("/options", methods=["OPTIONS"])
+    def options() -> str:
+        return ran("options")
+
+    @plans.post("/<int:number>/create")
+    def numbered(number: int) -> str:
+        return ran("numbered") + str(number)
+
+    app.register_blueprint(plans)
+    app.add_url_rule("/plans", view_func=Plans.as_view("plans"))
+    app.add_url_rule("/nowhere", endpoint="nowhere")
+    return app
+
+
+def environ_of(method: str, path: str, **fields) -> dict:
+    return EnvironBuilder(path, base_url=ORIGIN, method=method, headers=fields).get_environ()
+
+
+def found(app: Flask, environ: dict) -> str | None:
+    before = dict(environ)
+    route = RouteResolver(app).find(environ)
+    assert environ == before
+    return None if route is None else route.endpoint.__name__
+
+
+def run(app: Flask, environ: dict) -> list[str]:
+    RAN.clear()
+    run_wsgi_app(app, environ)
+    return list(RAN)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "expected"),
+    [
+        ("POST", "/create", "create"),
+        ("PUT", "/create", "update"),
+        ("GET", "/create", None),
+        ("OPTIONS", "/create", None),
+        ("OPTIONS", "/options", "options"),
+        ("POST", "/create/", None),
+        ("POST", "//create", None),
+        ("GET", "/slashed/", "slashed"),
+        ("HEAD", "/slashed/", "slashed"),
+        ("GET", "/slashed", None),
+        ("GET", "/loose", "loose"),
+        ("POST", "/plans/7/create", "numbered"),
+        ("POST", "/plans/x/create", None),
+        ("GET", "/plans", "plans"),
+        ("GET", "/nothing", None),
+        ("GET", "/static/nothing", "<lambda>"),
+    ],
+)
+def test_resolver_finds_what_flask_runs(method, path, expected):
+    app = make()
+    assert found(app, environ_of(method, path)) == expected
+    assert run(app, environ_of(method, path)) == ([expected] if expected and expected.isidentifier() else [])
+
+
+def test_resolver_finds_nothing_for_a_host_that_flask_rejects():
+    environ = environ_of("POST", "/create", Host="evil.example")
+    app = make(TRUSTED_HOSTS=["seller.example.com"])
+    assert found(app, environ) is None
+    assert run(app, environ) == []
+
+
+def test_endpoint_without_a_view_leaves_open_what_runs():
+    with pytest.raises(LookupError):
+        RouteResolver(make()).find(environ_of("GET", "/nowhere"))
+
+
+def test_application_without_an_adapter_leaves_open_what_runs(monkeypatch):
+    app = make()
+    monkeypatch.setattr(app, "create_url_adapter", lambda _request: None)
+    with pytest.raises(LookupError):
+        RouteResolver(app).find(environ_of("POST", "/create"))
+
+
+def test_resolver_returns_parameters_and_names():
+    app = make()
+    view = app.view_functions["plans.numbered"]
+    route = RouteResolver(app).find(environ_of("POST", "/plans/7/create"))
+    assert route == MatchedRoute(view, ("plans.numbered", "numbered"), {"number": 7})
+
+
+def test_resolver_is_made_of_nothing_but_an_application():
+    with pytest.raises(ConfigurationError, match="app: pass the Flask application"):
+        RouteResolver(make().wsgi_app)
+
+
+def test_policy_by_route_rejects_what_it_lists_and_what_nobody_knows(party):
+    app = make()
+    operations = {"named": lambda parameters: parameters["name"], "plans.numbered": "update_media_buy"}
+    policy = Policy(required_for=["create", "update_media_buy"], resolver=RouteResolver(app, operations))
+    Undersigned(app, verifier=party.verifier(), origins=[ORIGIN], policy=policy, reconstruct=True)
+    client = app.test_client()
+    RAN.clear()
+    for method, path in (
+        ("POST", "/create"),
+        ("GET", "/op/create"),
+        ("POST", "/plans/7/create"),
+        ("GET", "/nowhere"),
+    ):
+        answer = client.open(path, base_url=ORIGIN, method=method)
+        assert (answer.status_code, answer.json) == (401, {"error": "request_signature_required"}), path
+    assert RAN == []
+    assert client.put("/create", base_url=ORIGIN).text == "update"
+    assert client.get("/op/read", base_url=ORIGIN).text == "read"
+    assert client.get("/nothing", base_url=ORIGIN).status_code == 404
+    assert client.get("/slashed", base_url=ORIGIN).status_code == 308
+    fields = party.fields("POST", f"{ORIGIN}/create", (), b"")
+    assert client.post("/create", base_url=ORIGIN, headers=fields).text == "create"

@@ -1,0 +1,293 @@
+"""The route resolver for Starlette and FastAPI says what their routers run, and nothing else runs."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+
+import pytest
+from fastapi import APIRouter, FastAPI, WebSocket, routing
+from starlette.applications import Starlette
+from starlette.endpoints import HTTPEndpoint
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.responses import PlainTextResponse
+from starlette.routing import BaseRoute, Host, Match, Mount, Route, Router, WebSocketRoute
+from starlette.testclient import TestClient
+from tests.party import ORIGIN
+
+import undersigned_fastapi
+import undersigned_starlette
+from undersigned import ConfigurationError, Policy
+from undersigned.asgi import SignatureMiddleware
+from undersigned.policy import MatchedRoute
+
+RAN: list[str] = []
+
+
+def ran(name: str) -> PlainTextResponse:
+    RAN.append(name)
+    return PlainTextResponse(name)
+
+
+async def create(_request) -> PlainTextResponse:
+    return ran("create")
+
+
+async def update(_request) -> PlainTextResponse:
+    return ran("update")
+
+
+async def named(request) -> PlainTextResponse:
+    return ran(request.path_params["name"])
+
+
+async def listen(websocket) -> None:
+    ran("listen")
+    await websocket.accept()
+    await websocket.close()
+
+
+class Plans(HTTPEndpoint):
+    async def get(self, _request) -> PlainTextResponse:
+        return ran("Plans")
+
+
+async def files(scope, receive, send) -> None:
+    """Stand for an application that is not Starlette's."""
+    await PlainTextResponse("static")(scope, receive, send)
+
+
+class Odd(BaseRoute):
+    """A route of one's own, which matches everything below /odd."""
+
+    def __init__(self, match: Match) -> None:
+        self.match = match
+
+    def matches(self, scope):
+        return (self.match if scope["path"].startswith("/odd") else Match.NONE), {}
+
+
+def starlette(*more: BaseRoute) -> Starlette:
+    inner = Starlette(routes=[Route("/create", create), Mount("/deeper", routes=[Route("/update", update)])])
+    return Starlette(
+        routes=[
+            Route("/create", create, methods=["POST"]),
+            Route("/create", update, methods=["PUT"]),
+            Route("/slashed/", create),
+            Route("/plans", Plans),
+            Route("/op/{name}", named, name="op"),
+            WebSocketRoute("/listen", listen),
+            Mount("/inner", inner),
+            Mount("/zipped", routes=[Route("/update", update)], middleware=[Middleware(GZipMiddleware)]),
+            Mount("/static", files, name="static"),
+            Mount("/unnamed", files),
+            Host("api.example.com", Router([Route("/host", update)])),
+            *more,
+        ]
+    )
+
+
+def fastapi() -> FastAPI:
+    app = FastAPI(openapi_url=None)
+    # As its argument, which newer versions warn of.
+    app.root_path = "/api"
+    plans, deeper = APIRouter(prefix="/plans"), APIRouter(prefix="/deeper")
+
+    @app.post("/create")
+    async def create() -> str:
+        return ran("create").body.decode()
+
+    @deeper.put("/{plan}")
+    async def update(plan: str) -> str:
+        return ran("update").body.decode() + plan
+
+    @deeper.websocket("/listen")
+    async def listen(websocket: WebSocket) -> None:
+        ran("listen")
+        await websocket.accept()
+        await websocket.close()
+
+    sub = FastAPI(openapi_url=None)
+
+    @sub.get("/update")
+    async def updated() -> str:
+        return ran("updated").body.decode()
+
+    plans.mount("/mounted", starlette())
+    plans.include_router(deeper)
+    app.include_router(plans)
+    app.mount("/sub", sub)
+    return app
+
+
+APPLICATIONS = {
+    "starlette": (starlette, undersigned_starlette.RouteResolver),
+    "fastapi": (fastapi, undersigned_fastapi.RouteResolver),
+}
+
+
+def scope_of(method: str, path: str, *, kind: str = "http", host: str = "seller.example.com") -> dict:
+    scope = {
+        "type": kind,
+        "http_version": "1.1",
+        "method": method,
+        "scheme": "https",
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": b"",
+        "root_path": "",
+        "headers": [(b"host", host.encode())],
+        "server": ("seller.example.com", 443),
+    }
+    if kind == "websocket":
+        del scope["method"]
+        scope["subprotocols"] = []
+    return scope
+
+
+def run(app, scope: dict) -> list[str]:
+    """Return what the application runs for a scope."""
+
+    async def receive() -> dict:
+        return {"type": "websocket.connect"} if scope["type"] == "websocket" else {"type": "http.request", "body": b""}
+
+    async def send(_message) -> None:
+        """Nobody listens."""
+
+    RAN.clear()
+    with contextlib.suppress(Exception):
+        asyncio.run(app(scope, receive, send))
+    return list(RAN)
+
+
+def found(app, scope: dict, operations=None) -> str | None:
+    """Return what the resolver says of a scope."""
+    resolver = APPLICATIONS["fastapi" if isinstance(app, FastAPI) else "starlette"][1](app, operations)
+    before = dict(scope)
+    route = resolver.find(scope)
+    assert scope == before
+    return None if route is None else "?" if route.is_opaque else route.endpoint.__name__
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "expected"),
+    [
+        ("POST", "/create", "create"),
+        ("PUT", "/create", "update"),
+        ("GET", "/create", None),
+        ("OPTIONS", "/create", None),
+        ("GET", "/create/", None),
+        ("GET", "/slashed/", "create"),
+        ("HEAD", "/slashed/", "create"),
+        ("GET", "/slashed", None),
+        ("GET", "/listen", None),
+        ("GET", "/plans", "Plans"),
+        ("GET", "/inner/create", "create"),
+        ("GET", "/inner/deeper/update", "update"),
+        ("GET", "/inner/nothing", None),
+        ("GET", "/zipped/update", "update"),
+        ("GET", "/host", None),
+        ("GET", "/", None),
+        ("GET", "/nothing", None),
+    ],
+)
+def test_resolver_finds_what_starlette_runs(method, path, expected):
+    app = starlette()
+    assert found(app, scope_of(method, path)) == found(Starlette(routes=app.routes), scope_of(method, path)) == expected
+    assert run(app, scope_of(method, path)) == ([expected] if expected else [])
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "expected"),
+    [
+        ("POST", "/create", "create"),
+        ("POST", "/api/create", "create"),
+        ("GET", "/create", None),
+        ("PUT", "/plans/deeper/gold", "update"),
+        ("GET", "/plans/deeper/gold", None),
+        ("PUT", "/plans/deeper/gold/", None),
+        ("GET", "/api/sub/update", "updated"),
+        ("GET", "/api/mounted/inner/deeper/update", "update"),
+        ("GET", "/nothing", None),
+    ],
+)
+def test_resolver_finds_what_fastapi_runs(method, path, expected):
+    app = fastapi()
+    assert found(app, scope_of(method, path)) == expected
+    assert run(app, scope_of(method, path)) == ([expected] if expected else [])
+
+
+@pytest.mark.parametrize("name", APPLICATIONS)
+def test_resolver_finds_the_endpoint_of_a_handshake(name):
+    app = APPLICATIONS[name][0]()
+    path = "/listen" if name == "starlette" else "/plans/deeper/listen"
+    assert found(app, scope_of("GET", path, kind="websocket")) == "listen"
+    assert run(app, scope_of("GET", path, kind="websocket")) == ["listen"]
+    assert found(app, scope_of("GET", "/create", kind="websocket")) is None
+
+
+def test_resolver_follows_hosts():
+    scope = scope_of("GET", "/host", host="api.example.com")
+    assert found(starlette(), scope) == "update"
+    assert run(starlette(), scope) == ["update"]
+
+
+@pytest.mark.parametrize("path", ["/static/x", "/unnamed/x", "/odd/x"])
+def test_route_that_is_not_starlettes_leaves_open_what_runs(path):
+    assert found(starlette(Odd(Match.FULL)), scope_of("GET", path)) == "?"
+    assert found(starlette(Odd(Match.PARTIAL)), scope_of("GET", path)) == "?"
+
+
+def test_default_of_ones_own_leaves_open_what_runs():
+    app = starlette()
+    app.router.default = files
+    assert found(app, scope_of("GET", "/nothing")) == "?"
+
+
+def test_router_is_as_good_as_its_application():
+    assert found(starlette().router, scope_of("POST", "/create")) == "create"
+
+
+@pytest.mark.parametrize("app", [files, SignatureMiddleware, None])
+def test_resolver_is_made_of_nothing_but_an_application(app):
+    with pytest.raises(ConfigurationError, match="app: pass the Starlette application"):
+        undersigned_starlette.RouteResolver(app)
+
+
+def test_older_fastapi_copies_the_routes_of_an_included_router(monkeypatch):
+    monkeypatch.delattr(routing, "iter_route_contexts", raising=False)
+    app = FastAPI()
+    app.post("/create")(create)
+    assert found(app, scope_of("POST", "/create")) == "create"
+
+
+@pytest.mark.parametrize("name", APPLICATIONS)
+def test_policy_by_route_rejects_what_it_lists_and_what_nobody_knows(party, name):
+    app, resolver = starlette(), APPLICATIONS[name][1]
+    operations = {"op": lambda parameters: parameters["name"], "static": None, "update": "update_media_buy"}
+    policy = Policy(required_for=["create", "update_media_buy"], resolver=resolver(app, operations))
+    guarded = SignatureMiddleware(app, verifier=party.verifier(), origins=[ORIGIN], policy=policy)
+    client = TestClient(guarded, base_url=ORIGIN)
+    RAN.clear()
+    for method, path in (
+        ("POST", "/create"),
+        ("PUT", "/create"),
+        ("POST", "/x/../create"),
+        ("GET", "/op/create"),
+        ("GET", "/zipped/update"),
+        ("GET", "/unnamed/x"),
+    ):
+        answer = client.request(method, path)
+        assert (answer.status_code, answer.json()) == (401, {"error": "request_signature_required"}), path
+    assert RAN == []
+    assert client.get("/op/read").text == "read"
+    assert client.get("/nothing").status_code == 404
+    assert client.get("/create").status_code == 405
+    fields = party.fields("POST", f"{ORIGIN}/create", (), b"")
+    assert client.post("/create", headers=dict(fields)).text == "create"
+
+
+def test_resolver_returns_parameters_and_names():
+    route = undersigned_starlette.RouteResolver(starlette()).find(scope_of("GET", "/op/x"))
+    assert route == MatchedRoute(named, ("op",), {"name": "x"})

@@ -1,0 +1,135 @@
+"""Route resolvers: the operation of what a router says it will run, and what must be signed if it does not tell."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+
+from undersigned import ConfigurationError, Policy, Request
+from undersigned.policy import MatchedRoute, Operation, RouteResolver, UnresolvedOperation
+
+ORIGIN = "https://seller.example.com"
+
+
+def create_media_buy() -> None:
+    """Stand for an endpoint."""
+
+
+class Unhashable:
+    __hash__ = None
+
+    def __call__(self) -> None:
+        """Stand for an endpoint."""
+
+
+class Router(RouteResolver):
+    """A resolver whose router answers with what it is given."""
+
+    def __init__(self, answer, operations=None) -> None:
+        super().__init__(operations)
+        self.answer = answer
+        self.asked: list[object] = []
+
+    def find(self, dispatched):
+        self.asked.append(dispatched)
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+
+def resolved(answer, operations=None, *, target="/adcp/x", body=b"") -> Operation:
+    return Router(answer, operations).resolve_dispatched(Request("POST", ORIGIN + target, (), body), dict)
+
+
+def test_operation_is_the_name_of_the_function():
+    assert resolved(MatchedRoute(create_media_buy, ("another",))) == Operation("create_media_buy")
+    assert resolved(MatchedRoute(partial(partial(create_media_buy)))) == Operation("create_media_buy")
+
+
+def test_operation_is_the_name_of_the_route_if_the_function_has_none():
+    assert resolved(MatchedRoute(lambda: None, ("adcp:buy", "create_media_buy"))) == Operation("create_media_buy")
+
+
+@pytest.mark.parametrize("key", [create_media_buy, "plans.create", "create_media_buy"])
+@pytest.mark.parametrize("operation", ["update_media_buy", lambda parameters: parameters["name"]])
+def test_operation_is_what_the_mapping_says(key, operation):
+    route = MatchedRoute(create_media_buy, ("plans.create",), {"name": "update_media_buy"})
+    assert resolved(route, {key: operation}) == Operation("update_media_buy")
+
+
+@pytest.mark.parametrize("operation", [None, lambda _parameters: None])
+def test_route_may_be_listed_without_an_operation(operation):
+    assert resolved(MatchedRoute(create_media_buy), {create_media_buy: operation}) == Operation()
+
+
+def test_request_that_runs_no_route_names_no_operation():
+    assert resolved(None) == Operation()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        MatchedRoute(lambda: None),
+        MatchedRoute(Unhashable()),
+        MatchedRoute(create_media_buy, ("create_media_buy",), is_opaque=True),
+        LookupError(),
+        ZeroDivisionError(),
+    ],
+    ids=["lambda", "instance", "mounted application", "lookup error", "any error"],
+)
+def test_request_must_be_signed_if_nobody_can_tell_what_runs(answer):
+    operation = resolved(answer)
+    assert operation == Operation(is_unknown=True)
+    assert Policy().must_be_signed(operation)
+    verdict = Policy().decide(operation, "unsigned", fallback=True, prefix="")
+    assert verdict.outcome == "reject"
+    assert "the router does not tell" in verdict.error.detail
+
+
+@pytest.mark.parametrize("returned", ["", "a\n", 7])
+def test_request_must_be_signed_if_the_parameters_give_no_name(returned):
+    operations = {"create_media_buy": lambda _parameters: returned}
+    assert resolved(MatchedRoute(create_media_buy), operations).is_unknown
+
+
+def test_mounted_application_may_be_listed():
+    static = Unhashable()
+    assert resolved(MatchedRoute(static, ("static",), is_opaque=True), {"static": None}) == Operation()
+
+
+def test_rules_for_paths_hold_whatever_the_router_says():
+    with pytest.raises(UnresolvedOperation):
+        resolved(None, target="/adcp/create_media_buy%0A")
+    registration = b'{"authentication": {"schemes": []}}'
+    assert Policy().must_be_signed(resolved(None, target="/webhooks", body=registration))
+
+
+def test_router_is_not_asked_about_a_path_that_is_rejected():
+    router = Router(None)
+    with pytest.raises(UnresolvedOperation):
+        router.resolve_dispatched(Request("GET", f"{ORIGIN}/%FF"), dict)
+    assert router.asked == []
+
+
+def test_request_must_be_signed_outside_of_a_middleware():
+    assert Router(None).resolve(Request("POST", f"{ORIGIN}/adcp/x")).is_unknown
+
+
+@pytest.mark.parametrize(
+    ("operations", "error"),
+    [
+        (["create_media_buy"], "operations: give a mapping"),
+        ({"a": 7}, "operations: the operation of 'a' is not a name"),
+        ({"a": ""}, "operations: the operation of 'a' is not a name"),
+    ],
+)
+def test_operations_that_are_no_mapping_to_names_are_rejected(operations, error):
+    with pytest.raises(ConfigurationError, match=error):
+        Router(None, operations)
+
+
+def test_policy_with_a_route_resolver_lists_no_methods():
+    with pytest.raises(ConfigurationError, match="Router finds no JSON-RPC method"):
+        Policy(protocol_methods_required_for=["tasks/cancel"], resolver=Router(None))
+    assert Router(None).reads_body is Router(None).comes_first is False

@@ -341,6 +341,60 @@ def sanic(ran: Ran):
     return app
 
 
+def aiohttp(ran: Ran, *middlewares):
+    from aiohttp import web
+
+    async def buy(request):
+        return web.Response(text=ran.dispatch(request.match_info.get("name", OPERATION).rsplit("/", 1)[-1]))
+
+    async def harmless(_request):
+        return web.Response(text="products")
+
+    app, mounted = web.Application(middlewares=middlewares), web.Application()
+    for method in ("GET", "POST"):
+        for route in (STATIC, SLASHED, f"/adcp/{{account}}/{OPERATION}", "/op/{name}", "/pattern/{name:.*}"):
+            app.router.add_route(method, route, buy)
+        app.router.add_route(method, HARMLESS, harmless)
+        mounted.router.add_route(method, f"/{OPERATION}", buy)
+    app.add_subapp("/mount", mounted)
+    return app
+
+
+def _by(name: str):
+    """Return the operation that a path parameter names."""
+    return lambda parameters: parameters.get(name, OPERATION).rsplit("/", 1)[-1] or None
+
+
+OPERATIONS = {
+    "starlette": {"buy": OPERATION, "named": _by("name"), "tail": _by("tail"), "socket": OPERATION},
+    "fastapi": {
+        "buy": OPERATION,
+        "inner": OPERATION,
+        "named": _by("name"),
+        "tailed": _by("tail"),
+        "socket": OPERATION,
+    },
+    "flask": {
+        **dict.fromkeys((STATIC, SLASHED, MOUNTED, f"/adcp/<account>/{OPERATION}"), OPERATION),
+        "/op/<name>": _by("name"),
+        "/pattern/<path:tail>": _by("tail"),
+        HARMLESS: "get_products",
+    },
+    "django": {"buy": _by("name")},
+    "django-asgi": {"buy": _by("name")},
+}
+"""The operations of the routes above, for the resolvers that ask the router."""
+
+
+def resolver(name: str, app):
+    """Return the resolver that asks the router of a framework."""
+    from importlib import import_module
+
+    package = import_module(f"undersigned_{name.partition('-')[0]}")
+    application = () if package.__name__ == "undersigned_django" else (app,)
+    return package.RouteResolver(*application, OPERATIONS[name])
+
+
 _ALL = (STATIC, SLASHED, INNER, LAST, MOUNTED, PATTERN)
 _WITHOUT_SLASHED = tuple(route for route in _ALL if route is not SLASHED)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 import pytest
+from aiohttp import web
 from tests.attack import targets
 from tests.attack.dialects import (
     DIALECTS,
@@ -22,10 +23,26 @@ from tests.attack.dialects import (
     scope_of,
     takes,
 )
-from tests.attack.frameworks import FRAMEWORKS, HARMLESS, OPERATION, Framework, Ran
+from tests.attack.frameworks import (
+    FRAMEWORKS,
+    HARMLESS,
+    INNER,
+    LAST,
+    MOUNTED,
+    OPERATION,
+    OPERATIONS,
+    PATTERN,
+    SLASHED,
+    STATIC,
+    Framework,
+    Ran,
+    aiohttp,
+    resolver,
+)
 from tests.keys import signer, verifier
 
-from undersigned import Policy, Request, asgi, wsgi
+from undersigned import PathResolver, Policy, Request, asgi, wsgi
+from undersigned_aiohttp import signature_middleware
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,14 +58,15 @@ pytestmark = [
 class Seller:
     """A framework's application, alone and inside the middleware, with the operations it ran."""
 
-    def __init__(self, framework: Framework, **options) -> None:
+    def __init__(self, framework: Framework, *, by_route: bool = False) -> None:
         self.framework = framework
         self.ran = Ran()
         self.called = 0
         self.app = framework.make(self.ran)
         middleware = asgi if framework.kind == "asgi" else wsgi
         inner = self._asgi if framework.kind == "asgi" else self._wsgi
-        policy = Policy(required_for=[OPERATION], **options)
+        finds = resolver(framework.name, self.app) if by_route else PathResolver()
+        policy = Policy(required_for=[OPERATION], resolver=finds)
         self.guarded = middleware.SignatureMiddleware(inner, verifier=verifier(), origins=[ORIGIN], policy=policy)
 
     async def _asgi(self, scope, receive, send) -> None:
@@ -159,3 +177,72 @@ def test_no_unsigned_target_runs_what_must_be_signed(search, framework):
 def test_no_unsigned_handshake_runs_what_must_be_signed(search, framework):
     servers = [("websocket", ""), ("websocket", "/api")]
     asyncio.run(attack(search, Seller(framework), [framework.websocket], servers))
+
+
+BY_ROUTE = [framework for framework in FRAMEWORKS if framework.name in OPERATIONS]
+
+
+@pytest.mark.parametrize("framework", BY_ROUTE, ids=_named)
+def test_no_unsigned_target_runs_what_its_router_knows_must_be_signed(search, framework):
+    servers = [("asgi", ""), ("asgi", "/api")]
+    if framework.kind == "wsgi":
+        servers = [(dialect, mount) for dialect in DIALECTS for mount in MOUNTS[dialect]]
+    asyncio.run(attack(search, Seller(framework, by_route=True), framework.routes, servers))
+
+
+@pytest.mark.parametrize("framework", [framework for framework in BY_ROUTE if framework.websocket], ids=_named)
+def test_no_unsigned_handshake_runs_what_its_router_knows_must_be_signed(search, framework):
+    servers = [("websocket", ""), ("websocket", "/api")]
+    asyncio.run(attack(search, Seller(framework, by_route=True), [framework.websocket], servers))
+
+
+class AiohttpSeller:
+    """aiohttp's application on its own server, which routes a request before any middleware runs."""
+
+    def __init__(self) -> None:
+        self.ran = Ran()
+        self.called = 0
+        policy = Policy(required_for=[OPERATION])
+        verifies = signature_middleware(verifier=verifier(), origins=[ORIGIN], policy=policy)
+        self._app = aiohttp(self.ran, verifies, self._count())
+        self._runner = web.AppRunner(self._app, access_log=None)
+
+    def _count(self):
+        @web.middleware
+        async def count(request, handler):
+            self.called += 1
+            return await handler(request)
+
+        return count
+
+    async def started(self) -> None:
+        """Let the server listen."""
+        await self._runner.setup()
+        self._site = web.TCPSite(self._runner, "127.0.0.1", 0)
+        await self._site.start()
+
+    async def stopped(self) -> None:
+        """Let the server end."""
+        await self._runner.cleanup()
+
+    async def ask(self, message: Message, _dialect: str, _mount: str) -> list[str]:
+        """Return what `message` runs."""
+        port = self._runner.addresses[0][1]
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        lines = [f"{message.method} {message.target} HTTP/1.1", *(f"{name}: {value}" for name, value in message.lines)]
+        writer.write("\r\n".join([*lines, "Connection: close", "", ""]).encode("latin-1"))
+        with contextlib.suppress(ConnectionError):
+            await reader.read()
+        writer.close()
+        return self.ran.told()
+
+
+def test_no_unsigned_target_runs_what_must_be_signed_on_aiohttp(search):
+    async def run() -> None:
+        seller = AiohttpSeller()
+        try:
+            await attack(search, seller, (STATIC, SLASHED, INNER, LAST, MOUNTED, PATTERN), [("aiohttp", "")])
+        finally:
+            await seller.stopped()
+
+    asyncio.run(run())

@@ -15,10 +15,15 @@ from django.core.wsgi import get_wsgi_application
 from django.test import override_settings
 from django.urls import path
 from tests.integrations.agreement import BODY, JSON, KEYID, ORIGINS, Agreement, ask, assert_rejected, raw_request
-from tests.integrations.django_site import site
+from tests.integrations.django_site import FIRST, site
 from tests.integrations.test_aiohttp import served
 from tests.serving import uvicorn_server, waitress_server
 
+import undersigned_django
+import undersigned_fastapi
+import undersigned_flask
+import undersigned_starlette
+from undersigned import Policy
 from undersigned.asgi import SignatureMiddleware
 from undersigned.signature.key_pair import KeyPair
 from undersigned_pytest.clients import SignedClients
@@ -26,6 +31,7 @@ from undersigned_pytest.clients import SignedClients
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs/frameworks.md"
 SNIPPETS = dict(re.findall(r"^## (.+?)\n.*?```python\n(.*?)```", PAGE.read_text(), re.MULTILINE | re.DOTALL))
+SNIPPETS |= dict(re.findall(r"^### (.+?)\n.*?```python\n(.*?)```", PAGE.read_text(), re.MULTILINE | re.DOTALL))
 LONGEST = 8
 
 
@@ -38,12 +44,12 @@ def statements(example: str) -> list[ast.stmt]:
     return ast.parse((ROOT / f"examples/{example}_app.py").read_text()).body
 
 
-def run(title: str, example: str, agreement: Agreement, *, before: tuple[str, ...] = ()) -> dict:
+def run(title: str, example: str, agreement: Agreement, *, before: tuple[str, ...] = (), **more: object) -> dict:
     """Run a snippet after its example's imports, and after those statements of the example that define `before`."""
     # Litestar looks its handlers' module up to read their annotations.
     module = sys.modules.setdefault(f"snippet_{example}", ModuleType(f"snippet_{example}"))
     names = vars(module)
-    names.update(verifier=agreement.verifier(), origins=ORIGINS)
+    names.update(verifier=agreement.verifier(), origins=ORIGINS, Policy=Policy, **more)
     for statement in statements(example):
         defines = {getattr(statement, "name", None), *(ast.unparse(t) for t in getattr(statement, "targets", []))}
         if isinstance(statement, (ast.Import, ast.ImportFrom)) or defines & set(before):
@@ -98,7 +104,12 @@ def flask_app(names: dict):
 def django_app(names: dict):
     view = names["buy"] if "buy" in names else names["Plans"].as_view()
     urls = type("urls", (), {"urlpatterns": [path("plans/<str:plan>", view)]})
-    with site(names["verifier"]), override_settings(ROOT_URLCONF=urls), waitress_server(get_wsgi_application()) as port:
+    policy = {"POLICY": names["policy"], "MODE": None, "middleware": (FIRST,)} if "policy" in names else {}
+    with (
+        site(names["verifier"], **policy),
+        override_settings(ROOT_URLCONF=urls),
+        waitress_server(get_wsgi_application()) as port,
+    ):
         yield port
 
 
@@ -122,8 +133,16 @@ from undersigned_django.rest_framework import SignatureAuthentication
 """
 
 
+BY_ROUTE = {
+    "FastAPI by route": ("fastapi", asgi_app, undersigned_fastapi.RouteResolver),
+    "Starlette by route": ("starlette", asgi_app, undersigned_starlette.RouteResolver),
+    "Flask by route": ("flask", flask_app, undersigned_flask.RouteResolver),
+    "Django by route": ("django", django_app, undersigned_django.RouteResolver),
+}
+
+
 def test_every_snippet_is_run_and_has_at_most_eight_lines():
-    assert set(SNIPPETS) == {*ROWS, "Django REST framework", "Tests of your own"}
+    assert set(SNIPPETS) == {*ROWS, *BY_ROUTE, "Django REST framework", "Policies by route", "Tests of your own"}
     long = {title for title, text in SNIPPETS.items() if len([line for line in text.splitlines() if line]) > LONGEST}
     assert not long
 
@@ -135,6 +154,16 @@ def test_snippet_serves_signed_requests_and_rejects_unsigned_ones(title, agreeme
         answer = ask(port, agreement.raw("POST", "/plans/gold", BODY))
         assert (answer.status // 100, answer.json) == (2, {"plan": "gold", "caller": KEYID})
         assert_rejected(ask(port, raw_request("POST", "/plans/gold", JSON, BODY)), "request_signature_required")
+
+
+@pytest.mark.parametrize("title", BY_ROUTE)
+def test_snippet_with_a_policy_by_route_rejects_unsigned_requests(title, agreement):
+    example, serve, resolver = BY_ROUTE[title]
+    with serve(run(title, example, agreement, RouteResolver=resolver)) as port:
+        answer = ask(port, agreement.raw("POST", "/plans/gold", BODY))
+        assert (answer.status, answer.json["plan"]) == (200, "gold")
+        assert_rejected(ask(port, raw_request("POST", "/plans/gold", JSON, BODY)), "request_signature_required")
+        assert ask(port, raw_request("POST", "/nothing", JSON, BODY)).status == 404
 
 
 def test_snippet_for_tests_passes_with_the_plugin(agreement):

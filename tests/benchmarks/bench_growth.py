@@ -71,14 +71,14 @@ def _growth(*, quick: bool) -> list[Row]:
 def _times(request_of: Callable[[int], Request], size: int, rounds: int) -> list[float]:
     verifying = verifier(replay=UncheckedReplay())
 
-    def judged(request: Request) -> None:
+    def verified(request: Request) -> None:
         # Made again each time: reading the fields is part of it, and content is parsed once.
         verifying.verify(Request(request.method, request.url, request.fields.lines, request.body))
 
     requests = [request_of(size * factor) for factor in (1, 8)]
     for request in requests:
-        judged(request)
-    return interleaved(rounds, *(Side(judged, lambda _, request=request: request) for request in requests))
+        verified(request)
+    return interleaved(rounds, *(Side(verified, lambda _, request=request: request) for request in requests))
 
 
 def _nonces(*, quick: bool) -> list[Row]:

@@ -76,9 +76,9 @@ async def _asgi(rounds: int) -> Row:
     async def alone() -> None:
         check(None)
 
-    floor, bare, judged = await interleaved_async(rounds, lambda _: alone(), through(application), through(middle))
+    floor, bare, wrapped = await interleaved_async(rounds, lambda _: alone(), through(application), through(middle))
     assert set(statuses) == {200}
-    return Row("ASGI middleware, request to 200, minus the bare app", "Ed25519 verify", (judged - bare) / floor, 1.5)
+    return Row("ASGI middleware, request to 200, minus the bare app", "Ed25519 verify", (wrapped - bare) / floor, 1.5)
 
 
 def environ_of(fields: list[tuple[str, str]]) -> dict[str, object]:
@@ -114,7 +114,7 @@ def _wsgi(rounds: int) -> Row:
         return [b""]
 
     middle = wsgi.SignatureMiddleware(bare, verifier=verifier(), origins=ORIGINS)
-    floor, unjudged, judged = interleaved(
+    floor, unwrapped, wrapped = interleaved(
         rounds,
         Side(ed25519_floor()),
         Side(lambda environ: bare(environ, start_response), lambda turn: environ_of(fields[turn])),
@@ -122,4 +122,4 @@ def _wsgi(rounds: int) -> Row:
     )
     assert set(statuses) == {"200 OK"}
     name = "WSGI middleware, request to 200, minus the bare app"
-    return Row(name, "Ed25519 verify", (judged - unjudged) / floor, 1.5)
+    return Row(name, "Ed25519 verify", (wrapped - unwrapped) / floor, 1.5)

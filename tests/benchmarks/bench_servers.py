@@ -38,14 +38,14 @@ def rows(*, quick: bool) -> list[Row]:
     """Measure both servers; a ratio is the middleware's throughput to the bare application's."""
     count, rounds = (20, 1) if quick else (3000, 3)
     found = []
-    for name, server, bare, judged in (
+    for name, server, bare, wrapped in (
         ("uvicorn", _uvicorn, application, _asgi_judged),
         ("gunicorn, gthread", _gunicorn, _bare_wsgi, _wsgi_judged),
     ):
         pairs = []
         for _ in range(rounds):
             requests = [_raw(fields) for fields in signed_fields(count)]
-            pairs.append([_throughput(server, app, requests) for app in (bare, judged())])
+            pairs.append([_throughput(server, app, requests) for app in (bare, wrapped())])
         share = statistics.median(with_it / without for without, with_it in pairs)
         added = statistics.median(1e6 / with_it - 1e6 / without for without, with_it in pairs)
         found.append(Row(f"{name}: throughput with the middleware", "without", share))

@@ -71,10 +71,10 @@ def test_unprintable_characters_are_escaped_and_the_mark_stays_below_them():
 
 def test_long_texts_are_shown_only_around_the_difference():
     expected = "\n".join(map(str, range(1000)))
-    told = shown(expected, expected.replace("\n500\n", "\n5OO\n"))
-    assert len(told) == 1 + 41 + 1
-    assert told[1].split() == ["480", "480"]
-    assert told[-1].split() == ["520", "520"]
+    shown_lines = shown(expected, expected.replace("\n500\n", "\n5OO\n"))
+    assert len(shown_lines) == 1 + 41 + 1
+    assert shown_lines[1].split() == ["480", "480"]
+    assert shown_lines[-1].split() == ["520", "520"]
 
 
 def test_only_the_mark_is_flagged_as_a_mark():
@@ -87,9 +87,9 @@ def test_any_two_texts_are_printable_within_the_width_with_one_mark(expected, fo
     difference = Difference.between("x", expected, found)
     if difference is None:
         return
-    told = list(lines(difference, width=width))
-    assert sum(is_mark for _, is_mark in told) == 1
-    for line, _ in told:
+    shown_lines = list(lines(difference, width=width))
+    assert sum(is_mark for _, is_mark in shown_lines) == 1
+    for line, _ in shown_lines:
         assert line.isascii()
         assert line.isprintable()
         assert len(line) <= 2 * width + 2

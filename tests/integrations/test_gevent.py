@@ -52,7 +52,7 @@ def party():
     return Party(SigningKey.from_jwk(private), {"keys": [public]})
 
 
-def told(environ, start_response):
+def echo_variables(environ, start_response):
     body = environ["wsgi.input"].read().decode()
     content = json.dumps({"raw": environ["RAW_URI"], "path": environ["PATH_INFO"], "body": body}).encode()
     start_response("200 OK", [("Content-Length", str(len(content)))])
@@ -61,7 +61,7 @@ def told(environ, start_response):
 
 @pytest.fixture
 def port(party):
-    app = wsgi.SignatureMiddleware(told, verifier=party.verifier(), origins=[ORIGIN])
+    app = wsgi.SignatureMiddleware(echo_variables, verifier=party.verifier(), origins=[ORIGIN])
     with gevent_server(app, RawTargetHandler) as port:
         yield port
 
@@ -99,7 +99,7 @@ def test_header_line_that_gevent_hides_is_rejected(port, party, extra):
 
 
 def test_server_without_the_handler_is_rejected_with_the_fix(party, caplog):
-    app = wsgi.SignatureMiddleware(told, verifier=party.verifier(), origins=[ORIGIN])
+    app = wsgi.SignatureMiddleware(echo_variables, verifier=party.verifier(), origins=[ORIGIN])
     with gevent_server(app, WSGIHandler) as port:
         response = exchange(port, party.raw("GET", "/p"))
     assert response.split(b" ")[1] == b"503"

@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.observations.judge import Rebuilt, of_environ, of_scope
+from tests.observations.rebuild import Rebuilt, of_environ, of_scope
 
 HERE = Path(__file__).parent
 CASES = {name: json.loads((HERE / f"{name}.json").read_text("utf-8")) for name in ("http1", "http2")}
@@ -80,7 +80,7 @@ def full_environ(shown: dict) -> dict:
     return environ
 
 
-def judged(server: str, shown: dict) -> Rebuilt | None:
+def rebuilt_by(server: str, shown: dict) -> Rebuilt | None:
     if "scope" in shown:
         return of_scope(server, full_scope(shown["scope"]))
     return of_environ(server, full_environ(shown["environ"]))
@@ -90,7 +90,7 @@ def judged(server: str, shown: dict) -> Rebuilt | None:
 def observations() -> list[tuple]:
     """Return server, protocol, case, what was rebuilt and what was sent, for every observation."""
     return [
-        (server, protocol, case, judged(server, shown), observed["wire"])
+        (server, protocol, case, rebuilt_by(server, shown), observed["wire"])
         for protocol, cases in CASES.items()
         for case, observed in cases.items()
         for shown in observed["shown"]

@@ -43,7 +43,7 @@ def verifier(store, clock: Clock) -> Verifier:
 def check_steps(store) -> None:
     """Set a verifier's clock an hour off and right again, in both directions, with traffic at each time."""
     clock = Clock()
-    judge, sent = verifier(store, clock), []
+    verifying, sent = verifier(store, clock), []
     for step, until in ((HOUR, -HOUR), (-HOUR, 2 * HOUR)):
         for ahead in (0, step, 0, step, 0):
             clock.ahead = ahead
@@ -53,11 +53,11 @@ def check_steps(store) -> None:
                 # More than a store forgets with one claim.
                 clock.now += 1
                 sent.append(signed(clock()))
-                assert answer(judge, sent[-1]) == "accepted"
-            assert {answer(judge, request) for request in sent} <= {"replayed", "window_invalid"}
+                assert answer(verifying, sent[-1]) == "accepted"
+            assert {answer(verifying, request) for request in sent} <= {"replayed", "window_invalid"}
         for ahead in range(step, until, -300 if step > until else 300):
             clock.ahead = ahead
-            assert {answer(judge, request) for request in sent[::4]} <= {"replayed", "window_invalid"}
+            assert {answer(verifying, request) for request in sent[::4]} <= {"replayed", "window_invalid"}
         clock.ahead = 0
         clock.now += 4 * HOUR
 
@@ -65,11 +65,11 @@ def check_steps(store) -> None:
 def check_skew(store) -> None:
     """Let two verifiers whose clocks differ by the skew take turns; every valid request is accepted once."""
     fast, slow = Clock(SKEW), Clock()
-    judges, sent = (verifier(store, fast), verifier(store, slow)), []
+    verifiers, sent = (verifier(store, fast), verifier(store, slow)), []
     for turn in range(60):
         fast.now = slow.now = NOW + 20 * turn
         request = signed(slow.now)
-        assert answer(judges[turn % 2], request) == "accepted"
+        assert answer(verifiers[turn % 2], request) == "accepted"
         sent.append(request)
-        for judge in judges:
-            assert {answer(judge, request) for request in sent[-25:]} <= {"replayed", "window_invalid"}
+        for verifying in verifiers:
+            assert {answer(verifying, request) for request in sent[-25:]} <= {"replayed", "window_invalid"}

@@ -148,7 +148,9 @@ def test_every_rule_of_the_canonicalizer_has_a_case():
 
 def test_policy_table_has_every_list_signature_and_credential():
     facts = [fact for fact in OWN["request-signing/body-integrity-policy"].vectors if is_of_the_table(fact)]
-    cells = {(fact.document.text("mode"), told(fact), fact.document.flag("fallback_auth_valid")) for fact in facts}
+    cells = {
+        (fact.document.text("mode"), signature_state(fact), fact.document.flag("fallback_auth_valid")) for fact in facts
+    }
     modes = {fact.document.text("mode") for fact in facts}
     assert len(cells) == len(modes) * 6 * 2
     assert len(facts) == len(cells) * 2
@@ -173,5 +175,5 @@ def is_of_the_table(fact: BodyIntegrityFact) -> bool:
     return fact.name.startswith(fact.document.text("mode")) and "-fallback" in fact.name
 
 
-def told(fact: BodyIntegrityFact) -> str:
+def signature_state(fact: BodyIntegrityFact) -> str:
     return fact.name.removeprefix(fact.document.text("mode")).partition("-with")[0]

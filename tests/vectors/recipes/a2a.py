@@ -21,12 +21,12 @@ def recipes() -> Iterator[Recipe]:
     for number, method in enumerate(METHODS):
         stem = ("send", "stream", "send-0.3", "stream-0.3")[number]
         body = rpc(method, message(BUY))
-        told = {"status": "verified", "resolved_operation": "create_media_buy"}
+        outcome = {"status": "verified", "resolved_operation": "create_media_buy"}
         yield Recipe(
             name=f"signed-{stem}",
             rule=f"{method} of a skill that has to be signed",
             sent=Sent(body=body),
-            expected=told,
+            expected=outcome,
         )
         yield required(f"unsigned-{stem}", f"{method} of a skill that has to be signed", body, "create_media_buy")
         yield accepted(

@@ -165,8 +165,8 @@ class Message:
     @property
     def outcome(self) -> dict[str, object]:
         code = self.recipe.code
-        told = {} if code is None else {"error_code": self.flavor.prefix + code, "failed_step": self.recipe.step}
-        return {"success": code is None, **told, **self.recipe.expected}
+        outcome = {} if code is None else {"error_code": self.flavor.prefix + code, "failed_step": self.recipe.step}
+        return {"success": code is None, **outcome, **self.recipe.expected}
 
     @property
     def capability(self) -> Mapping[str, object]:

@@ -76,10 +76,12 @@ def _paths() -> Iterator[Recipe]:
 def _unsigned(name: str, rule: str, path: str, operation: str | None, **options: object) -> Recipe:
     body = str(options.pop("body", BODY))
     rejected = options.get("code") in {"target_uri_malformed", "body_malformed"}
-    told = {} if "code" in options else {"status": "unsigned"}
+    outcome = {} if "code" in options else {"status": "unsigned"}
     resolved = {} if rejected else {"resolved_operation": operation}
     sent = Sent(url=f"{ORIGIN}{path}", body=body)
-    return Recipe(name=name, rule=f"step 0: {rule}", sent=sent, signed=False, expected={**told, **resolved}, **options)
+    return Recipe(
+        name=name, rule=f"step 0: {rule}", sent=sent, signed=False, expected={**outcome, **resolved}, **options
+    )
 
 
 def _credentials() -> Iterator[Recipe]:

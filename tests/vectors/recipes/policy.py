@@ -103,8 +103,8 @@ def _legacy() -> Iterator[dict[str, object]]:
     body = {"request_body_adcp_version": "3.1", "covers_content_digest": False}
     yield _fact("body-says-an-older-release", "3.2", body, _rejected("components_incomplete"))
     yield {**_fact("no-body-no-digest", "3.2", {}, accepted), "has_body": False}
-    told = {"action": "reject_unauthenticated", "verified_signer_identity": False}
-    yield _fact("rejected-as-unauthenticated", "3.2", {"covers_content_digest": False}, told)
+    outcome = {"action": "reject_unauthenticated", "verified_signer_identity": False}
+    yield _fact("rejected-as-unauthenticated", "3.2", {"covers_content_digest": False}, outcome)
 
 
 def _fact(name: str, profile: str, facts: Mapping[str, object], expected: Mapping[str, object]) -> dict[str, object]:

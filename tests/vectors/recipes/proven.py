@@ -189,7 +189,7 @@ def _spent(flavor: Flavor) -> Iterator[Recipe]:
     entry = {"keyid": flavor.key.kid, "nonce": NONCE}
     for name, rule, body in (
         ("replayed", "the key's nonce was spent before", BODY),
-        ("replayed-before-the-body-is-judged", "a spent nonce wins over what the content says", '{"a":1,"a":2}'),
+        ("replayed-before-the-body-is-checked", "a spent nonce wins over what the content says", '{"a":1,"a":2}'),
     ):
         yield Recipe(
             name=name,

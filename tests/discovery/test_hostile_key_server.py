@@ -7,7 +7,7 @@ import json
 
 import pytest
 from tests.discovery.key_server import redirect, response
-from tests.keys import EC_PUBLIC, OTHER_PRIVATE, PUBLIC
+from tests.keys import EC_PUBLIC, OTHER_PRIVATE, OTHER_PUBLIC, PRIVATE, PUBLIC
 
 from undersigned.errors import KeySourceError
 
@@ -57,6 +57,11 @@ TRICKS = {
     "an RSA key": (response({"keys": [{"kid": "rsa", "kty": "RSA", "n": "AQAB", "e": "AQAB"}, PUBLIC]}), "found"),
     "private keys": (response({"keys": [OTHER_PRIVATE, PUBLIC]}), "found"),
     "this key, unusable": (response({"keys": [PUBLIC | {"x": "AAAA"}]}), "x is not 32 bytes"),
+    "this key, private": (response({"keys": [PRIVATE]}), "the JWK holds a private key: publish it without d"),
+    "this kid 10 times": (
+        response({"keys": [*(OTHER_PUBLIC | {"kid": PUBLIC["kid"]} for _ in range(9)), PUBLIC]}),
+        "found",
+    ),
     "this kid twice": (response({"keys": [PUBLIC, EC_PUBLIC | {"kid": PUBLIC["kid"]}]}), "found"),
 }
 
@@ -86,6 +91,17 @@ def test_source_does_not_reach_a_name_with_a_special_address(world, server, addr
     network = server.network(allowed=(), resolve=lambda _host, _port: ["8.8.8.8", address])
     assert outcome(world, world.jwks(server.url(), network=network), "buyer-ed25519") == "signature_jwks_untrusted"
     assert server.requests == []
+
+
+@pytest.mark.parametrize("condition", ["", 'ETag: "1"'])
+def test_304_counts_only_as_the_answer_to_a_conditional_request(world, server, clock, condition):
+    server.answers["/jwks.json"] = response(GOOD, *filter(None, [condition]))
+    source = world.jwks(server.url(), network=server.network(), clock=clock)
+    assert outcome(world, source, "buyer-ed25519") == "found"
+    server.answers["/jwks.json"] = response(b"", status="304 Not Modified")
+    clock.now += 1
+    assert outcome(world, source, "new-key") == ("unknown" if condition else "signature_jwks_unavailable")
+    assert outcome(world, source, "buyer-ed25519") == "found"
 
 
 def test_source_does_not_follow_a_name_that_changes_its_answer(world, server, clock):

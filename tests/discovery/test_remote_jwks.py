@@ -54,6 +54,14 @@ def test_source_fetches_at_once_for_an_unknown_key_and_then_after_the_interval(f
     assert server.asked() == 3
 
 
+def test_any_number_of_unknown_keys_makes_one_fetch_in_an_interval(find, server, clock):
+    server.answers["/jwks.json"] = ONE
+    find()
+    clock.now += 1
+    assert {find(f"stranger {number}") for number in range(1000)} == {None}
+    assert server.asked() == 2
+
+
 def test_source_fetches_again_when_the_set_expires(find, server, clock):
     server.answers["/jwks.json"] = response(JWKS, "Cache-Control: max-age=100")
     find()

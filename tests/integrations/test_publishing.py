@@ -113,7 +113,7 @@ def behind_tls(tmp_path) -> Iterator:
     (tmp_path / "jwks.json").write_text(json.dumps(JWKS))
     app = Starlette(routes=[undersigned_starlette.jwks_route(tmp_path / "jwks.json")])
     tls = ssl.create_default_context(cafile=pem)
-    network = Network(allowed=["127.0.0.0/8"], resolve=lambda _host, _port: ["127.0.0.1"], tls=tls)
+    network = Network(allowed=["127.0.0.0/8"], resolve=lambda _host, _port: ["127.0.0.1"], tls=tls, wait_timeout=60)
     with https_server(app, pem) as port:
         yield f"https://localhost:{port}{PATH}", network
 

@@ -140,7 +140,7 @@ def running(name: str, pem):
     protocol, make = AGENTS[name]
     agent = Agent("/mcp" if protocol == "mcp" else "/a2a")
     tls = ssl.create_default_context(cafile=pem)
-    network = Network(allowed=["127.0.0.0/8"], resolve=lambda _host, _port: ["127.0.0.1"], tls=tls)
+    network = Network(allowed=["127.0.0.0/8"], resolve=lambda _host, _port: ["127.0.0.1"], tls=tls, wait_timeout=60)
     with https_server(make(agent), pem, lifespan="on") as agent.port:
         yield agent, {"protocol": protocol, "network": network}
 

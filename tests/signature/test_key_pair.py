@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import pytest
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from tests.keys import EC_PRIVATE, EC_PUBLIC, PRIVATE, PUBLIC, ed25519_key, es256_key
 
 from undersigned import (
     ConfigurationError,
@@ -45,7 +48,7 @@ def test_kid_defaults_to_the_thumbprint_of_the_public_key(algorithm):
 
 @pytest.mark.parametrize("keyid", ["", "\u00fc", "a\nb", "\ud800"])
 def test_kid_is_rejected_when_no_signature_can_contain_it(keyid):
-    with pytest.raises(ConfigurationError, match="kid"):
+    with pytest.raises(ConfigurationError, match=r"^keyid: "):
         KeyPair.generate("ed25519", keyid=keyid)
 
 
@@ -68,3 +71,35 @@ def test_generated_pair_signs_what_its_key_set_verifies(algorithm):
 def test_unknown_algorithm_is_rejected(algorithm):
     with pytest.raises(ConfigurationError, match=r"^algorithm: give one of ed25519, ecdsa-p256-sha256$"):
         KeyPair.generate(algorithm)
+
+
+PKCS8 = (serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8)
+KNOWN = pytest.mark.parametrize(
+    ("key", "private", "public"), [(ed25519_key(), PRIVATE, PUBLIC), (es256_key(), EC_PRIVATE, EC_PUBLIC)]
+)
+
+
+@KNOWN
+def test_pair_of_a_key_object_or_of_its_pem_has_the_jwks_of_the_key(key, private, public):
+    plain = key.private_bytes(*PKCS8, serialization.NoEncryption())
+    secret = key.private_bytes(*PKCS8, serialization.BestAvailableEncryption(b"password"))
+    for pair in (
+        KeyPair.from_private_key(key, keyid=public["kid"]),
+        KeyPair.from_pem(plain.decode(), keyid=public["kid"]),
+        KeyPair.from_pem(secret, keyid=public["kid"], password=b"password"),
+    ):
+        assert (pair.private, pair.public) == (private, {"keys": [public]})
+    assert KeyPair.from_pem(plain).private["kid"] == thumbprint(public)
+
+
+@pytest.mark.parametrize("pem", ["", "-----BEGIN PRIVATE KEY-----", b"\xff", None])
+def test_pem_without_a_private_key_is_rejected(pem):
+    with pytest.raises(ConfigurationError, match=r"^pem: "):
+        KeyPair.from_pem(pem)
+
+
+def test_key_that_no_pair_can_be_made_of_is_rejected():
+    with pytest.raises(ConfigurationError, match=r"^key: .*Ed25519 or P-256"):
+        KeyPair.from_private_key(ec.generate_private_key(ec.SECP384R1()))
+    with pytest.raises(ConfigurationError, match=r"^keyid: "):
+        KeyPair.from_private_key(ed25519_key(), keyid="\n")

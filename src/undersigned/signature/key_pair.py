@@ -10,11 +10,13 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 
 from undersigned.errors import ConfigurationError
 from undersigned.signature.key_source import KeySet
-from undersigned.signature.keys import SigningKey
+from undersigned.signature.keys import SigningKey, read_private_pem
 from undersigned.signature.thumbprint import thumbprint
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from undersigned.signature.jwk import PrivateKey
 
 Algorithm: TypeAlias = Literal["ed25519", "ecdsa-p256-sha256"]
 """A signature algorithm by its RFC 9421 name."""
@@ -27,7 +29,7 @@ class KeyPair:
     """A key pair: a private JWK for the signer, and a JWK set to publish for verifiers.
 
     `KeyPair.generate()` makes one, for example for a test: sign with `pair.signing_key()`, and verify with
-    `pair.key_set()`.
+    `pair.key_set()`. `KeyPair.from_pem(pem)` has the JWKs of a key that you have already, such as the set to publish.
 
     Attributes:
         private: the private JWK. It is secret, so it is not in the repr.
@@ -50,11 +52,33 @@ class KeyPair:
         """
         if algorithm not in _GENERATORS:
             raise ConfigurationError(f"algorithm: give one of {', '.join(_GENERATORS)}")
-        key, secret = _GENERATORS[algorithm]()
-        named = {"kid": thumbprint(key) if keyid is None else keyid, **key, "use": "sig"}
+        return cls.from_private_key(_GENERATORS[algorithm](), keyid=keyid)
+
+    @classmethod
+    def from_private_key(cls, key: PrivateKey, *, keyid: str | None = None) -> KeyPair:
+        """Make the pair for request signing of an Ed25519 or P-256 private key of the cryptography package.
+
+        Args:
+            key: the private key.
+            keyid: the `kid`, or None for the thumbprint of the public key (RFC 7638).
+
+        Raises:
+            ConfigurationError: the key is of another kind, or `keyid` is not printable ASCII.
+        """
+        SigningKey.from_private_key(key, keyid="k" if keyid is None else keyid)
+        public, secret = _members(key)
+        named = {"kid": thumbprint(public) if keyid is None else keyid, **public, "use": "sig"}
         private = {**named, "key_ops": ["sign"], "adcp_use": "request-signing", "d": secret}
-        SigningKey.from_jwk(private)
         return cls(private, {"keys": [{**named, "key_ops": ["verify"], "adcp_use": "request-signing"}]})
+
+    @classmethod
+    def from_pem(cls, pem: bytes | str, *, keyid: str | None = None, password: bytes | None = None) -> KeyPair:
+        """Make the pair of a private key in PEM (PKCS #8, RFC 7468 sections 10 and 11); as `from_private_key`.
+
+        Raises:
+            ConfigurationError: there is no such key, or `password` does not fit it. Nothing of it is in the message.
+        """
+        return cls.from_private_key(read_private_pem(pem, password), keyid=keyid)
 
     def signing_key(self) -> SigningKey:
         """Return the private key, for a `Signer`."""
@@ -65,23 +89,21 @@ class KeyPair:
         return KeySet.from_jwks(self.public)
 
 
-def _ed25519() -> tuple[dict[str, str], str]:
-    private = ed25519.Ed25519PrivateKey.generate()
-    public = _base64url(private.public_key().public_bytes_raw())
-    return {"kty": "OKP", "crv": "Ed25519", "alg": "EdDSA", "x": public}, _base64url(private.private_bytes_raw())
+_GENERATORS: Final[Mapping[Algorithm, Callable[[], PrivateKey]]] = {
+    "ed25519": ed25519.Ed25519PrivateKey.generate,
+    "ecdsa-p256-sha256": lambda: ec.generate_private_key(ec.SECP256R1()),
+}
 
 
-def _p256() -> tuple[dict[str, str], str]:
-    private = ec.generate_private_key(ec.SECP256R1()).private_numbers()
+def _members(key: PrivateKey) -> tuple[dict[str, str], str]:
+    """Return the public members of a key's JWK, and its `d`."""
+    if isinstance(key, ed25519.Ed25519PrivateKey):
+        x = _base64url(key.public_key().public_bytes_raw())
+        return {"kty": "OKP", "crv": "Ed25519", "alg": "EdDSA", "x": x}, _base64url(key.private_bytes_raw())
+    private = key.private_numbers()
     point = private.public_numbers
     public = {"kty": "EC", "crv": "P-256", "alg": "ES256", "x": _coordinate(point.x), "y": _coordinate(point.y)}
     return public, _coordinate(private.private_value)
-
-
-_GENERATORS: Final[Mapping[Algorithm, Callable[[], tuple[dict[str, str], str]]]] = {
-    "ed25519": _ed25519,
-    "ecdsa-p256-sha256": _p256,
-}
 
 
 def _coordinate(number: int) -> str:

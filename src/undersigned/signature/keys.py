@@ -219,15 +219,24 @@ class SigningKey:
         Raises:
             ConfigurationError: there is no such key, or `password` does not fit it. Nothing of it is in the message.
         """
-        try:
-            key = serialization.load_pem_private_key(_octets(pem), password)
-        except (ValueError, TypeError, UnsupportedAlgorithm):
-            raise ConfigurationError("pem: expected one private key, and its password if it is encrypted") from None
-        return cls.from_private_key(cast("PrivateKey", key), keyid=keyid, purposes=purposes)
+        return cls.from_private_key(read_private_pem(pem, password), keyid=keyid, purposes=purposes)
 
     def sign(self, base: bytes) -> bytes:
         """Return the signature over `base` (RFC 9421 section 3.3); ECDSA as r and s of 32 bytes each."""
         return cast("bytes", self._signer.sign(base))
+
+
+def read_private_pem(pem: bytes | str, password: bytes | None) -> PrivateKey:
+    """Return the private key in a PEM text, which may be of another kind than a signer can use.
+
+    Raises:
+        ConfigurationError: there is no key, or `password` does not fit it. Nothing of it is in the message.
+    """
+    try:
+        key = serialization.load_pem_private_key(_octets(pem), password)
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        raise ConfigurationError("pem: expected one private key, and its password if it is encrypted") from None
+    return cast("PrivateKey", key)
 
 
 def _algorithm_of_key(key: object, edwards: type[object], elliptic: type[object]) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def jwks_route(
     keys: Mapping[str, object] | str | os.PathLike[str], path: str = JWKS_PATH, *, max_age: int = DEFAULT_MAX_AGE
 ) -> URLPattern:
-    """Return an URL pattern that serves a public JWK set: `urlpatterns = [jwks_route("keys/public.jwks.json")]`.
+    """Return a URL pattern that serves a public JWK set: `urlpatterns = [jwks_route("keys/public.jwks.json")]`.
 
     Receivers do not sign their request for it, so let unsigned requests pass: with `"MODE": "optional"` or a policy.
 

@@ -50,7 +50,7 @@ class RouteResolver(_RouteResolver):
 
     def _found(self, app: Starlette | Router, scope: dict[str, Any]) -> MatchedRoute | None:
         if getattr(app, "root_path", ""):
-            # FastAPI's, which replaces the server's.
+            # FastAPI's root path replaces the server's.
             scope["root_path"] = cast("Any", app).root_path
         router = app if isinstance(app, Router) else app.router
         partial: BaseRoute | None = None
@@ -61,7 +61,7 @@ class RouteResolver(_RouteResolver):
             if match is Match.PARTIAL and partial is None:
                 partial = declared
         if partial is not None:
-            # The answer of a route is 405.
+            # A route answers 405.
             return None if isinstance(partial, Route) else MatchedRoute(partial, is_opaque=True)
         # A redirect, or 404.
         return None if router.default == router.not_found else MatchedRoute(router.default, is_opaque=True)

@@ -1,6 +1,6 @@
-"""Publishing: what the routes of all frameworks share to serve a public JWK set.
+"""Publishing: the common part of the routes that serve a public JWK set.
 
-`undersigned_starlette`, `undersigned_flask` and `undersigned_django` have a function `jwks_route` each.
+`undersigned_starlette`, `undersigned_flask` and `undersigned_django` each have a function `jwks_route`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ JWKS_PATH: Final = "/.well-known/jwks.json"
 """Where receivers look by default for the keys of an AdCP agent."""
 
 DEFAULT_MAX_AGE: Final = 300
-"""Seconds: five minutes later every receiver knows a new key."""
+"""Seconds: after five minutes every receiver knows a new key."""
 
 _A_DAY: Final = 86_400
 
@@ -54,8 +54,8 @@ class PublishedKeys:
         clock: seconds that never go back; the file is looked at once a second.
 
     Raises:
-        ConfigurationError: it is not a JWK set that may be published: above all, it has private material. Or `max_age`
-            is not a whole number of seconds up to a day.
+        ConfigurationError: it is not a JWK set that may be published, for example because it has private material; or
+            `max_age` is not a whole number of seconds up to a day.
     """
 
     __slots__ = ("_fields", "_text", "_watched")
@@ -99,6 +99,9 @@ def _text_of(file: bytes) -> bytes:
 
 
 def _matches(if_none_match: str, tag: str) -> bool:
-    """Return whether a condition names the tag, by weak comparison. No other tag holds ours, as it has quotes."""
+    """Return whether a condition has the tag, by weak comparison.
+
+    No other tag can contain ours, because ours has quotes.
+    """
     named = (part.strip().removeprefix("W/") for part in if_none_match.split(","))
     return if_none_match.strip() == "*" or tag in named

@@ -31,7 +31,7 @@ def test_public_key_verifies_what_its_private_key_signed(private, public):
 @pytest.mark.parametrize("secret", ["its own", "", None])
 def test_jwk_with_a_private_key_is_rejected_as_a_verification_key(private, public, secret):
     key = VerificationKey.from_jwk({**public, "d": private["d"] if secret == "its own" else secret})
-    assert key.fault == "the JWK holds a private key: publish it without d"
+    assert key.fault == "the JWK has a private key: publish it without d"
     assert not key.verifies(SigningKey.from_jwk(private).sign(b"base"), b"base")
     assert str(private["d"]) not in repr(key)
 
@@ -214,9 +214,9 @@ def test_keys_with_the_same_keyid_are_not_equal():
         ({**PRIVATE, "d": "AAAA"}, "d is not 32 bytes"),
         ({**PRIVATE, "d": "*"}, "d is not Base64url"),
         ({**PRIVATE, "alg": "HS256"}, "kty, crv and alg must be"),
-        ({**PRIVATE, "x": OTHER_PUBLIC["x"]}, "the public members are not those of d"),
+        ({**PRIVATE, "x": OTHER_PUBLIC["x"]}, "the public members do not belong to d"),
         ({**PRIVATE, "x": 1}, "x is absent or not a string"),
-        ({**EC_PRIVATE, "y": EC_PUBLIC["x"]}, "the public members are not those of d"),
+        ({**EC_PRIVATE, "y": EC_PUBLIC["x"]}, "the public members do not belong to d"),
         ({**EC_PRIVATE, "y": None}, "y is absent or not a string"),
         ({**EC_PRIVATE, "d": b64url(bytes(32))}, "d is not a private key of P-256"),
         ({**EC_PRIVATE, "d": b64url(ORDER.to_bytes(32, "big"))}, "d is not a private key of P-256"),

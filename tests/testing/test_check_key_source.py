@@ -127,7 +127,7 @@ BROKEN = {
     Raises: "find: raised KeyError; expected keys, or none",
     CannotTell: "find: raised KeySourceError",
     HasAnother: "has no key of the keyid",
-    HasAFault: "no key that can be used: the JWK holds a private key",
+    HasAFault: "no usable key: the JWK has a private key",
     NamesAnother: "a key of another keyid",
     Forgets: "in another way the next time",
     AnswersAnybody: "has a key for ''",
@@ -142,7 +142,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize(("source", "rule"), BROKEN.items(), ids=lambda value: getattr(value, "__name__", ""))
-def test_a_source_that_breaks_the_contract_is_told_which_rule(source, rule):
+def test_error_names_the_rule_that_a_source_breaks(source, rule):
     with pytest.raises(AssertionError, match=rule):
         check_key_source(source(), keyid=KEYID)
 
@@ -165,16 +165,16 @@ class Awaited:
 
 
 @pytest.mark.parametrize("source", [Honest, Awaited])
-def test_an_asynchronous_source_that_keeps_the_contract_passes(source):
+def test_asynchronous_source_that_keeps_the_contract_passes(source):
     asyncio.run(check_async_key_source(source(), keyid=KEYID))
 
 
-def test_an_asynchronous_source_that_breaks_the_contract_is_told_which_rule():
+def test_error_names_the_rule_that_an_asynchronous_source_breaks():
     with pytest.raises(AssertionError, match="has a key for ''"):
         asyncio.run(check_async_key_source(Awaited(AnswersAnybody), keyid=KEYID))
 
 
-def test_a_source_whose_answers_are_awaited_is_sent_to_the_other_check():
+def test_awaitable_source_is_rejected_with_the_right_check():
     source = Awaited()
     source.blocking = False
     with pytest.raises(AssertionError, match="use check_async_key_source"):

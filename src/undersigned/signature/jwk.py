@@ -1,4 +1,4 @@
-"""JWKs: what a JSON Web Key says, read into the keys of the cryptography package (RFC 7517, RFC 7518, RFC 8037)."""
+"""JWKs: JSON Web Keys, read into the keys of the cryptography package (RFC 7517, RFC 7518, RFC 8037)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _COORDINATE: Final = 32
 
 
 class UnusableKey(ValueError):
-    """Raised when no key can be made of what is given. The message is made of our words only."""
+    """Raised when no key can be made of a JWK. The message quotes no value of it."""
 
 
 def algorithm_of(jwk: JWK) -> str:
@@ -46,7 +46,7 @@ def public_key_of(jwk: JWK) -> PublicKey:
         UnusableKey: there is none, it is weak, or the JWK has the private key too.
     """
     if "d" in jwk:
-        raise UnusableKey("the JWK holds a private key: publish it without d")
+        raise UnusableKey("the JWK has a private key: publish it without d")
     if jwk["kty"] == "OKP":
         encoded = _coordinate(jwk, "x")
         fault = point_fault(encoded)
@@ -64,7 +64,7 @@ def private_key_of(jwk: JWK) -> PrivateKey:
     """Return the private key of a JWK whose `kty` is OKP or EC.
 
     Raises:
-        UnusableKey: there is none, or the public members are those of another key.
+        UnusableKey: there is none, or the public members belong to another key.
     """
     private: PrivateKey
     if jwk["kty"] == "OKP":
@@ -79,7 +79,7 @@ def private_key_of(jwk: JWK) -> PrivateKey:
         numbers = private.public_key().public_numbers()
         matches = "x" not in jwk or (numbers.x, numbers.y) == (_integer(jwk, "x"), _integer(jwk, "y"))
     if not matches:
-        raise UnusableKey("the public members are not those of d")
+        raise UnusableKey("the public members do not belong to d")
     return private
 
 

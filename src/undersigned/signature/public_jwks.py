@@ -1,4 +1,4 @@
-"""Public JWK sets: what an owner of keys may publish (RFC 7517 section 5, AdCP key publication)."""
+"""Public JWK sets: the key sets that an owner of keys may publish (RFC 7517 section 5, AdCP key publication)."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _checked(member: object) -> VerificationKey:
         raise ConfigurationError("keys: every member of the JWK set's keys array must be a JSON object")
     jwk = cast("Mapping[str, object]", member)
     if jwk.get("kty") not in _TYPES:
-        raise ConfigurationError("keys: each kty must be EC, OKP or RSA: what is private in others is not known")
+        raise ConfigurationError("keys: each kty must be EC, OKP or RSA: private members of other types are unknown")
     keyid = jwk.get("kid")
     if not isinstance(keyid, str) or not 0 < len(keyid) <= LONGEST_KEYID:
         raise ConfigurationError("keys: each key needs a kid, by which a signature names it")

@@ -1,4 +1,4 @@
-"""What the checks of contracts share: they are coroutines, which run with or without an event loop."""
+"""The common part of the contract checks: coroutines that run with or without an event loop."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def finish(check: Coroutine[object, object, Answer], *, otherwise: str) -> Answe
 
 
 def require(kept: object, broken: str) -> None:
-    """Check that a rule is kept, as `assert` does, which an option of Python turns off.
+    """Check that a rule is kept. An `assert` would do that, but an option of Python turns it off.
 
     Raises:
         AssertionError: it is not; `broken` is the message.

@@ -30,7 +30,7 @@ _NOBODY: Final = (
     *("", " ", "*", "%", "?", "_", "{}", "[a]", "'", '"', "\\", "a:b", "a,b", "..", "../../etc/passwd", "None", "0"),
     *("https://127.0.0.1:9/jwks.json", "data:application/json,{}", "did:web:localhost", "x" * 2000),
 )
-"""Texts that a sender may give as a keyid. They are names, whatever a database or a file system makes of them."""
+"""Texts that a sender may give as a keyid. They are only names, whatever they mean to a database or a file system."""
 
 
 def check_key_source(source: KeySource, *, keyid: str, owner: str | None = None) -> None:
@@ -55,7 +55,7 @@ def check_key_source(source: KeySource, *, keyid: str, owner: str | None = None)
 
 
 async def check_async_key_source(source: AsyncKeySource, *, keyid: str, owner: str | None = None) -> None:
-    """Check that `source` keeps the contract of `AsyncKeySource`: as `check_key_source`, with tasks for threads.
+    """Check that `source` keeps the contract of `AsyncKeySource`: as `check_key_source`, with tasks instead of threads.
 
     Raises:
         AssertionError: the source breaks the contract; the message says how.
@@ -75,7 +75,7 @@ class _Contract:
         self.owner = owner
 
     async def find(self, keyid: str, *, again: bool = False, url: str = "https://seller.example.com/") -> list[object]:
-        """Return what the source finds, which has the shape it must have."""
+        """Return what the source finds, after checking its type."""
         fields = HeaderFields([("Signature-Agent", '"https://127.0.0.1:9"')])
         lookup = KeyLookup(keyid, {"keyid": keyid, "alg": "ed25519"}, frozenset({"@method"}), "GET", url, fields, again)
         try:
@@ -100,7 +100,7 @@ class _Contract:
 async def _has_the_key(contract: _Contract) -> None:
     keys = await contract.known()
     require(keys, "find: has no key of the keyid that it has")
-    require(any(not key.fault for key in keys), f"find: no key that can be used: {keys[0].fault if keys else ''}")
+    require(any(not key.fault for key in keys), f"find: no usable key: {keys[0].fault if keys else ''}")
     require(
         all(key.keyid == contract.keyid for key in keys),
         "find: answered a key of another keyid: the log and the replay store would name that one",

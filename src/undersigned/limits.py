@@ -13,11 +13,14 @@ from typing import Final
 MOST_FIELDS: Final = 128
 """header fields: rejecting many must cost less than verifying one request; gunicorn and Apache stop at 100"""
 
-LONGEST_TARGET: Final = 65_536
-"""characters of the target URI: canonicalizing looks at each; most servers stop at a tenth of it"""
+LONGEST_TARGET: Final = 9000
+"""characters of the target URI: canonicalizing looks at each; RFC 9110 asks for 8,000, most servers stop at 8,190"""
 
-MOST_ESCAPES: Final = 1024
+MOST_ESCAPES: Final = 256
 """percent signs in the path: each is decoded; a file name has 255 octets at most"""
+
+MOST_DOT_SEGMENTS: Final = 256
+"""segments of the path that start with a dot: each may be a dot segment, which is removed"""
 
 LONGEST_AUTHORITY: Final = 1024
 """characters of Host or `:authority`: canonicalizing looks at each; a domain name has 253 at most"""
@@ -30,11 +33,20 @@ MOST_LENGTH_DIGITS: Final = 18
 LONGEST_FIELD: Final = 2048
 """characters of Signature-Input, Signature, Content-Digest or a Content-Type with quotes: each takes up to 1 us"""
 
-MOST_DELIMITERS: Final = 64
-"""commas, semicolons, colons, spaces, backslashes and percent signs in such a field: parsing costs most at these"""
+MOST_DELIMITERS: Final = 40
+"""commas, semicolons, colons, spaces, backslashes and percent signs that are parsed in such fields, all together"""
 
-LONGEST_PATTERN_READ: Final = 512
-"""characters of such a field that a pattern may read whatever its delimiters: a keyid may be a URL with many"""
+MOST_SIGNATURES: Final = 8
+"""signatures, or digests, of a message that a pattern reads without such a count: proxies add some"""
+
+DELIMITERS_PER_DECIMAL: Final = 4
+"""delimiters that each number with a fraction counts as: reading and writing it takes as long"""
+
+MOST_COMPONENTS: Final = 32
+"""components that one signature covers: each is looked up, and its value is part of the base"""
+
+MOST_PARAMETERS: Final = 20
+"""parameters of one signature and its components, unless a pattern can read them: RFC 9421 registers 6 and 5"""
 
 # Covered components with parameters (`sf`, `key`, `bs`, `@query-param`)
 
@@ -49,6 +61,9 @@ LONGEST_PARSED: Final = 1024
 
 WRAPPED_PER_PARSED: Final = 8
 """characters wrapped as bytes (`bs`) that count as one parsed character: wrapping is cheaper"""
+
+LONGEST_BASE: Final = 16_384
+"""characters of the signature base: it is hashed for each key, and again for a lone `?` that the server hides"""
 
 # Keys, and what is kept of a request
 

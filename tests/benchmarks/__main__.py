@@ -19,6 +19,7 @@ NAMES = (
     "import",
     "memory",
     "growth",
+    "cost",
     "loop",
     "peers",
     "servers",

@@ -182,7 +182,7 @@ def _hostile(*, quick: bool) -> list[Row]:
         found.append(Row(name, "verify", covered[0]))
     plain: Fields = [("Signature-Input", covering(*FULL)), _SIGNATURE, _DIGEST, JSON_FIELD]
     for name, url, goal in (
-        ("a target of 128 KB", f"{URL}?{'a' * 2 * LONGEST_TARGET}", 1.0),
+        (f"a target of {2 * LONGEST_TARGET:,} characters", f"{URL}?{'a' * 2 * LONGEST_TARGET}", 1.0),
         ("a path of 64 KB of escapes", f"{URL}/{'%7e' * 20_000}", 1.0),
         ("a path of as many escapes as are read", f"{URL}/{'%7e' * (MOST_ESCAPES - 1)}", None),
     ):

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from undersigned.errors import UndersignedError
-from undersigned.message.signature_input import parse_signature_input, serialize_signature_input
+from undersigned.message.signature_input import choose_signature_input, parse_signature_input, serialize_signature_input
 from undersigned.message.structured_fields import MalformedField
 from undersigned.signature.profile import PARAMETERS
 
@@ -144,6 +144,9 @@ def among_others(value):
         written(keyid=r'"a\"b"'),
         written(keyid="token"),
         written().replace('"x-own"', '"x-own";sf'),
+        written().replace('"x-own"', '"x-own";key="b" "x-own";key="a" "x-own" "y";bs'),
+        written().replace('"x-own"', '"x-own";key="b c" "x-own";key="" "x-own";sf=?1'),
+        written().replace('"x-own"', '"x-own";bs;sf "x-own";x=1'),
         written().replace('" "', '"  "'),
         "sig1=()",
     ],
@@ -164,6 +167,9 @@ def test_member_alone_is_read_as_in_the_whole_field(value):
         written().replace('"x-own"', '"@method"'),
         written().replace('"x-own"', '"@signature-params"'),
         written(("tag",)).replace('"x-own"', '"@signature-params"'),
+        written().replace('"x-own"', '"@signature-params";bs'),
+        written().replace('"x-own"', '"x-own";bs "x-own";bs'),
+        written().replace('"x-own"', '"x-own";Bs'),
         written().replace("sig1", "Sig1"),
         "",
     ],
@@ -172,14 +178,14 @@ def test_member_alone_is_rejected_as_in_the_whole_field(value):
     assert outcome(value) is among_others(value) is None
 
 
-@given(st.text(st.sampled_from('sig1=("@method" "x");created=10;nonce="a\\",é:?\t'), max_size=60))
+@given(st.text(st.sampled_from('sig1=("@method" "x";sf);created=10;nonce="a\\",é:?\t'), max_size=60))
 def test_any_text_alone_is_read_as_in_the_whole_field(value):
     assert outcome(value) in (None, among_others(value))
 
 
 @given(st.data())
 def test_changed_member_alone_is_read_as_in_the_whole_field(data):
-    value = written(data.draw(st.permutations(PARAMETERS)))
+    value = written(data.draw(st.permutations(PARAMETERS))).replace('"x-own"', '"x-own";key="k"')
     at = data.draw(st.integers(0, len(value)))
     end = data.draw(st.integers(at, min(len(value), at + 3)))
     put = data.draw(st.text(st.sampled_from('"\\ ;=(),:0aA-_é@*'), max_size=3))
@@ -197,11 +203,45 @@ def test_short_member_is_read_with_any_delimiters_in_its_strings(keyid):
     "value",
     [
         written(keyid=f'"{"k" * 2048}"'),
-        written(keyid=f'"{" " * 512}"'),
+        written(keyid=f'"{" " * 512}\\""'),
         written() + ";p=?1" * 70,
         f'{written()};d=%"{"%41" * 65}"',
     ],
 )
 def test_field_over_the_limit_is_malformed(value):
-    with pytest.raises(MalformedField, match="more than 2048 characters or 64 delimiters"):
+    with pytest.raises(MalformedField, match="more than 2048 characters or 40 delimiters"):
         parse_signature_input(value)
+
+
+@pytest.mark.parametrize(
+    ("within", "more", "fault"),
+    [
+        ("s=(" + " ".join(f'"x{at}"' for at in range(32)), ' "y");a=1', "more than 32 components"),
+        ("s=(" + " ".join(f'"x{at}"' for at in range(32)), ' "y");a=?1', "more than 32 components"),
+        ('s=("x"' + "".join(f";p{at}" for at in range(19)), ";c);d=1", "more than 20 parameters"),
+        ('s=("x"' + "".join(f";p{at}=-1.5" for at in range(7)), ";c=1.5);d=1", "or 40 delimiters"),
+    ],
+)
+def test_components_parameters_and_decimals_are_limited(within, more, fault):
+    assert one(f"{within});a=1")
+    with pytest.raises(MalformedField, match=fault):
+        parse_signature_input(within + more)
+
+
+@pytest.mark.parametrize("others", ["", ', a=("x");tag="t"', ", b=();c=1.5"])
+def test_chosen_member_is_read_as_in_the_whole_field(others):
+    value = written() + others
+    asked = []
+
+    def choose(members):
+        asked.append(members)
+        return "sig1"
+
+    whole = parse_signature_input(value)
+    assert choose_signature_input(value, choose) == ("sig1", whole["sig1"])
+    assert asked == ([{label: read.parameters for label, read in whole.items()}] if others else [])
+
+
+def test_member_that_is_not_chosen_is_checked_too():
+    with pytest.raises(MalformedField, match="is repeated"):
+        choose_signature_input(f'{written()}, b=("x" "x")', lambda _: "sig1")

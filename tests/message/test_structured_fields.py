@@ -117,12 +117,12 @@ def test_any_text_alone_is_read_as_in_the_whole_field(text, encodings):
         assert parse_byte_sequences(f"{value}, zz=::", *encodings) == {**read, "zz": b""}
 
 
-@pytest.mark.parametrize("value", [f"s=:{'A' * 2044}:", "s=:AAAA:" + "".join(f";p{at}" for at in range(60))])
+@pytest.mark.parametrize("value", [f"s=:{'A' * 2044}:", "s=:AAAA:" + "".join(f";p{at}" for at in range(37))])
 def test_field_within_the_bounds_is_read(value):
     assert list(parse_byte_sequences(value, "base64")) == ["s"]
 
 
-MANY = "s=:AAAA:" + "".join(f";p{number}" for number in range(63))
+MANY = "s=:AAAA:" + "".join(f";p{number}" for number in range(39))
 
 
 @pytest.mark.parametrize("value", [f"s=:{'A' * 2048}:", MANY, *hostile_values(1_000_000).values()])
@@ -131,7 +131,7 @@ def test_field_over_the_limit_is_rejected_with_little_work(value):
         with contextlib.suppress(MalformedField):
             parse_byte_sequences(value, "base64")
 
-    with pytest.raises(MalformedField, match="more than 2048 characters or 64 delimiters"):
+    with pytest.raises(MalformedField, match="more than 2048 characters or 40 delimiters"):
         parse_byte_sequences(value, "base64")
     assert lines_run(parse) < 50
 

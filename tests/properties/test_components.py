@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from urllib.parse import quote, urlencode
+
+from http_message_signatures import HTTPMessageSignaturesException
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from tests.properties.strategies import (
@@ -18,6 +21,7 @@ from undersigned.message.request_target import received_target
 from undersigned.message.signature_input import Component
 from undersigned.signature.components import CanonicalResolver, ComponentValues, UnresolvableComponent
 
+QUERY_NAMES = st.sampled_from(["a", "b", "a b", "~", "ü", ""])
 tokens = st.text(TOKEN, min_size=1, max_size=8)
 field_lists = st.lists(
     st.tuples(st.sampled_from(["a", "b", "A", "set-cookie"]) | tokens, any_text | st.text(PRINTABLE))
@@ -27,12 +31,36 @@ field_lists = st.lists(
 @given(methods, urls(), field_lists, component_names | tokens | st.sampled_from(["a", "b", "set-cookie", "@scheme"]))
 def test_fast_path_equals_the_resolver(method, url, fields, name):
     request, target = Request(method, url, fields), canonicalize(url)
-    component = Component(name, f'"{name}"', bare=True)
+    assert_resolver_agrees(request, target, Component(name, f'"{name}"', bare=True))
+
+
+@given(methods, urls(), field_lists, component_names | tokens | st.sampled_from(["a", "b", "set-cookie", "@scheme"]))
+def test_byte_sequences_equal_the_resolver(method, url, fields, name):
+    request, target = Request(method, url, fields), canonicalize(url)
+    assert_resolver_agrees(request, target, Component(name, f'"{name}";bs', bare=False))
+
+
+@given(urls(), st.lists(st.tuples(QUERY_NAMES, any_text | st.text(PRINTABLE)), max_size=3), QUERY_NAMES)
+def test_query_parameter_equals_the_resolver(url, pairs, name):
+    target = canonicalize(f"{url.partition('#')[0].partition('?')[0]}?{urlencode(pairs, errors='replace')}")
+    encoded = quote(name, safe="*").replace("~", "%7E")
+    component = Component("@query-param", f'"@query-param";name="{encoded}"', bare=False)
+    assert_resolver_agrees(Request("GET", url), target, component)
+
+
+def assert_resolver_agrees(request, target, component):
+    resolver = CanonicalResolver(request, target)
+    resolver.read_field(component.name)
+    try:
+        expected = resolver.resolve(component.item())
+    except (HTTPMessageSignaturesException, TypeError, ValueError):
+        expected = None
     try:
         value = ComponentValues(request, target).value(component)
     except UnresolvableComponent:
+        assert expected is None or not (expected.isascii() and expected.replace("\t", " ").isprintable())
         return
-    assert value == CanonicalResolver(request, target).resolve(component.item())
+    assert value == expected
 
 
 @given(

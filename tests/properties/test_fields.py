@@ -11,7 +11,7 @@ from tests.properties.strategies import any_text, bare_items, inner_lists, keys,
 from undersigned.message.signature_input import parse_signature_input, serialize_signature_input
 from undersigned.message.structured_fields import (
     MalformedField,
-    check_size,
+    ParserBudget,
     parse_byte_sequences,
     serialize_byte_sequence,
 )
@@ -23,7 +23,7 @@ OTHER = "zzzzzzzz"
 def is_small(value: str) -> bool:
     """Whether a value is of a size that is read, also if another member follows."""
     try:
-        check_size(f"{value}, {OTHER}=::")
+        ParserBudget().spend(f"{value}, {OTHER}=::")
     except MalformedField:
         return False
     return True

@@ -78,6 +78,7 @@ def test_field_components_have_the_values_of_rfc_9421(component, headers, expect
     ("component", "headers"),
     [
         ('"x-none"', []),
+        ('"x-none";bs', []),
         ('""', []),
         ('"x-a b"', [("x-a", "1")]),
         ('"x-a";key="none"', [("x-a", "a=1")]),
@@ -210,9 +211,9 @@ def test_host_in_a_labels_matches_the_authority_of_its_u_labels(host, agrees):
 
 
 def test_target_with_too_many_percent_escapes_is_rejected():
-    assert received_target(Request("GET", f"https://h/{'%7e' * 1024}?{'%7e' * 1024}"))
+    assert received_target(Request("GET", f"https://h/{'%7e' * 256}?{'%7e' * 1024}"))
     with pytest.raises(MalformedURL, match="percent signs"):
-        received_target(Request("GET", f"https://h/{'%7e' * 1025}"))
+        received_target(Request("GET", f"https://h/{'%7e' * 257}"))
 
 
 @pytest.mark.parametrize(
@@ -271,7 +272,7 @@ def test_url_without_a_canonical_form_is_rejected(url):
 
 
 def test_target_over_the_length_limit_is_rejected_without_parsing():
-    longest = "https://seller.example.com/" + "a" * (65_536 - 27)
+    longest = "https://seller.example.com/" + "a" * (9000 - 27)
     assert received_target(Request("GET", longest)).target_uri == longest
     with pytest.raises(MalformedURL) as caught:
         received_target(Request("GET", f"{longest}a"))

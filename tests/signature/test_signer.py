@@ -314,11 +314,16 @@ SIGNED_LONG = signer(components=LONG_NAMES[:25]).sign(with_fields(LONG_NAMES), l
 @pytest.mark.parametrize(
     ("request_", "options", "fault"),
     [
-        (Request("GET", "https://h/" + "%C3%A9" * 513), {}, "url: .* more than 1024 percent signs"),
-        (Request("GET", "https://h/" + "a" * 65_536), {}, "url: .* more than 65536 characters"),
-        (Request("GET", "https://h/?" + "a" * 65_536), {}, "url: .* more than 65536 characters"),
+        (Request("GET", "https://h/" + "%C3%A9" * 129), {}, "url: .* more than 256 percent signs"),
+        (Request("GET", "https://h/" + "a" * 9000), {}, "url: .* more than 9000 characters"),
+        (Request("GET", "https://h/?" + "a" * 9000), {}, "url: .* more than 9000 characters"),
+        (
+            Request("GET", URL, [("x", "v" * 16_384)]),
+            {"components": ["x"]},
+            "headers: the signature base has more than 16384 characters",
+        ),
         (with_fields(LONG_NAMES), {"components": LONG_NAMES}, "Signature-Input would be rejected: .* 2048 characters"),
-        (with_fields(MANY_NAMES), {"components": MANY_NAMES}, "Signature-Input would be rejected: .* 64 delimiters"),
+        (with_fields(MANY_NAMES), {"components": MANY_NAMES}, "Signature-Input would be rejected: .* 40 delimiters"),
         (GET, {"key": SigningKey.from_jwk({**PRIVATE, "kid": '"' * 70})}, "Signature-Input would be rejected: "),
         (GET, {"nonces": lambda: "A" * 2000}, "Signature-Input would be rejected: "),
         (
@@ -327,7 +332,7 @@ SIGNED_LONG = signer(components=LONG_NAMES[:25]).sign(with_fields(LONG_NAMES), l
             "Signature-Input would be rejected: ",
         ),
         (
-            Request("GET", URL, [("Signature", ", ".join(f"a{number}=:AAAA:" for number in range(16)))]),
+            Request("GET", URL, [("Signature", ", ".join(f"a{number}=:AAAA:" for number in range(10)))]),
             {},
             "Signature would be rejected: ",
         ),

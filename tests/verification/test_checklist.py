@@ -23,6 +23,7 @@ from tests.keys import (
 )
 
 from undersigned import Request, RevocationList, SignatureError, VerificationKey, profiles
+from undersigned.limits import LONGEST_BASE
 from undersigned.message.content import Content
 from undersigned.message.content_digest import content_digest
 from undersigned.verification.checklist import identify
@@ -170,6 +171,24 @@ def test_lone_question_mark_is_tried_both_ways_when_the_server_hides_it():
     assert proven(changed(signed_request("GET", "https://h/p", (), b""), query_unknown=True)).target.query is None
     assert rejected(lambda: proven(changed(request, url="https://h/p"))) == ("signature_invalid", 10)
     assert rejected(lambda: proven(changed(seen, method="PUT"))) == ("signature_invalid", 10)
+
+
+def test_lone_question_mark_is_tried_in_the_request_target_too():
+    request = hostile_request(Request("GET", "https://h/p?"), covering(*BARE, "@request-target"))
+    seen = changed(request, url="https://h/p", query_unknown=True)
+    assert proven(seen).signature_base == proven(request).signature_base
+    assert '"@request-target": /p?\n' in proven(seen).signature_base
+
+
+def test_signature_base_over_the_length_limit_is_rejected():
+    def proven_length(size: int) -> int:
+        fields = [("x", "v" * size)]
+        added = signer(components=["x"], check_limits=False).sign(Request("GET", URL, fields))
+        return len(proven(Request("GET", URL, [*fields, *added])).signature_base)
+
+    room = LONGEST_BASE - proven_length(0)
+    assert proven_length(room) == LONGEST_BASE
+    assert rejected(lambda: proven_length(room + 1)) == ("signature_invalid", 10)
 
 
 # Step 11

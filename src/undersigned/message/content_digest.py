@@ -11,7 +11,7 @@ from undersigned.message.structured_fields import parse_byte_sequences, serializ
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from undersigned.message.structured_fields import Encoding
+    from undersigned.message.structured_fields import Encoding, ParserBudget
 
 
 class Hash(Protocol):
@@ -45,14 +45,14 @@ class ContentDigest(NamedTuple):
     expected: Mapping[str, bytes]
 
     @classmethod
-    def parse(cls, value: str, *encodings: Encoding) -> ContentDigest:
+    def parse(cls, value: str, *encodings: Encoding, budget: ParserBudget | None = None) -> ContentDigest:
         """Read a field value.
 
         Raises:
             MalformedField: the value is not a dictionary of byte sequences, repeats a key, has an upper-case key, or is
                 in another Base64.
         """
-        members = parse_byte_sequences(value, *encodings)
+        members = parse_byte_sequences(value, *encodings, budget=budget)
         if not DIGEST_ALGORITHMS.issuperset(members):
             members = {name: digest for name, digest in members.items() if name in DIGEST_ALGORITHMS}
         return cls(members)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 import http_sf
 
 from undersigned.errors import UndersignedError
-from undersigned.limits import LONGEST_FIELD, LONGEST_PATTERN_READ, MOST_DELIMITERS
+from undersigned.limits import DELIMITERS_PER_DECIMAL, LONGEST_FIELD, MOST_DELIMITERS, MOST_SIGNATURES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,6 +26,7 @@ Encoding = Literal["base64", "base64url"]
 Parameter: TypeAlias = bool | int | float | str | bytes | Decimal | datetime | http_sf.Token | http_sf.DisplayString
 
 _DELIMITERS = ",;: \\%"
+_DECIMAL = re.compile(r"(?<![^=,( ])-?[0-9]+\.")
 
 KEY = re.compile(r"[a-z*][a-z0-9_.*-]*+")
 """A dictionary key, such as a signature's label (RFC 8941 section 3.1.2)."""
@@ -45,31 +46,50 @@ class MalformedField(UndersignedError, ValueError):
     """Raised when a value does not have the syntax of its field. The message has no text of the sender."""
 
 
-def check_size(value: str) -> None:
-    """Check that reading a field value takes less time than verifying a signature.
+class ParserBudget:
+    """How much the parser may still read of one message's signature fields and digest.
 
-    Raises:
-        MalformedField: it is too long or has too many delimiters.
+    What a pattern reads costs nothing of it.
     """
-    if len(value) > LONGEST_FIELD or sum(map(value.count, _DELIMITERS)) > MOST_DELIMITERS:
+
+    __slots__ = ("_left",)
+
+    def __init__(self) -> None:
+        self._left = MOST_DELIMITERS
+
+    def spend(self, value: str) -> None:
+        """Take what reading `value` costs.
+
+        Raises:
+            MalformedField: too little is left.
+        """
+        if len(value) <= LONGEST_FIELD:
+            self._left -= count_delimiters(value, _DELIMITERS)
+            if self._left >= 0:
+                return
         raise MalformedField(
-            f"a signature field or digest has more than {LONGEST_FIELD} characters or {MOST_DELIMITERS} delimiters"
+            f"the signature fields and the digest have more than {LONGEST_FIELD} characters or {MOST_DELIMITERS} "
+            "delimiters where only a parser can read them"
         )
 
 
-def parse_byte_sequences(value: str, *encodings: Encoding) -> dict[str, bytes]:
+def count_delimiters(value: str, delimiters: str) -> int:
+    """Return how many delimiters a field value has. Each number with a fraction counts as several."""
+    count = sum(map(value.count, delimiters))
+    return count + DELIMITERS_PER_DECIMAL * len(_DECIMAL.findall(value)) if "." in value else count
+
+
+def parse_byte_sequences(value: str, *encodings: Encoding, budget: ParserBudget | None = None) -> dict[str, bytes]:
     """Read a Signature or Content-Digest field value: a dictionary of byte sequences, each in one of `encodings`.
 
     Raises:
         MalformedField: not such a dictionary, too large, a repeated or upper-case key, or a byte sequence in another
             spelling.
     """
-    if len(value) > LONGEST_PATTERN_READ:
-        check_size(value)
-    member = _pattern_read(value, encodings)
-    if member is not None:
-        return member
-    check_size(value)
+    members = _pattern_read(value, encodings)
+    if members is not None:
+        return members
+    (budget or ParserBudget()).spend(value)
     sequences: dict[str, bytes] = {}
     for key, (sequence, _) in parse_dictionary(_to_padded(value, encodings)).items():
         if not isinstance(sequence, bytes):
@@ -120,15 +140,19 @@ def serialize_inner_list(
 
 
 def _pattern_read(value: str, encodings: Sequence[Encoding]) -> dict[str, bytes] | None:
-    """Return the only member of a value in the usual spelling, or None if the parser must read the value."""
-    key, _, text = value.partition("=:")
-    if text[-1:] != ":" or (key not in _USUAL_KEYS and KEY.fullmatch(key) is None):
+    """Return the members of a value in the usual spelling, or None if the parser must read the value."""
+    if len(value) > LONGEST_FIELD:
         return None
-    for encoding in encodings:
-        decoded = _decoded(text[:-1], encoding)
-        if decoded is not None:
-            return {key: decoded}
-    return None
+    members: dict[str, bytes] = {}
+    for member in value.split(", ", MOST_SIGNATURES):
+        key, _, text = member.partition("=:")
+        if text[-1:] != ":" or (key not in _USUAL_KEYS and KEY.fullmatch(key) is None) or key in members:
+            return None
+        decoded = next((read for read in (_decoded(text[:-1], one) for one in encodings) if read is not None), None)
+        if decoded is None:
+            return None
+        members[key] = decoded
+    return members
 
 
 def _decoded(text: str, encoding: Encoding) -> bytes | None:

@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING
 
 from undersigned.errors import MalformedURL, SigningError
-from undersigned.limits import LONGEST_FIELD
+from undersigned.limits import LONGEST_BASE, LONGEST_FIELD
 from undersigned.message.request_target import RequestTarget, check_length
 from undersigned.message.signature_input import parse_signature_input
 from undersigned.message.structured_fields import MalformedField, is_list, parse_byte_sequences
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from undersigned.message.structured_fields import Encoding
     from undersigned.url import CanonicalURL
 
-_USUAL_TARGET = re.compile(r"[A-Za-z0-9._~/:-]{1,1024}")
+_USUAL_TARGET = re.compile(r"[A-Za-z0-9._~/:-]{1,512}")
 
 
 def check_target(target: CanonicalURL) -> None:
@@ -104,3 +104,12 @@ def check_readable(request: Request, added: tuple[tuple[str, str], ...], *, enco
                 f"headers: {name} would be rejected: {malformed}; cover fewer components, use a shorter keyid, or "
                 "pass check_limits=False for a receiver with other limits"
             ) from None
+
+
+def check_base(base: str) -> None:
+    """Check that the verifier hashes a signature base as long as this one."""
+    if len(base) > LONGEST_BASE:
+        raise SigningError(
+            f"headers: the signature base has more than {LONGEST_BASE} characters: cover fewer or shorter fields, or "
+            "pass check_limits=False for a receiver with other limits"
+        )

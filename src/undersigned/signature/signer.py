@@ -9,7 +9,7 @@ from os import urandom
 from typing import TYPE_CHECKING, NamedTuple
 
 from undersigned.errors import ConfigurationError, SigningError
-from undersigned.limits import LONGEST_PATTERN_READ
+from undersigned.limits import LONGEST_FIELD, MOST_COMPONENTS
 from undersigned.message import token
 from undersigned.message.content_digest import DIGEST_ALGORITHMS, ContentDigest, content_digest
 from undersigned.message.signature_input import Component, serialize_signature_input
@@ -18,6 +18,7 @@ from undersigned.signature.components import ComponentValues, UnresolvableCompon
 from undersigned.signature.keys import SigningKey
 from undersigned.signature.profile import Profile
 from undersigned.signature.receiver import (
+    check_base,
     check_content_type,
     check_fields,
     check_readable,
@@ -123,7 +124,8 @@ class Signer:
         self._nonces = nonces
         self._check_limits = check_limits
         # A short value is read by pattern whatever it holds, but not with escapes.
-        self._unread = 0 if "\\" in self._constant else LONGEST_PATTERN_READ
+        most = max(len(covered.components) for covered in self._covered.values())
+        self._unread = 0 if "\\" in self._constant or most > MOST_COMPONENTS else LONGEST_FIELD
 
     def sign(
         self,
@@ -166,6 +168,7 @@ class Signer:
         fields = (("Signature-Input", f"{label}={parameters}"), ("Signature", f"{label}={signature}"))
         if self._check_limits:
             check_readable(request, fields, encoding=self.profile.encoding, unread=self._unread)
+            check_base(base)
         return SignedFields((*added, *fields), covered.names, target.target_uri, base)
 
     def _parameters(self, created: int | None, expires: int | None, nonce: str | None) -> str:

@@ -14,13 +14,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from undersigned.errors import MalformedURL, cut_name
-from undersigned.limits import MOST_CANDIDATES
+from undersigned.limits import LONGEST_BASE, MOST_CANDIDATES
 from undersigned.message.content_type import is_json
 from undersigned.message.request_target import received_target
 from undersigned.message.strict_json import AmbiguousJSON
-from undersigned.signature.components import ComponentValues, UnresolvableComponent, signature_base
+from undersigned.signature.components import ComponentValues, UnresolvableComponent, signature_base, with_empty_query
 from undersigned.signature.keys import VerificationKey
-from undersigned.url import canonicalize
+from undersigned.url import CanonicalURL
 
 if TYPE_CHECKING:
     from undersigned.errors import SignatureError
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from undersigned.message.strict_json import JSONValue
     from undersigned.policy.operation import Operation
     from undersigned.replay.store import Claim
-    from undersigned.url import CanonicalURL
     from undersigned.verification.revocation import RevocationList
     from undersigned.verification.screening import ParsedSignature
 
@@ -180,18 +179,14 @@ class Identified(NamedTuple):
             # Only the name of the rule: the message may quote the URL.
             detail = f"the rule {malformed.rule!r} rejects the target URI or an authority"
             raise candidate.profile.error("target_uri_malformed", step=10, detail=detail) from None
-        components, text = candidate.coverage.components, candidate.text
-        try:
-            base = signature_base(ComponentValues(candidate.request, target), components, text)
-        except UnresolvableComponent as unresolvable:
-            raise candidate.profile.error("signature_invalid", step=10, detail=str(unresolvable)) from None
+        base = self._base(target)
         octets = base.encode("ascii")
         for key in keys:
             if key.verifies(candidate.signature, octets):
                 return AuthenticatedSignature(candidate, key, target, base)
         if target.query is None and candidate.covers_unseen_query:
-            target = canonicalize(f"{target.target_uri}?")
-            other = signature_base(ComponentValues(candidate.request, target), components, text)
+            target = CanonicalURL(f"{target.target_uri}?", target.authority)
+            other = with_empty_query(base, candidate.coverage.components)
             octets = other.encode("ascii")
             for key in keys:
                 if key.verifies(candidate.signature, octets):
@@ -200,6 +195,18 @@ class Identified(NamedTuple):
         error = self._rate_abuse() if len(keys) < len(self.keys) else self._invalid()
         error.signature_base = base
         raise error
+
+    def _base(self, target: CanonicalURL) -> str:
+        candidate = self.candidate
+        try:
+            values = ComponentValues(candidate.request, target)
+            base = signature_base(values, candidate.coverage.components, candidate.text)
+        except UnresolvableComponent as unresolvable:
+            raise candidate.profile.error("signature_invalid", step=10, detail=str(unresolvable)) from None
+        if len(base) > LONGEST_BASE:
+            detail = f"the signature base has more than {LONGEST_BASE} characters: cover fewer or shorter fields"
+            raise candidate.profile.error("signature_invalid", step=10, detail=detail)
+        return base
 
     def _rate_abuse(self) -> SignatureError:
         detail = "the key's cap of live nonces is reached"

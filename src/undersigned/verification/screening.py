@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple, TypedDict, cast
 
 from undersigned.message.content_digest import ContentDigest
-from undersigned.message.signature_input import parse_signature_input
-from undersigned.message.structured_fields import MalformedField, is_list, parse_byte_sequences
+from undersigned.message.signature_input import choose_signature_input
+from undersigned.message.structured_fields import MalformedField, ParserBudget, is_list, parse_byte_sequences
+from undersigned.signature.components import QUERY_COMPONENTS
 from undersigned.signature.key_source import KeyLookup
 from undersigned.signature.profile import PARAMETERS
 
@@ -24,7 +25,6 @@ SIGNATURE_FIELDS = frozenset({"signature", "signature-input"})
 
 _REQUIRED = frozenset(PARAMETERS)
 _TYPES = [int if name in {"created", "expires"} else str for name in PARAMETERS]
-_QUERY_COMPONENTS = frozenset({"@target-uri", "@request-target"})
 
 
 class _Parameters(TypedDict):
@@ -85,7 +85,7 @@ class ParsedSignature(NamedTuple):
     @property
     def covers_unseen_query(self) -> bool:
         """Whether a lone `?` that the server could not show would change what is signed."""
-        return self.request.query_unknown and not _QUERY_COMPONENTS.isdisjoint(self.coverage.names)
+        return self.request.query_unknown and not QUERY_COMPONENTS.isdisjoint(self.coverage.names)
 
 
 def screen(request: Request, profile: Profile, *, now: float) -> ParsedSignature:
@@ -103,10 +103,11 @@ def screen(request: Request, profile: Profile, *, now: float) -> ParsedSignature
     fields = request.fields
     if SIGNATURE_FIELDS.isdisjoint(fields.combined):
         raise profile.error("signature_required", step=0, detail="the request is not signed")
+    budget = ParserBudget()
     try:
-        label, read, signature = _signature(fields, profile)
+        label, read, signature = _signature(fields, profile, budget)
         given = _typed(read.parameters, profile)
-        digest = _covered_digest(fields, read.coverage, profile)
+        digest = _covered_digest(fields, read.coverage, profile, budget)
     except MalformedField as malformed:
         raise profile.error("signature_header_malformed", step=1, detail=str(malformed)) from None
     if not _REQUIRED.issubset(given):
@@ -138,26 +139,31 @@ def screen(request: Request, profile: Profile, *, now: float) -> ParsedSignature
     )
 
 
-def processed_label(inputs: Mapping[str, SignatureInput], profile: Profile) -> str:
-    """Return the label to verify: the profile's, else the first with the profile's tag, else the first."""
-    if profile.label in inputs:
+def processed_label(members: Mapping[str, Mapping[str, Parameter]], profile: Profile) -> str:
+    """Return the label to verify: the profile's, else the first with the profile's tag, else the first.
+
+    Args:
+        members: the parameters of each signature by its label.
+        profile: the profile.
+    """
+    if profile.label in members:
         return profile.label
-    tagged = [label for label, read in inputs.items() if read.parameters.get("tag") == profile.tag]
-    return tagged[0] if tagged else next(iter(inputs))
+    tagged = [label for label, parameters in members.items() if parameters.get("tag") == profile.tag]
+    return tagged[0] if tagged else next(iter(members))
 
 
-def _signature(fields: HeaderFields, profile: Profile) -> tuple[str, SignatureInput, bytes]:
+def _signature(fields: HeaderFields, profile: Profile, budget: ParserBudget) -> tuple[str, SignatureInput, bytes]:
     """Return the label to verify, its member of Signature-Input and its signature (step 1)."""
     if not fields.are_valid:
         raise MalformedField("a field name is not a token, or a field value has CR, LF or NUL")
     given, signature = fields.combined.get("signature-input"), fields.combined.get("signature")
     if given is None or signature is None:
         raise MalformedField("Signature and Signature-Input must come together")
-    inputs, signatures = parse_signature_input(given), parse_byte_sequences(signature, profile.encoding)
-    label = processed_label(inputs, profile)
+    label, read = choose_signature_input(given, lambda members: processed_label(members, profile), budget=budget)
+    signatures = parse_byte_sequences(signature, profile.encoding, budget=budget)
     if label not in signatures:
         raise MalformedField("the label to verify is in Signature-Input and not in Signature")
-    return label, inputs[label], signatures[label]
+    return label, read, signatures[label]
 
 
 def _typed(parameters: Mapping[str, Parameter], profile: Profile) -> _Parameters:
@@ -177,7 +183,9 @@ def _check_types(parameters: Mapping[str, Parameter]) -> None:
             raise MalformedField(f"the {name} parameter is not {'an integer' if expected is int else 'a string'}")
 
 
-def _covered_digest(fields: HeaderFields, coverage: Coverage, profile: Profile) -> ContentDigest | None:
+def _covered_digest(
+    fields: HeaderFields, coverage: Coverage, profile: Profile, budget: ParserBudget
+) -> ContentDigest | None:
     """Return the covered Content-Digest, and check that a covered Content-Type has one value (step 1)."""
     if "content-type" in coverage.names:
         value = fields.combined.get("content-type", "")
@@ -186,7 +194,8 @@ def _covered_digest(fields: HeaderFields, coverage: Coverage, profile: Profile) 
             raise MalformedField("the covered Content-Type has several values")
     if "content-digest" not in coverage.names:
         return None
-    return ContentDigest.parse(fields.combined.get("content-digest", ""), *profile.digest_encodings)
+    value = fields.combined.get("content-digest", "")
+    return ContentDigest.parse(value, *profile.digest_encodings, budget=budget)
 
 
 def _check_window(created: int, expires: int, profile: Profile, *, now: float) -> None:

@@ -11,7 +11,7 @@ from undersigned.cli.explain.base_difference import BaseDifference, compare_base
 from undersigned.cli.explain.body_digest import digest_cause
 from undersigned.errors import MalformedURL, SignatureError, printable
 from undersigned.message.request_target import received_target
-from undersigned.message.signature_input import parse_signature_input
+from undersigned.message.signature_input import choose_signature_input
 from undersigned.message.structured_fields import MalformedField, parse_byte_sequences
 from undersigned.replay.memory import UncheckedReplay
 from undersigned.signature.components import ComponentValues, UnresolvableComponent, signature_base
@@ -206,10 +206,10 @@ def _is_spelled(value: str, encodings: tuple[Encoding, ...]) -> bool:
 def _read(request: Request, profile: Profile) -> SignatureInput | None:
     """Return the member of Signature-Input that the profile verifies, or `None` if the field cannot be parsed."""
     try:
-        inputs = parse_signature_input(request.fields.combined.get("signature-input") or "")
+        given = request.fields.combined.get("signature-input") or ""
+        return choose_signature_input(given, lambda members: processed_label(members, profile))[1]
     except MalformedField:
         return None
-    return inputs[processed_label(inputs, profile)]
 
 
 def _base(request: Request, read: SignatureInput) -> str | None:

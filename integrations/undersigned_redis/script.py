@@ -44,21 +44,26 @@ if #ended > 0 then
     forgotten = math.max(forgotten, tonumber(ended[#ended]))
     redis.call('ZADD', nonces, '-' .. string.format('%.17g', forgotten), '')
 end
-keep(nonces)
 
-if tonumber(ends) <= forgotten or redis.call('ZSCORE', nonces, nonce) then return 0 end
-if redis.call('ZCOUNT', nonces, now, '+inf') >= cap then return -1 end
+-- A full server stops only a script that has written nothing yet: the nonce comes before its time to live.
+local function reject(answer)
+    keep(nonces)
+    return answer
+end
+if tonumber(ends) <= forgotten or redis.call('ZSCORE', nonces, nonce) then return reject(0) end
+if redis.call('ZCOUNT', nonces, now, '+inf') >= cap then return reject(-1) end
 if counts then
     local first, live, slots = math.floor(tonumber(now) / 30), 0, redis.call('HGETALL', counts)
     for i = 1, #slots, 2 do
         if tonumber(slots[i]) < first then redis.call('HDEL', counts, slots[i])
         else live = live + tonumber(slots[i + 1]) end
     end
-    if live >= tonumber(total) then return -1 end
+    if live >= tonumber(total) then return reject(-1) end
     redis.call('HINCRBY', counts, string.format('%d', math.floor(tonumber(ends) / 30)), 1)
     keep(counts)
 end
 redis.call('ZADD', nonces, ends, nonce)
+keep(nonces)
 return 1
 """
 

@@ -142,6 +142,20 @@ def test_full_server_removes_ended_nonces_only(client):
         client.config_set("maxmemory", "0")
 
 
+def test_full_server_takes_no_nonce_that_would_live_longer_than_the_others(client):
+    store = RedisReplayStore(client)
+    for caps in (ROOMY, Caps(10, 10)):
+        assert claim(store, "before", keyid=str(caps), caps=caps) == "fresh"
+    client.config_set("maxmemory", "1kb")
+    try:
+        for caps in (ROOMY, Caps(10, 10)):
+            with pytest.raises(redis.ResponseError, match="maxmemory"):
+                claim(store, "later", keyid=str(caps), until=NOW + LIFE + 100, caps=caps)
+            assert claim(store, "before", keyid=str(caps), until=NOW + LIFE + 100, caps=caps) == "seen"
+    finally:
+        client.config_set("maxmemory", "0")
+
+
 def test_script_is_sent_again_when_the_server_lost_it(client):
     store = RedisReplayStore(client)
     assert claim(store, "n") == "fresh"

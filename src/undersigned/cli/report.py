@@ -74,7 +74,7 @@ class Report:
         return f"{sum(grades.passed for grades in self.sets)} passed, {self.failed} failed"
 
     def show(self, console: Console) -> None:
-        """Print the table, the vectors not run, the failures and the summary, as plain text unless to a terminal."""
+        """Print the table, the vectors not run, the failures and the summary: in colour on a terminal only."""
         console.print(self._table(plain=not console.is_terminal))
         if self.set_aside:
             console.print("\nnot run and not counted:")

@@ -46,7 +46,7 @@ def signed_again(vector: Vector, base: str) -> Iterator[Difference | None]:
     if deterministic:
         signature = serialize_byte_sequence(key.sign(base.encode("ascii")), vector.profile.encoding)
         yield _field("Signature", request, f"{candidate.label}={signature}")
-    if _is_a_signers(candidate):
+    if _is_our_spelling(candidate):
         signed = _signed(vector, candidate, key)
         made = dict(signed.fields)
         yield Difference.between("signature base, signed again", base, signed.signature_base)
@@ -54,11 +54,11 @@ def signed_again(vector: Vector, base: str) -> Iterator[Difference | None]:
         if deterministic:
             yield _field("Signature", request, made["Signature"])
         yield _verified(vector, request, signed)
-    if candidate.digest is not None and _is_a_signers_digest(vector, candidate):
+    if candidate.digest is not None and _is_our_digest(vector, candidate):
         yield _field("Content-Digest", request, _digest(vector, candidate, key))
 
 
-def _is_a_signers(candidate: ParsedSignature) -> bool:
+def _is_our_spelling(candidate: ParsedSignature) -> bool:
     """Return whether our signer would write this Signature-Input: bare components, the required ones first."""
     components, value = candidate.coverage.components, candidate.request.fields.combined.get("signature-input") or ""
     names = tuple([component.name for component in components])
@@ -97,7 +97,7 @@ def _verified(vector: Vector, request: Request, signed: SignedFields) -> Differe
     return Difference.between("signature base, verified again", signed.signature_base, verified.signature_base)
 
 
-def _is_a_signers_digest(vector: Vector, candidate: ParsedSignature) -> bool:
+def _is_our_digest(vector: Vector, candidate: ParsedSignature) -> bool:
     """Return whether our signer would write this Content-Digest: known algorithms, in the profile's first encoding."""
     field = candidate.request.fields.combined.get("content-digest") or ""
     try:

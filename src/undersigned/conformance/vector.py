@@ -198,7 +198,7 @@ class KeyRing:
         named = {key.text("kid"): key for key in self.keys}
         missing = [keyid for keyid in keyids if keyid not in named]
         if missing:
-            raise MalformedVector("jwks_ref, or a keyid that signs, is not in the keys of the set")
+            raise MalformedVector("a key that jwks_ref or a signing keyid names is not in the keys of the set")
         return [named[keyid] for keyid in keyids]
 
 

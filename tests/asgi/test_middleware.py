@@ -14,7 +14,7 @@ import pytest
 from tests.party import HOST, ORIGIN, raw_request
 from tests.serving import exchange, read_response, uvicorn_server
 
-from undersigned import AsyncVerifier, ConfigurationError, KeySet, MemoryReplayStore, Request, Signer, profiles
+from undersigned import AsyncVerifier, ConfigurationError, KeySet, MemoryReplayStore, Policy, Request, Signer, profiles
 from undersigned.asgi import SignatureMiddleware
 
 JSON = [("Content-Type", "application/json")]
@@ -443,6 +443,15 @@ def test_websocket_handshake_is_verified_like_a_request(party, echo):
     sent = run(app, handshake(party), [{"type": "websocket.connect"}])
     assert [message["type"] for message in sent] == ["websocket.accept", "websocket.send", "websocket.close"]
     assert echo.calls[0]["scheme"] == "wss"
+
+
+def test_unsigned_handshake_has_no_content_to_read(party, echo):
+    app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], policy=Policy())
+    scope = {**handshake(party), "headers": [(b"host", HOST.encode()), (b"content-length", b"7")]}
+    with pytest.raises(AttributeError, match="keyid"):
+        # The application of these tests asks for the signature.
+        run(app, scope, [{"type": "websocket.connect"}])
+    assert len(echo.calls) == 1
 
 
 def test_handshake_with_a_covered_digest_is_rejected_as_it_has_no_content(party, echo):

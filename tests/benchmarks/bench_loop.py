@@ -1,4 +1,4 @@
-"""The longest stretch for which one unsigned request holds the event loop, over a list and a search of bodies."""
+"""The longest stretch for which one unsigned request holds the event loop, over targets, bodies and a search."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ import json
 import random
 import time
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from tests.benchmarks.bench_middleware import ORIGINS, application, scope_of
 from tests.benchmarks.row import Row
 from tests.keys import JSON_FIELD, verifier
 
 from undersigned import A2AResolver, JSONRPCResolver, PathResolver, Policy, asgi
-from undersigned.limits import DEFAULT_MAX_UNSIGNED_BODY, MOST_ON_LOOP
+from undersigned.limits import DEFAULT_MAX_UNSIGNED_BODY, LONGEST_TARGET, MOST_ESCAPES, MOST_FIELDS, MOST_ON_LOOP
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,11 +40,58 @@ INTERFACES: dict[str, tuple[OperationResolver, bytes]] = {
 
 def rows(*, quick: bool) -> list[Row]:
     """Measure the longest content that is read on the event loop, and the longest that is read at all."""
+    rounds = 1 if quick else 7
     return [
-        row
-        for size in (MOST_ON_LOOP, DEFAULT_MAX_UNSIGNED_BODY)
-        for row in asyncio.run(_measured(size, rounds=1 if quick else 7, tries=5 if quick else 200))
+        asyncio.run(_targets(rounds)),
+        *(
+            row
+            for size in (MOST_ON_LOOP, DEFAULT_MAX_UNSIGNED_BODY)
+            for row in asyncio.run(_measured(size, rounds=rounds, tries=5 if quick else 200))
+        ),
     ]
+
+
+async def _targets(rounds: int) -> Row:
+    """Measure the longest targets, with as many header fields as are read."""
+    fields = [("Host", "seller.example.com"), *((f"x{at}", "") for at in range(MOST_FIELDS - 1))]
+    measured = []
+    for interface in INTERFACES:
+        middle = _middleware(interface)
+        for kind, target in targets().items():
+            path, _, query = target.partition("?")
+            scope = {
+                **scope_of(fields),
+                "method": "GET",
+                "path": unquote(path),
+                "raw_path": path.encode(),
+                "query_string": query.encode(),
+            }
+            held = min([await _stretch(middle, scope, b"") for _ in range(rounds)])
+            measured.append((held, kind, interface))
+    worst, kind, interface = max(measured)
+    name = f"hold the event loop with a target of {LONGEST_TARGET:,} characters, the worst: {kind} over {interface}"
+    return Row(name, "", worst, _REACH, "us")
+
+
+def targets() -> dict[str, str]:
+    """The longest targets that are read, each the worst of its kind."""
+    room = LONGEST_TARGET - len(ORIGINS[0])
+    return {
+        "slashes": "/" * room,
+        "segments": "/a" * (room // 2),
+        "dot segments": "/a/.." * (room // 5),
+        "dot segments after the others": "/a" * (room // 5) + "/.." * (room // 5),
+        "escapes": "/" + "%c3%a9" * ((MOST_ESCAPES - 1) // 2),
+        "escapes of unreserved characters": "/" + "%7e" * (MOST_ESCAPES - 1) + "/x" * (room // 2 - 2 * MOST_ESCAPES),
+        "a task": "/tasks/" + "a:cancel" * (room // 8 - 1),
+        "a webhook": "/" + "webhoo-" * (room // 14) + "/" + "notificationconf-" * (room // 36),
+        "escapes in the query": "/p?" + "%41" * (room // 3 - 1),
+    }
+
+
+def _middleware(interface: str) -> asgi.SignatureMiddleware:
+    policy = Policy(required_for=["create_media_buy"], resolver=INTERFACES[interface][0])
+    return asgi.SignatureMiddleware(application, verifier=verifier(), origins=ORIGINS, policy=policy)
 
 
 async def _measured(size: int, *, rounds: int, tries: int) -> list[Row]:
@@ -63,17 +111,15 @@ async def _measured(size: int, *, rounds: int, tries: int) -> list[Row]:
 
 async def _held(interface: str, body: bytes, rounds: int) -> float:
     """Return the longest stretch, in microseconds: the least of some rounds, as other processes only add to it."""
-    policy = Policy(required_for=["create_media_buy"], resolver=INTERFACES[interface][0])
-    middle = asgi.SignatureMiddleware(application, verifier=verifier(), origins=ORIGINS, policy=policy)
+    middle = _middleware(interface)
     fields = [("Host", "seller.example.com"), JSON_FIELD, ("Content-Length", str(len(body)))]
     if interface == "plain HTTP" and not _is_json(body):
         fields[1] = ("Content-Type", "text/plain")
-    return min([await _stretch(middle, fields, body) for _ in range(rounds)])
-
-
-async def _stretch(middle: asgi.SignatureMiddleware, fields: list[tuple[str, str]], body: bytes) -> float:
     scope = {**scope_of(fields), "path": "/adcp/get_products", "raw_path": b"/adcp/get_products"}
+    return min([await _stretch(middle, scope, body) for _ in range(rounds)])
 
+
+async def _stretch(middle: asgi.SignatureMiddleware, scope: dict[str, object], body: bytes) -> float:
     async def receive() -> dict[str, object]:
         return {"type": "http.request", "body": body, "more_body": False}
 

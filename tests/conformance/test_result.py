@@ -58,3 +58,11 @@ def test_verifier_gets_the_body_only_when_it_asks(monkeypatch):
     )
     assert verify(verifier(), signed_request(), policy=None).error is None
     assert asked == [b""]
+
+
+def test_long_unsigned_content_is_decided_as_a_middleware_decides():
+    long = b'{"a":"%s"}' % (b"x" * 16_384)
+    request = Request("POST", URL.replace("create_media_buy", "get_products"), [JSON_FIELD], long)
+    assert verify(verifier(), request, policy=REQUIRED).error is None
+    longer = Request("POST", request.url, [JSON_FIELD], long * 4)
+    assert verify(verifier(), longer, policy=REQUIRED).error.code == "request_signature_required"

@@ -25,7 +25,8 @@ PARAMETERS = ("created", "expires", "nonce", "keyid", "alg", "tag")
 _ENCODINGS: frozenset[str] = frozenset(get_args(Encoding))
 _COMPONENT = re.compile(r"[!#$%&'*+.^_`|~0-9a-z-]+|@(?:method|target-uri|authority|scheme|request-target|path|query)")
 _PREFIX = re.compile(r"[a-z_]*")
-_NONCE = r"(?>(?:[A-Za-z0-9_-]{4})*)(?:[A-Za-z0-9_-]{2,3})?"
+_DIGIT = "[A-Za-z0-9_-]"
+_NONCE = f"(?>(?:{_DIGIT}{{4}})*)(?:{_DIGIT}{{2,3}})?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +93,10 @@ class Profile:
         digest = ("content-digest",) if self.digest == "required" else ()
         with_body = tuple(dict.fromkeys((*self.required, *self.required_with_body, *digest)))
         by_body = MappingProxyType({False: self.required, True: with_body})
-        characters = -(-self.nonce_bytes * 4 // 3)
+        # The shortest nonce is the usual one. No whole number of bytes leaves one character over.
+        least = -(-self.nonce_bytes * 4 // 3)
         object.__setattr__(self, "required_components", by_body)
-        object.__setattr__(self, "nonce_pattern", re.compile(rf"(?=.{{{characters}}}){_NONCE}"))
+        object.__setattr__(self, "nonce_pattern", re.compile(rf"{_DIGIT}{{{least}}}|(?=.{{{least}}}){_NONCE}"))
 
     def error(self, reason: Reason, *, step: Step, detail: str, received: str | None = None) -> SignatureError:
         """Return the error for `reason` with this profile's prefix."""

@@ -105,7 +105,8 @@ def identify(candidate: ParsedSignature, keys: Sequence[VerificationKey]) -> Ide
     profile = candidate.profile
     usable: list[VerificationKey] = []
     misuse = ""
-    for key in keys if isinstance(keys, Sequence) else (None,):
+    # The usual types first: to ask the abstract one takes a third of a microsecond.
+    for key in keys if isinstance(keys, (tuple, list, Sequence)) else (None,):
         if not isinstance(key, VerificationKey):
             raise profile.error(
                 "signature_jwks_unavailable",

@@ -24,14 +24,14 @@ import psycopg
 import redis
 from psycopg_pool import ConnectionPool
 from tests.benchmarks.row import Row
-from tests.stores.servers import HOST, Postgres, Redis
+from tests.stores.servers import HOST, Cluster, Postgres, Redis
 
 from undersigned import Caps, MemoryReplayStore, SqliteReplayStore
 from undersigned_postgres import SCHEMA, PostgresReplayStore
 from undersigned_redis import RedisReplayStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from contextlib import AbstractContextManager
 
     from undersigned import ReplayStore
@@ -50,23 +50,31 @@ class Filled:
         name: what the rows call it.
         opened: opens it; in each process of its own.
         size: the bytes it takes for one nonce.
+        keyids: whose nonces are claimed, in turn.
     """
 
     name: str
     opened: Callable[[], AbstractContextManager[ReplayStore]]
     size: float
+    keyids: Sequence[str] = ("buyer",)
 
 
 def rows(*, quick: bool) -> list[Row]:
     """Fill each store, then time claims of one thread and count the claims of sixteen."""
     count, seconds = (10_000, 0.2) if quick else (1_000_000, 3.0)
     found = [*_in_process(count)]
-    for filled in (_sqlite(count, survives=True), _sqlite(count, survives=False), _redis(count), _postgres(count)):
+    stores = (
+        *(_sqlite(count, survives=True), _sqlite(count, survives=False), _redis(count)),
+        *(_cluster(count, ["buyer"]), _cluster(count, [f"buyer {number}" for number in range(60)]), _postgres(count)),
+    )
+    for filled in stores:
         with filled as store:
             if store is None:
                 continue
             with store.opened() as opened:
-                found.append(Row(f"a claim, {store.name}", f"{count:,} live", _latency(opened), None, "us"))
+                found.append(
+                    Row(f"a claim, {store.name}", f"{count:,} live", _latency(opened, store.keyids), None, "us")
+                )
             rate = _rate(store, seconds)
             found.append(Row(f"claims a second, {store.name}", "4 processes of 4 threads", rate, None, "per s"))
             found.append(Row(f"a live nonce, {store.name}", f"{count:,} live", store.size, None, "bytes"))
@@ -80,13 +88,13 @@ def _in_process(count: int) -> Iterator[Row]:
     yield Row("a claim, MemoryReplayStore", f"{count:,} live", _latency(store), None, "us")
 
 
-def _latency(store: ReplayStore) -> float:
+def _latency(store: ReplayStore, keyids: Sequence[str] = ("buyer",)) -> float:
     """Return the median microseconds of a claim."""
     taken = []
-    for _ in range(500):
+    for keyid in itertools.islice(itertools.cycle(keyids), 500):
         nonce = secrets.token_urlsafe(16)
         begun = time.perf_counter()
-        store.claim("buyer", nonce, now=NOW, until=UNTIL, caps=CAPS)
+        store.claim(keyid, nonce, now=NOW, until=UNTIL, caps=CAPS)
         taken.append(time.perf_counter() - begun)
     return statistics.median(taken) * 1e6
 
@@ -105,15 +113,21 @@ def _rate(filled: Filled, seconds: float) -> float:
 
 def _claim_for(filled: Filled, seconds: float, started, answers) -> None:
     with filled.opened() as store, ThreadPoolExecutor(THREADS) as pool:
-        store.claim("buyer", secrets.token_urlsafe(16), now=NOW, until=UNTIL, caps=CAPS)
+        store.claim(filled.keyids[0], secrets.token_urlsafe(16), now=NOW, until=UNTIL, caps=CAPS)
         started.wait()
         deadline = time.monotonic() + seconds
 
-        def claim(_: int) -> int:
+        def claim(thread: int) -> int:
             for made in itertools.count():
                 if time.monotonic() > deadline:
                     return made
-                store.claim("buyer", secrets.token_urlsafe(16), now=NOW, until=UNTIL, caps=CAPS)
+                store.claim(
+                    filled.keyids[(made + thread) % len(filled.keyids)],
+                    secrets.token_urlsafe(16),
+                    now=NOW,
+                    until=UNTIL,
+                    caps=CAPS,
+                )
             raise AssertionError
 
         answers.put(sum(pool.map(claim, range(THREADS))))
@@ -156,6 +170,33 @@ def _redis(count: int) -> Iterator[Filled | None]:
                 yield RedisReplayStore(made)
 
         yield Filled("RedisReplayStore (appendfsync always)", opened, size)
+
+
+@contextlib.contextmanager
+def _cluster(count: int, keyids: Sequence[str]) -> Iterator[Filled | None]:
+    if shutil.which("redis-server") is None:
+        yield None
+        return
+    with Cluster() as cluster, contextlib.closing(cluster.client(redis.RedisCluster)) as client:
+        nodes = [node.client() for node in cluster.nodes]
+        before = sum(node.info("memory")["used_memory"] for node in nodes)
+        share = count // len(keyids)
+        for keyid in keyids:
+            RedisReplayStore(client).claim(keyid, "first", now=NOW, until=UNTIL, caps=CAPS)
+            for begun in range(0, share, 1000):
+                nonces = {secrets.token_urlsafe(16): UNTIL for _ in range(min(1000, share - begun))}
+                client.zadd(f"undersigned:{{{keyid}}}", nonces)
+        size = (sum(node.info("memory")["used_memory"] for node in nodes) - before) / count
+        for node in nodes:
+            node.close()
+
+        @contextlib.contextmanager
+        def opened() -> Iterator[RedisReplayStore]:
+            with contextlib.closing(cluster.client(redis.RedisCluster)) as made:
+                yield RedisReplayStore(made)
+
+        name = f"RedisReplayStore on a cluster of 3, keyids: {len(keyids)}"
+        yield Filled(name, opened, size, keyids)
 
 
 @contextlib.contextmanager

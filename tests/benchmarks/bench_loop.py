@@ -15,7 +15,14 @@ from tests.benchmarks.row import Row
 from tests.keys import JSON_FIELD, verifier
 
 from undersigned import A2AResolver, JSONRPCResolver, PathResolver, Policy, asgi
-from undersigned.limits import DEFAULT_MAX_UNSIGNED_BODY, LONGEST_TARGET, MOST_ESCAPES, MOST_FIELDS, MOST_ON_LOOP
+from undersigned.limits import (
+    DEFAULT_MAX_UNSIGNED_BODY,
+    LONGEST_TARGET,
+    MOST_DOT_SEGMENTS,
+    MOST_ESCAPES,
+    MOST_FIELDS,
+    MOST_ON_LOOP,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -79,8 +86,8 @@ def targets() -> dict[str, str]:
     return {
         "slashes": "/" * room,
         "segments": "/a" * (room // 2),
-        "dot segments": "/a/.." * (room // 5),
-        "dot segments after the others": "/a" * (room // 5) + "/.." * (room // 5),
+        "dot segments": "/a/.." * MOST_DOT_SEGMENTS,
+        "dot segments after the others": "/a" * (room // 2 - 2 * MOST_DOT_SEGMENTS) + "/.." * MOST_DOT_SEGMENTS,
         "escapes": "/" + "%c3%a9" * ((MOST_ESCAPES - 1) // 2),
         "escapes of unreserved characters": "/" + "%7e" * (MOST_ESCAPES - 1) + "/x" * (room // 2 - 2 * MOST_ESCAPES),
         "a task": "/tasks/" + "a:cancel" * (room // 8 - 1),

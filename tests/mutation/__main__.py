@@ -51,8 +51,8 @@ def main() -> int:
     tried, survivors = 0, []
     with tempfile.TemporaryDirectory() as copy:
         trials = Trials(ROOT, Path(copy), seconds=given.seconds)
-        packages = sorted({package_of(mutant) for mutant in sample})
-        if not trials.warm_up([f"tests/{room}" for room in packages if (ROOT / "tests" / room).exists()]):
+        rooms = {room: None for mutant in sample for room in NEAR[package_of(mutant)]}
+        if not trials.warm_up([f"tests/{room}" for room in rooms]):
             return _say(f"the tests fail without a mutant:\n{(Path(copy) / 'log').read_text()[-4000:]}", code=2)
         for mutant in sample:
             if time.monotonic() > end:

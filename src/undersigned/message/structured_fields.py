@@ -52,10 +52,8 @@ class ParserBudget:
     What a pattern reads costs nothing of it.
     """
 
-    __slots__ = ("_left",)
-
-    def __init__(self) -> None:
-        self._left = MOST_DELIMITERS
+    # Nearly no message spends any of it, so it takes nothing to make one.
+    _left: int = MOST_DELIMITERS
 
     def spend(self, value: str) -> None:
         """Take what reading `value` costs.
@@ -148,10 +146,13 @@ def _pattern_read(value: str, encodings: Sequence[Encoding]) -> dict[str, bytes]
         key, _, text = member.partition("=:")
         if text[-1:] != ":" or (key not in _USUAL_KEYS and KEY.fullmatch(key) is None) or key in members:
             return None
-        decoded = next((read for read in (_decoded(text[:-1], one) for one in encodings) if read is not None), None)
-        if decoded is None:
+        for encoding in encodings:
+            decoded = _decoded(text[:-1], encoding)
+            if decoded is not None:
+                members[key] = decoded
+                break
+        else:
             return None
-        members[key] = decoded
     return members
 
 

@@ -180,41 +180,46 @@ class Identified(NamedTuple):
             # Only the name of the rule: the message may quote the URL.
             detail = f"the rule {malformed.rule!r} rejects the target URI or an authority"
             raise candidate.profile.error("target_uri_malformed", step=10, detail=detail) from None
-        base = self._base(target)
+        try:
+            base = signature_base(
+                ComponentValues(candidate.request, target), candidate.coverage.components, candidate.text
+            )
+        except UnresolvableComponent as unresolvable:
+            raise self._invalid(str(unresolvable)) from None
+        if len(base) > LONGEST_BASE:
+            raise self._invalid(f"the signature base has more than {LONGEST_BASE} characters: cover less")
         octets = base.encode("ascii")
         for key in keys:
             if key.verifies(candidate.signature, octets):
                 return AuthenticatedSignature(candidate, key, target, base)
         if target.query is None and candidate.covers_unseen_query:
-            target = CanonicalURL(f"{target.target_uri}?", target.authority)
-            other = with_empty_query(base, candidate.coverage.components)
-            octets = other.encode("ascii")
-            for key in keys:
-                if key.verifies(candidate.signature, octets):
-                    return AuthenticatedSignature(candidate, key, target, other)
+            proven = self._with_empty_query(keys, target, base)
+            if proven is not None:
+                return proven
         # It may be the signature of a key whose cap is reached, which comes before the signature.
-        error = self._rate_abuse() if len(keys) < len(self.keys) else self._invalid()
+        error = self._rate_abuse() if len(keys) < len(self.keys) else self._invalid(_NOT_OVER_THIS_BASE)
         error.signature_base = base
         raise error
 
-    def _base(self, target: CanonicalURL) -> str:
+    def _with_empty_query(
+        self, keys: Sequence[VerificationKey], target: CanonicalURL, base: str
+    ) -> AuthenticatedSignature | None:
+        """Return the signature if it verifies for a target that ends in a `?` which the server does not show."""
         candidate = self.candidate
-        try:
-            values = ComponentValues(candidate.request, target)
-            base = signature_base(values, candidate.coverage.components, candidate.text)
-        except UnresolvableComponent as unresolvable:
-            raise candidate.profile.error("signature_invalid", step=10, detail=str(unresolvable)) from None
-        if len(base) > LONGEST_BASE:
-            detail = f"the signature base has more than {LONGEST_BASE} characters: cover fewer or shorter fields"
-            raise candidate.profile.error("signature_invalid", step=10, detail=detail)
-        return base
+        target = CanonicalURL(f"{target.target_uri}?", target.authority)
+        base = with_empty_query(base, candidate.coverage.components)
+        octets = base.encode("ascii")
+        for key in keys:
+            if key.verifies(candidate.signature, octets):
+                return AuthenticatedSignature(candidate, key, target, base)
+        return None
 
     def _rate_abuse(self) -> SignatureError:
         detail = "the key's cap of live nonces is reached"
         return self.candidate.profile.error("signature_rate_abuse", step="9a", detail=detail)
 
-    def _invalid(self) -> SignatureError:
-        return self.candidate.profile.error("signature_invalid", step=10, detail=_NOT_OVER_THIS_BASE)
+    def _invalid(self, detail: str) -> SignatureError:
+        return self.candidate.profile.error("signature_invalid", step=10, detail=detail)
 
 
 class AuthenticatedSignature(NamedTuple):

@@ -5,10 +5,13 @@ import os
 import stat
 
 import pytest
+from cryptography.hazmat.primitives import serialization
 from tests.cli.command import answers, invoke, lines
+from tests.keys import EC_PRIVATE, PRIVATE, ed25519_key, es256_key
 
-from undersigned.cli import new_files
+from undersigned.cli import keygen, new_files
 
+PEM, PKCS8 = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8
 MEMBERS = {"kid", "kty", "crv", "alg", "use", "key_ops", "adcp_use", "x"}
 
 
@@ -123,3 +126,32 @@ def test_invalid_kid_is_rejected_before_a_file_is_written(kid, tmp_path):
 
 def test_unknown_algorithm_is_a_usage_error(tmp_path):
     assert invoke("keygen", "--alg", "rsa", "--out", str(tmp_path)).exit_code == 2
+
+
+@pytest.mark.parametrize(("key", "private"), [(ed25519_key(), PRIVATE), (es256_key(), EC_PRIVATE)])
+def test_key_in_pem_gives_the_files_of_that_key(key, private, tmp_path):
+    pem = tmp_path / "key.pem"
+    pem.write_bytes(key.private_bytes(PEM, PKCS8, serialization.NoEncryption()))
+    result = invoke("keygen", "--pem", str(pem), "--kid", private["kid"], "--out", str(tmp_path))
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert read(tmp_path, "private.jwk.json") == private
+    [public] = read(tmp_path, "public.jwks.json")["keys"]
+    assert {**public, "key_ops": ["sign"], "d": private["d"]} == private
+
+
+@pytest.mark.parametrize("text", ["", "-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n-----END PRIVATE KEY-----\n"])
+def test_pem_without_a_usable_key_is_rejected_and_not_quoted(text, tmp_path):
+    (tmp_path / "key.pem").write_text(text)
+    result = invoke("keygen", "--pem", str(tmp_path / "key.pem"), "--out", str(tmp_path / "new"))
+    assert (result.exit_code, "--pem" in result.stderr, "c2VjcmV0" in result.stderr) == (2, True, False)
+    assert not (tmp_path / "new").exists()
+
+
+def test_pem_that_cannot_be_read_is_rejected(tmp_path, monkeypatch):
+    def denied(_path):
+        raise PermissionError(13, "Permission denied")
+
+    (tmp_path / "key.pem").write_text("")
+    monkeypatch.setattr(keygen.Path, "read_bytes", denied)
+    result = invoke("keygen", "--pem", str(tmp_path / "key.pem"), "--out", str(tmp_path / "new"))
+    assert (result.exit_code, "Permission denied" in result.stderr) == (2, True)

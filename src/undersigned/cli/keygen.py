@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from undersigned.cli.key_file import FILE
 from undersigned.cli.new_files import create_files
 from undersigned.errors import ConfigurationError
 from undersigned.signature.key_pair import Algorithm, KeyPair
@@ -31,6 +32,11 @@ PRIVATE_MODE = 0o600
 )
 @click.option("--kid", "keyid", metavar="ID", help="The key's kid.  [default: the RFC 7638 thumbprint]")
 @click.option(
+    "--pem",
+    type=FILE,
+    help="A private key in PEM, without a password, to take instead of a new one.",
+)
+@click.option(
     "--out",
     "directory",
     required=True,
@@ -38,12 +44,12 @@ PRIVATE_MODE = 0o600
     type=click.Path(file_okay=False, path_type=Path),
     help="The directory for the files; created if it does not exist.",
 )
-def keygen(*, algorithm: Algorithm, keyid: str | None, directory: Path) -> None:
+def keygen(*, algorithm: Algorithm, keyid: str | None, pem: Path | None, directory: Path) -> None:
     """Make a key pair for request signing.
 
     The files are a private JWK (mode 0600) and a JWK set to publish. Existing files are never overwritten.
     """
-    pair = new_pair(algorithm, keyid)
+    pair = new_pair(algorithm, keyid) if pem is None else _pair_of(pem, keyid)
     try:
         directory.mkdir(parents=True, exist_ok=True)
         create_files(
@@ -70,6 +76,20 @@ def new_pair(algorithm: Algorithm, keyid: str | None) -> KeyPair:
         return KeyPair.generate(algorithm, keyid=keyid)
     except ConfigurationError as wrong:
         raise click.BadParameter(str(wrong), param_hint="--kid") from None
+
+
+def _pair_of(pem: Path, keyid: str | None) -> KeyPair:
+    """Return the key pair of a PEM file.
+
+    Raises:
+        click.BadParameter: the file has no such key, or `keyid` is not printable ASCII. The message quotes nothing.
+    """
+    try:
+        return KeyPair.from_pem(pem.read_bytes(), keyid=keyid)
+    except OSError as failure:
+        raise click.BadParameter(f"{click.format_filename(pem)}: {failure.strerror}", param_hint="--pem") from None
+    except ConfigurationError as wrong:
+        raise click.BadParameter(str(wrong), param_hint="--pem or --kid") from None
 
 
 def json_text(content: Mapping[str, object]) -> bytes:

@@ -129,7 +129,7 @@ class SignatureMiddleware:
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Verify one request or handshake, then call the application with what was verified."""
+        """Verify one request or handshake, then call the application with the verified request."""
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
             return
@@ -186,7 +186,8 @@ class _Exchange:
         if "content-length" in fields.combined:
             has_body = has_body or fields.combined["content-length"] != "0"
         elif version not in HTTP1_VERSIONS and method in _WITH_CONTENT:
-            # HTTP/2 needs no Content-Length. Of other methods nothing is read: uvicorn waits for ever where none comes.
+            # HTTP/2 needs no Content-Length. For other methods nothing is read: uvicorn waits forever if no content
+            # comes.
             has_body = None
         return Received(method, version, fields, fields.combined, has_body)
 

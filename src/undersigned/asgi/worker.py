@@ -1,4 +1,4 @@
-"""The thread that parses long content of strangers, so that the event loop serves other requests."""
+"""The thread that parses long unverified content, so that the event loop serves other requests."""
 
 from __future__ import annotations
 

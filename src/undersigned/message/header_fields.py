@@ -8,13 +8,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
+from undersigned.message import token
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
 Headers = Mapping[str, str] | Iterable[tuple[str, str]]
 """Header fields: a mapping, or (name, value) pairs whose order and repetition are kept."""
 
-_NAME = r":?[!#$%&'*+.^_`|~0-9a-z-]++"
+_NAME = rf":?{token.LOWER}++"
 _NAMES = re.compile(rf"{_NAME}(?>(?:\n{_NAME})*)")
 _USUAL: frozenset[str] = frozenset(
     {
@@ -40,7 +42,7 @@ _USUAL: frozenset[str] = frozenset(
 class HeaderFields:
     """The header fields of a message: names in lower case, values without the spaces and tabs around them.
 
-    Iterating yields the (name, value) pairs in their order. The repr shows how many there are and no value.
+    Iterating yields the (name, value) pairs in their order. The repr shows only their number.
 
     Args:
         headers: a mapping, or (name, value) pairs. Text is bytes decoded as Latin-1.

@@ -1,4 +1,4 @@
-"""What the ASGI and the WSGI middleware share."""
+"""The common part of the ASGI and the WSGI middleware."""
 
 from undersigned.limits import DEFAULT_MAX_BODY, DEFAULT_MAX_UNSIGNED_BODY
 from undersigned.middleware.answer import ErrorResponse

@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from undersigned.errors import MalformedURL, printable
+from undersigned.message import token
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 
 
 HTTP2_SERVERS = frozenset({"hypercorn", "gunicorn", "daphne", "uvicorn"})
-"""Servers that reject an HTTP/2 request whose `:authority` and Host differ, so the value they show is both values."""
+"""Servers that reject an HTTP/2 request whose `:authority` and Host differ, so the value they show is the value of
+both."""
 
 KNOWN_SERVERS = HTTP2_SERVERS | {"granian"}
 """Servers that are recognised by their own callables."""
@@ -29,7 +31,7 @@ KNOWN_SERVERS = HTTP2_SERVERS | {"granian"}
 HTTP1_VERSIONS = frozenset({"1", *(f"1.{minor}" for minor in range(10))})
 """Versions in which a request has Host and no `:authority` (RFC 9112 section 2.3); granian shows 1.0 as `1`."""
 
-_METHOD = re.compile(r"[!#$%&'*+.^_`|~0-9A-Z-]+")
+_METHOD = re.compile(rf"{token.UPPER}+")
 
 
 def matched_origin(origins: Origins, fields: HeaderFields, version: str) -> Origin:
@@ -41,7 +43,7 @@ def matched_origin(origins: Origins, fields: HeaderFields, version: str) -> Orig
         version: the HTTP version. HTTP/2 servers may repeat `:authority` as Host.
 
     Raises:
-        MalformedURL: there is not exactly one authority, it is malformed, or no origin has it.
+        MalformedURL: the request does not have exactly one authority, or it is malformed or belongs to no origin.
     """
     host = fields.combined.get("host")
     if host is None or "host" in fields.repeated:
@@ -113,7 +115,7 @@ def check_version(version: str, http2_server: str | None, *, server: str | None,
 
     Raises:
         MalformedSignature: HTTP has no such version; a client may write any into the request line of HTTP/1.1.
-        VerificationUnavailable: the server shows one authority, and nobody has compared it with the other.
+        VerificationUnavailable: the server shows one authority and has not compared it with the other.
     """
     if version in HTTP1_VERSIONS or (http2_server and version == "2" and server in {None, http2_server}):
         return

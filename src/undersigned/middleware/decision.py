@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger("undersigned")
 
 Outcome = Literal["verified", "unsigned", "warned", "rejected", "unavailable"]
-"""`warned`: the signature failed, and another credential carries the request. `unavailable`: nobody could tell."""
+"""`warned`: the signature failed, and another credential excuses it. `unavailable`: the signature could not be
+verified."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +33,7 @@ class Decision:
         outcome: what was decided.
         code: the code of the error, or None.
         step: the step of the checklist that failed, or None.
-        keyid: the key id the message named, escaped and cut, once its signature fields were parsed.
+        keyid: the key id of the message, escaped and truncated, once its signature fields were parsed.
         tag: the profile's tag, once the message was found to carry it.
         origin: the origin the request was for, once it was found.
         seconds: how long the decision took, including the time to read the content.
@@ -153,7 +154,7 @@ def log_rejection(error: SignatureError, *, again: bool = False) -> None:
 
     Args:
         error: why the request was rejected.
-        again: whether the operator has been told, so that this is information only.
+        again: whether the error was logged before, so that this record is information only.
     """
     if isinstance(error, VerificationUnavailable) and not again:
         logger.error("request rejected: %s", error.explain(), extra=_fields(error), exc_info=error.__cause__)

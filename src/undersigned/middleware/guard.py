@@ -43,7 +43,7 @@ Forwarded_co = TypeVar("Forwarded_co", covariant=True)
 
 
 class Received(NamedTuple):
-    """A request as the server hands it over, before anything of it has been checked.
+    """A request as the server shows it, before any check.
 
     Attributes:
         method: the method.
@@ -65,7 +65,7 @@ class ReceivedTarget(NamedTuple):
 
     Attributes:
         target: the path and the query.
-        query_unknown: whether a lone `?` at its end would be invisible.
+        query_unknown: whether the target may end in a lone `?` that the server does not show.
     """
 
     target: RequestTarget
@@ -73,7 +73,7 @@ class ReceivedTarget(NamedTuple):
 
 
 class Exchange(Server, Protocol[Forwarded_co]):
-    """A request in a server, behind one of the two interfaces."""
+    """A request in a server, by one of the two interfaces."""
 
     def mode(self) -> str:
         """Return the mode for this request."""
@@ -121,7 +121,7 @@ class Exchange(Server, Protocol[Forwarded_co]):
         ...
 
     def forward(self, admitted: Admitted, target: CanonicalURL, origin: Origin, *, has_body: bool) -> Forwarded_co:
-        """Return what the application gets: what was verified, and nothing else.
+        """Return what the application gets: only verified values.
 
         Raises:
             MalformedURL: the canonical path is outside the origin's prefix or the mount that routed the request here.

@@ -9,7 +9,7 @@ from undersigned.middleware.authority import HTTP2_SERVERS
 from undersigned.policy.policy import Policy
 
 Mode = Literal["required", "optional", "observe"]
-"""What happens to an unsigned request: reject, accept, or accept and log. A bad signature is always rejected."""
+"""What happens to an unsigned request: reject, accept, or accept and log. An invalid signature is always rejected."""
 
 MODES: frozenset[str] = frozenset(get_args(Mode))
 
@@ -41,7 +41,7 @@ def check_size(option: str, size: object) -> None:
 
 
 def check_policy(policy: object, *, fallback: object, on_decision: object, mode: object) -> None:
-    """Check the policy, and the options for who is asked and called.
+    """Check the policy and the two callbacks.
 
     Raises:
         ConfigurationError: an option has a wrong value or contradicts another.

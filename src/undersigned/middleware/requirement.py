@@ -13,7 +13,7 @@ _ADVICE = "put SignatureMiddleware outside the application, with verifier= and o
 
 
 class Verification(NamedTuple):
-    """What a middleware published of a request for the application.
+    """The result of verifying a request, which a middleware published for the application.
 
     Attributes:
         signature: the verified signature, or None if the request is unsigned.
@@ -25,7 +25,7 @@ class Verification(NamedTuple):
 
     @classmethod
     def of(cls, signature: object, profile: object, *, advice: str = _ADVICE) -> Verification:
-        """Return what was published, if a middleware of this package has published it.
+        """Return the published result, if a middleware of this package published one.
 
         Args:
             signature: the value in the place of the signature.

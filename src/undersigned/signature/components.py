@@ -10,6 +10,7 @@ from http_message_signatures import HTTPMessageSignaturesException, HTTPSignatur
 
 from undersigned.errors import UndersignedError
 from undersigned.limits import LONGEST_PARSED, MOST_PARSED, PARSED_PER_COMPONENT, WRAPPED_PER_PARSED
+from undersigned.message import token
 from undersigned.message.structured_fields import count_delimiters, serialize_byte_sequence
 
 if TYPE_CHECKING:
@@ -27,13 +28,13 @@ QUERY_COMPONENTS = frozenset({"@target-uri", "@request-target"})
 _NO_VALUE = "a covered component has no value in this request"
 
 _METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})
-_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Z-]+")
+_TOKEN = re.compile(rf"{token.UPPER}+")
 _FIELD_VALUE = re.compile(r"[\t\x20-\x7e]*")
 _QUERY_PARAMETER = re.compile(r'"@query-param";name="([!#-\[\]-~]*)"')
 
 
 class UnresolvableComponent(UndersignedError, ValueError):
-    """Raised when the request has no value for a covered component. The message has our words only."""
+    """Raised when the request has no value for a covered component. The error has no text of the message."""
 
 
 def signature_base(values: ComponentValues, components: Sequence[Component], parameters: str) -> str:

@@ -45,7 +45,7 @@ class KeyLookup(NamedTuple):
 
 
 class KeySource(Protocol):
-    """Finds the keys that a keyid names.
+    """A source of the keys that a keyid names.
 
     A source that may find further keys at a second look, such as one that asks several others, has an attribute
     `asks_again` that is True: it is then called a second time, with `lookup.again` set, if no key verifies.
@@ -60,19 +60,19 @@ class KeySource(Protocol):
         ...
 
     def find(self, lookup: KeyLookup) -> Sequence[VerificationKey]:
-        """Return the keys that `lookup.keyid` names, the likeliest first; none if it is unknown.
+        """Return the keys that `lookup.keyid` names, the most likely first; none if it is unknown.
 
         At most four of those that may verify the signature are tried.
 
         Raises:
             KeySourceError: the source cannot tell, for this reason.
-            Exception: the source cannot be asked now.
+            Exception: the source is unavailable.
         """
         ...
 
 
 class AsyncKeySource(Protocol):
-    """`KeySource` whose answer may have to be awaited; a `KeySet` is one as it is."""
+    """A key source whose answers may be awaitable. A `KeySet` is one, too."""
 
     def find(self, lookup: KeyLookup) -> Sequence[VerificationKey] | Awaitable[Sequence[VerificationKey]]:
         """As `KeySource.find`, or an awaitable of the answer."""

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, cast, get_args
 
 from undersigned.errors import ConfigurationError, SignatureError, signature_error
+from undersigned.message import token
 from undersigned.message.structured_fields import KEY, Encoding
 from undersigned.signature.keys import ALGORITHMS
 
@@ -23,7 +24,7 @@ PARAMETERS = ("created", "expires", "nonce", "keyid", "alg", "tag")
 """The signature parameters a profile requires, in the order a signer writes them (RFC 9421 section 2.3)."""
 
 _ENCODINGS: frozenset[str] = frozenset(get_args(Encoding))
-_COMPONENT = re.compile(r"[!#$%&'*+.^_`|~0-9a-z-]+|@(?:method|target-uri|authority|scheme|request-target|path|query)")
+_COMPONENT = re.compile(rf"{token.LOWER}+|@(?:method|target-uri|authority|scheme|request-target|path|query)")
 _PREFIX = re.compile(r"[a-z_]*")
 _DIGIT = "[A-Za-z0-9_-]"
 _NONCE = f"(?>(?:{_DIGIT}{{4}})*)(?:{_DIGIT}{{2,3}})?"
@@ -86,7 +87,7 @@ class Profile:
     nonce_pattern: re.Pattern[str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Check that the data does not contradict itself, and that a message can obey it."""
+        """Check that the data does not contradict itself, and that a message can satisfy it."""
         _check_types(self)
         _check_components(self)
         _check_spelling(self)

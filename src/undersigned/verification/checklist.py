@@ -52,7 +52,7 @@ class VerifiedSignature:
         algorithm: the RFC 9421 algorithm name.
         created: seconds since the epoch.
         expires: seconds since the epoch.
-        nonce: the nonce, now spent.
+        nonce: the nonce, now used up.
         components: the covered component identifiers, as they appear in the base.
         method: the method that was signed.
         target: the canonical target that was signed.
@@ -128,7 +128,7 @@ class Identified(NamedTuple):
     """A signature that passed steps 0 to 8: keys were found that may verify it.
 
     Attributes:
-        keys: one to four keys, the likeliest first.
+        keys: one to four keys, the most likely first.
     """
 
     candidate: ParsedSignature
@@ -196,7 +196,7 @@ class Identified(NamedTuple):
             proven = self._with_empty_query(keys, target, base)
             if proven is not None:
                 return proven
-        # It may be the signature of a key whose cap is reached, which comes before the signature.
+        # The signature may be by a key whose cap is reached, and that check comes before the signature.
         error = self._rate_abuse() if len(keys) < len(self.keys) else self._invalid(_NOT_OVER_THIS_BASE)
         error.signature_base = base
         raise error

@@ -74,7 +74,7 @@ class Admitted(NamedTuple):
     """A request that the application gets.
 
     Attributes:
-        signature: the verified signature, or None if another credential, or none, says who the caller is.
+        signature: the verified signature, or None if another credential or none identifies the caller.
         operation: the operation of the request, if a policy has resolved it.
         content: the content, or None if nothing had to read it.
         warning: the error of a signature that the policy forgave.
@@ -289,7 +289,7 @@ class _Message:
             self._authenticated = None
 
     async def authenticate(self) -> SignatureError | None:
-        """Take the steps that need no content, for `verified` to go on from. Return what rejects the signature."""
+        """Take the steps that need no content, and return the error that rejects the signature, if any."""
         try:
             self._authenticated = await self._verifier.authenticate(self.request)
         except SignatureError as error:

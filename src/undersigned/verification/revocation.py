@@ -95,7 +95,7 @@ class RevocationList:
 
 
 class RevocationSource(Protocol):
-    """Has the revocation list that applies to a key.
+    """A source of the revocation list that applies to a key.
 
     Attributes:
         blocking: whether `current` may block on IO; the ASGI middleware then asks it off the event loop.
@@ -113,13 +113,13 @@ class RevocationSource(Protocol):
             owner: the key's owner, or "" if the key source does not say.
 
         Raises:
-            Exception: the list cannot be had now; the signature is then rejected as if the list were stale.
+            Exception: the list is unavailable; the signature is then rejected as if the list were stale.
         """
         ...
 
 
 class AsyncRevocationSource(Protocol):
-    """`RevocationSource` whose answer may have to be awaited; a `RevocationList` is one as it is."""
+    """A revocation source whose answers may be awaitable. A `RevocationList` is one, too."""
 
     def current(self, owner: str) -> RevocationList | Awaitable[RevocationList | None] | None:
         """As `RevocationSource.current`, or an awaitable of the answer."""

@@ -185,7 +185,7 @@ def _covered_digest(
     """Return the covered Content-Digest, and check that a covered Content-Type has one value (step 1)."""
     if "content-type" in coverage.names:
         value = fields.combined.get("content-type", "")
-        # Nearly every value has neither of these characters, so it is no list.
+        # Nearly every value has neither of these characters, so it is not a list.
         if "content-type" in fields.repeated or (("," in value or '"' in value) and is_list(value)):
             raise MalformedField("the covered Content-Type has several values")
     if "content-digest" not in coverage.names:

@@ -244,7 +244,7 @@ class Verifier:
 
 
 class AwaitedVerifier:
-    """A verifier of a class of its own, whose own methods are called, with methods to await.
+    """A user's own verifier class, with its methods made awaitable.
 
     Args:
         verifier: the verifier.
@@ -268,9 +268,9 @@ class AwaitedVerifier:
 
 
 def finish(coroutine: Coroutine[Any, Any, Answer]) -> Answer:
-    """Run a coroutine in which nothing waits, and return its result.
+    """Run a coroutine that never waits, and return its result.
 
-    What waits all the same gets a RuntimeError, which the verifiers report as an unavailable source.
+    If it waits, a RuntimeError is raised in it, which the verifiers report as an unavailable source.
     """
     try:
         coroutine.send(None)

@@ -1,4 +1,4 @@
-"""The WSGI environ: the target, the fields and the body framing it tells, and the environ the application gets."""
+"""The WSGI environ: its target, fields and body framing, and the environ that the application gets."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _READ_TWO_WAYS = re.compile(r"//|%2[Ee]|%2[Ff]\.|\.%2[Ff]")
 
 
 def field_lines(environ: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return the header fields. A key no field name makes, as an empty one, stays to be rejected."""
+    """Return the header fields. A key that no field name makes, such as an empty one, is kept and rejected later."""
     fields = [
         (key[5:].lower().replace("_", "-"), str(value)) for key, value in environ.items() if key.startswith("HTTP_")
     ]
@@ -35,11 +35,11 @@ def field_lines(environ: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def count_fields(environ: dict[str, Any]) -> int:
-    """Return how many header fields there are besides content type and length, without looking at each."""
+    """Return the number of header fields, without content type and length, without reading each."""
     joined = ("\n" + "\n".join(environ)).count("\nHTTP_")
     scope: dict[str, Any] = environ.get("asgi.scope") or {}
     shown: object = scope.get("headers")
-    # Of anything else only one look can be had.
+    # Anything else can be iterated only once.
     return max(joined, len(cast("list[object]", shown))) if isinstance(shown, (list, tuple)) else joined
 
 
@@ -48,7 +48,7 @@ class BodyFraming(NamedTuple):
 
     Attributes:
         has_body: whether content comes with the request.
-        length: how many bytes, or None where only the end of the stream tells.
+        length: the number of bytes, or None if only the end of the stream shows it.
         is_readable: whether the stream can be read as the content and nothing else.
     """
 
@@ -64,7 +64,7 @@ class BodyFraming(NamedTuple):
         if environ.get("HTTP_TRANSFER_ENCODING"):
             return cls(has_body=True, length=None, is_readable=terminated and not declared)
         if not declared:
-            # HTTP/2 needs no Content-Length: its stream ends where the content does.
+            # HTTP/2 needs no Content-Length: its stream ends with the content.
             ends = terminated and str(environ.get("SERVER_PROTOCOL", "")).startswith("HTTP/2")
             return cls(None, None, is_readable=True) if ends else cls(has_body=False, length=0, is_readable=True)
         if not (declared.isascii() and declared.isdigit() and len(declared) <= MOST_LENGTH_DIGITS):
@@ -100,7 +100,7 @@ def shown_target(environ: dict[str, Any]) -> str:
 
 
 def query_unknown(environ: dict[str, Any], target: RequestTarget) -> bool:
-    """Return whether a lone `?` would be invisible: without a raw key it is."""
+    """Return whether a lone `?` is not shown, as in an environ without a raw target."""
     return target.query is None and not (environ.get("REQUEST_URI") or environ.get("RAW_URI"))
 
 
@@ -111,7 +111,7 @@ def http_version(environ: dict[str, Any]) -> str:
 
 
 def shown_names(environ: dict[str, Any]) -> list[str]:
-    """Return the names of the fields as spelled, where an ASGI server under WSGI shows them, else none."""
+    """Return the names of the fields as spelled if an ASGI server under WSGI shows them, else none."""
     headers = environ.get("asgi.scope", {}).get("headers", ())
     return [name.decode("latin-1") for name, _ in headers]
 
@@ -186,7 +186,7 @@ def _starts_with(path: str, script_name: str) -> bool:
 
 
 def _raw_target(environ: dict[str, Any], profile: Profile) -> RequestTarget | None:
-    """Return the target the server shows, or None where it shows none."""
+    """Return the target that the server shows, or None if it shows none."""
     if "asgi.scope" in environ:
         return asgi_scope.request_target(environ["asgi.scope"], profile, server_adds_root_path=False)
     request_uri, raw_uri = environ.get("REQUEST_URI"), environ.get("RAW_URI")
@@ -203,12 +203,12 @@ def _routed(environ: dict[str, Any]) -> tuple[bytes, bytes]:
 
 
 def _octets(text: str) -> bytes:
-    """Return the octets that `text` stands for (PEP 3333).
+    """Return `text` encoded as the octets that it represents (PEP 3333).
 
     Raises:
-        MalformedURL: it holds a character that stands for no octet.
+        MalformedURL: it has a character that is not an octet.
     """
     try:
         return text.encode("latin-1")
     except UnicodeEncodeError:
-        raise MalformedURL("the target holds a character that stands for no octet", rule=_RULE) from None
+        raise MalformedURL("the target has a character that is not an octet", rule=_RULE) from None

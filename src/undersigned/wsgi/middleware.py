@@ -142,7 +142,7 @@ class SignatureMiddleware:
     def answer(self, environ: Environ, start_response: StartResponse, response: ErrorResponse) -> Iterable[bytes]:
         """Answer a request that is rejected. A subclass may answer in another content type."""
         start_response(f"{response.status} {_REASONS[response.status]}", response.fields)
-        # Some servers send the content of a response to HEAD, where the next response is expected.
+        # Some servers send the content of a response to HEAD, although the client expects the next response there.
         return [] if environ.get("REQUEST_METHOD") == "HEAD" else [response.body]
 
     def _notice(self, server: str | None) -> None:

@@ -77,11 +77,11 @@ def check_server(server: str | None, environ: Mapping[str, Any], profile: Profil
         raise authority.unsupported(
             profile, "ProxyFix runs before this middleware: put SignatureMiddleware outside ProxyFix"
         )
-    # Whatever the field says: of several, gunicorn takes the last one for SCRIPT_NAME and joins all of them here.
+    # The value does not matter: gunicorn uses the last of several fields as SCRIPT_NAME, but joins all of them here.
     if environ.get("SCRIPT_NAME") and "HTTP_SCRIPT_NAME" in environ:
         raise authority.unsupported(
             profile,
-            "SCRIPT_NAME may be what a SCRIPT_NAME header field says, and decides where the request is routed: set it "
+            "a SCRIPT_NAME header field may have set SCRIPT_NAME, which decides how the request is routed: set it "
             "in gunicorn's environment, and have the proxy send no such field",
         )
 

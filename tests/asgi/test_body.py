@@ -6,6 +6,7 @@ import pytest
 
 from undersigned.asgi.body import Disconnected, read_content
 from undersigned.message.header_fields import HeaderFields
+from undersigned.middleware.answer import UnreadRequest
 
 FIELDS = HeaderFields([])
 
@@ -76,3 +77,29 @@ def test_cancellation_while_waiting_for_content_is_raised(given_up):
         with pytest.raises(asyncio.CancelledError):
             asyncio.run(cancelled())
     assert heard == ["cancelled"]
+
+
+def read(*parts: bytes, cap: int, length: str | None = None) -> bytes:
+    """Content that comes in `parts` at once, read up to `cap` bytes."""
+    fields = HeaderFields([] if length is None else [("content-length", length)])
+    last = len(parts) - 1
+    receive = receiving(*(part(body, more=at < last) for at, body in enumerate(parts)))
+    return bytes(asyncio.run(read_content(fields, receive, None, cap=cap, seconds=9)))
+
+
+@pytest.mark.parametrize("parts", [(b"abcd",), (b"ab", b"cd"), (b"a", b"b", b"c", b"d")])
+def test_content_of_exactly_the_cap_is_read_and_one_byte_more_is_not(parts):
+    assert read(*parts, cap=4) == b"abcd"
+    with pytest.raises(UnreadRequest):
+        read(*parts, cap=3)
+
+
+@pytest.mark.parametrize(("length", "cap"), [("4", 4), ("9" * 18, 10**18), ("x", 4)])
+def test_content_is_read_when_its_declared_length_is_within_the_cap(length, cap):
+    assert read(b"abcd", cap=cap, length=length) == b"abcd"
+
+
+@pytest.mark.parametrize(("length", "cap"), [("5", 4), ("1" + "0" * 18, 10**20)])
+def test_content_is_not_read_when_its_declared_length_is_above_the_cap(length, cap):
+    with pytest.raises(UnreadRequest):
+        read(b"", cap=cap, length=length)

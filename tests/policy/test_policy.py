@@ -250,3 +250,23 @@ def test_unresolved_operation_is_rejected_whether_signed_or_not(resolver, signat
 def test_operation_is_resolved_first_only_when_the_resolver_asks_for_it(resolver, code):
     verdict = Policy(resolver=resolver).decide(UNRESOLVED, FAILED, fallback=True, prefix="request_")
     assert (verdict.outcome, verdict.error and verdict.error.code) == ("reject", code)
+
+
+@pytest.mark.parametrize("name", ["a", "a1", "a_b", "a.b", "a-b", "a__b", "a_-.b1", "create_media_buy", "z9"])
+def test_operation_may_have_digits_and_separators_inside(name):
+    assert Policy(required_for=[name]).required_for == {name}
+
+
+@pytest.mark.parametrize("name", ["1a", "_a", "a_", "a b", "A_b", "a/b_", "a\n"])
+def test_operation_in_another_spelling_is_rejected(name):
+    assert f"required_for: {name!r} is not an operation" in rejection(required_for=[name])
+
+
+@pytest.mark.parametrize("name", ["tasks/get", "a/b/c", "a1/bC_9", "zZ_0/a", "CancelTask", "A", "Z9a", "AZ"])
+def test_method_may_be_a_path_or_a_capitalized_word(name):
+    assert policy(protocol_methods_required_for=[name]).protocol_methods_required_for == {name}
+
+
+@pytest.mark.parametrize("name", ["tasks", "tasks/", "/get", "1/a", "a/1", "A/b", "a/B", "Cancel_Task", "a/b-c"])
+def test_method_in_another_spelling_is_rejected(name):
+    assert "is not a JSON-RPC method" in rejection(protocol_methods_required_for=[name])

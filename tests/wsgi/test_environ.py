@@ -13,7 +13,7 @@ from tests.wsgi.test_middleware import BODY, JSON, Echo, environ_of, run
 from undersigned import MalformedURL, canonicalize, profiles
 from undersigned.url.origin import Origin
 from undersigned.wsgi import SignatureMiddleware
-from undersigned.wsgi.environ import BodyFraming, request_target, verified_environ
+from undersigned.wsgi.environ import BodyFraming, count_fields, request_target, verified_environ
 
 OWN = Origin("https", "seller.example.com")
 
@@ -222,3 +222,22 @@ def test_request_below_the_script_name_of_gunicorn_reaches_the_signed_path(party
         ]
     assert [answer.partition(b"\r\n")[0] for answer in answers] == [b"HTTP/1.1 401 Unauthorized", b"HTTP/1.1 200 OK"]
     assert answers[1].endswith(b"\r\n\r\nadcp/p")
+
+
+def test_query_string_is_the_verified_one_whatever_the_server_showed():
+    shown = {"SCRIPT_NAME": "", "PATH_INFO": "/p", "RAW_URI": "/p?a=1"}
+    for environ in (shown, {**shown, "QUERY_STRING": "b=2"}):
+        verified = verified_environ(environ, canonicalize("https://seller.example.com/p?a=1"), OWN)
+        assert (verified["QUERY_STRING"], verified["RAW_URI"]) == ("a=1", "/p?a=1")
+
+
+@pytest.mark.parametrize("kind", [list, tuple])
+def test_fields_that_only_the_asgi_scope_shows_are_counted(kind):
+    assert count_fields({"HTTP_A": "1", "asgi.scope": {"headers": kind([(b"a", b"1"), (b"a", b"2")])}}) == 2
+    assert count_fields({"HTTP_A": "1", "HTTP_B": "2", "asgi.scope": {"headers": kind()}}) == 2
+
+
+def test_fields_of_an_iterator_are_left_unread():
+    headers = iter([(b"a", b"1"), (b"a", b"2")])
+    assert count_fields({"HTTP_A": "1", "asgi.scope": {"headers": headers}}) == 1
+    assert len(list(headers)) == 2

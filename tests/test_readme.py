@@ -144,7 +144,7 @@ def test_literal_request_verifies():
 
 def test_readme_starts_with_two_commands():
     commands = re.findall(r"```sh\n(.*?)\n```", README.read_text())
-    assert commands == ["pip install -e '.[demo]' && undersigned demo", "pip install -e '.[test]' && pytest"]
+    assert commands == ["pip install -e '.[demo]' && undersigned demo", "pip install -e '.[test]' && pytest -n auto"]
 
 
 def test_policy_on_the_page_decides_as_described():

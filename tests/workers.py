@@ -44,7 +44,7 @@ def workers(module: str, *arguments: str, port: int, log: Path, count: int = 1, 
     finally:
         process.terminate()
         try:
-            process.wait(20)
+            process.wait(60)
         finally:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)

@@ -33,8 +33,8 @@ from undersigned.signature.keys import SigningKey, VerificationKey
 from undersigned.signature.profile import Caps, Profile
 from undersigned.signature.signer import SignedFields, Signer
 from undersigned.url import CanonicalURL, canonicalize, same_url
-from undersigned.verification.checklist import VerifiedSignature
 from undersigned.verification.revocation import AsyncRevocationSource, RevocationList, RevocationSource
+from undersigned.verification.verified_signature import VerifiedSignature
 from undersigned.verification.verifier import AsyncVerifier, Verifier
 
 __version__ = "0.1.0"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from undersigned.limits import MOST_LENGTH_DIGITS
 from undersigned.message.content import Content
 from undersigned.middleware.answer import CONTENT_TOO_LARGE, REQUEST_TIMEOUT, UnreadRequest
+from undersigned.middleware.authority import unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Generator, MutableMapping
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from undersigned.message.content_digest import RunningDigest
     from undersigned.message.header_fields import HeaderFields
+    from undersigned.signature.profile import Profile
 
     Message: TypeAlias = MutableMapping[str, Any]
     Receive: TypeAlias = Callable[[], Awaitable[Message]]
@@ -29,6 +31,20 @@ def is_declared_longer(fields: HeaderFields, cap: int) -> bool:
     """Return whether the Content-Length is above `cap` bytes."""
     declared = fields.combined.get("content-length") or "0"
     return declared.isdecimal() and (len(declared) > MOST_LENGTH_DIGITS or int(declared) > cap)
+
+
+def check_event_loop(profile: Profile) -> None:
+    """Check that asyncio runs the event loop, which threads and the body's timeout depend on.
+
+    Raises:
+        VerificationUnavailable: another library runs it.
+    """
+    import asyncio  # noqa: PLC0415 - it takes longer to import than this whole package, and WSGI never needs it
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        raise unsupported(profile, "the server runs no asyncio event loop: run it on asyncio, not on trio") from None
 
 
 async def read_content(
@@ -50,7 +66,7 @@ async def read_content(
         # of a signature check to it.
         content: Content = done.value
         return content
-    import asyncio  # noqa: PLC0415 - it takes longer to import than this whole package, and WSGI never needs it
+    import asyncio  # noqa: PLC0415 - as above
 
     try:
         async with asyncio.timeout(seconds):

@@ -7,7 +7,7 @@ from inspect import isawaitable
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, cast
 
-from undersigned.asgi.body import Disconnected, bodiless, is_declared_longer, read_content, replayed
+from undersigned.asgi.body import Disconnected, bodiless, check_event_loop, is_declared_longer, read_content, replayed
 from undersigned.asgi.scope import (
     check_root_path,
     detected_server,
@@ -16,6 +16,7 @@ from undersigned.asgi.scope import (
     shown_target,
     verified_scope,
 )
+from undersigned.asgi.threaded_verifier import awaitable
 from undersigned.asgi.worker import Worker
 from undersigned.errors import ConfigurationError
 from undersigned.limits import DEFAULT_BODY_TIMEOUT, DEFAULT_MAX_BODY, DEFAULT_MAX_UNSIGNED_BODY, MOST_FIELDS
@@ -23,22 +24,21 @@ from undersigned.message.content import Content
 from undersigned.message.header_fields import HeaderFields
 from undersigned.middleware import options
 from undersigned.middleware.answer import CONTENT_TOO_LARGE, TOO_MANY_FIELDS, UnreadRequest
-from undersigned.middleware.authority import HTTP1_VERSIONS, unsupported
+from undersigned.middleware.authority import HTTP1_VERSIONS
 from undersigned.middleware.guard import Guard, Received, ReceivedTarget, Rejected
 from undersigned.url import Origins
 from undersigned.verification.verifier import AsyncVerifier, Verifier
 
 if TYPE_CHECKING:
     from undersigned.message.content_digest import RunningDigest
-    from undersigned.message.request import Request
     from undersigned.middleware.answer import ErrorResponse
     from undersigned.middleware.decision import Decision
     from undersigned.policy.operation import Operation
     from undersigned.policy.policy import Policy
     from undersigned.signature.profile import Profile
     from undersigned.url import CanonicalURL, Origin
-    from undersigned.verification.checklist import AuthenticatedSignature, VerifiedSignature
-    from undersigned.verification.gate import Admitted, GateVerifier
+    from undersigned.verification.gate import Admitted
+    from undersigned.verification.verified_signature import VerifiedSignature
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Message: TypeAlias = MutableMapping[str, Any]
@@ -118,7 +118,7 @@ class SignatureMiddleware:
         profile = verifier.profile
         self._options = _Options(profile, mode, max_body, body_timeout, server_adds_root_path, fallback, Worker())
         self._guard: Guard[Forwarded] = Guard(
-            _awaitable(verifier),
+            awaitable(verifier),
             Origins(origins),
             clock=verifier.clock,
             policy=policy,
@@ -214,14 +214,14 @@ class _Exchange:
         if self._scope["type"] == "websocket":
             return Content()
         chosen = self._options
-        _check_event_loop(chosen.profile)
+        check_event_loop(chosen.profile)
         return await read_content(self._fields, self._receive, digest, cap=chosen.max_body, seconds=chosen.body_timeout)
 
     async def read_unverified(self, most: int) -> Content | None:
         if self._scope["type"] == "websocket":
             return Content()
         chosen = self._options
-        _check_event_loop(chosen.profile)
+        check_event_loop(chosen.profile)
         try:
             return await read_content(self._fields, self._receive, None, cap=most, seconds=chosen.body_timeout)
         except UnreadRequest as unread:
@@ -258,56 +258,11 @@ class _Exchange:
         return new, receive, self._send
 
 
-class _InThread:
-    """A verifier whose sources block, so that it verifies in a thread."""
-
-    __slots__ = ("_verifier", "profile")
-
-    def __init__(self, verifier: Verifier) -> None:
-        self._verifier = verifier
-        self.profile = verifier.profile
-
-    async def authenticate(self, request: Request) -> AuthenticatedSignature:
-        return await self._run(lambda: self._verifier.authenticate(request))
-
-    async def complete(
-        self, authenticated: AuthenticatedSignature, content: Content, *, digest: RunningDigest | None
-    ) -> VerifiedSignature:
-        return await self._run(lambda: self._verifier.complete(authenticated, content, digest=digest))
-
-    async def _run(self, call: Callable[[], Answer]) -> Answer:
-        _check_event_loop(self.profile)
-        import asyncio  # noqa: PLC0415 - as in asgi.body
-
-        return await asyncio.to_thread(call)
-
-
 def _published(
     scope: Scope, signature: VerifiedSignature | None, operation: Operation | None, profile: Profile
 ) -> Scope:
     """Return what the application may read of the verification."""
     return {"state": {**scope.get("state", {}), "signature": signature}, OPERATION: operation, PROFILE: profile}
-
-
-def _awaitable(verifier: Verifier | AsyncVerifier) -> GateVerifier:
-    """Return the verifier as the gate awaits it, without blocking the event loop."""
-    if isinstance(verifier, AsyncVerifier):
-        return verifier
-    return _InThread(verifier) if verifier.blocking else verifier.awaitable
-
-
-def _check_event_loop(profile: Profile) -> None:
-    """Check that asyncio runs the event loop, which threads and the body's timeout depend on.
-
-    Raises:
-        VerificationUnavailable: another library runs it.
-    """
-    import asyncio  # noqa: PLC0415 - as in asgi.body
-
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        raise unsupported(profile, "the server runs no asyncio event loop: run it on asyncio, not on trio") from None
 
 
 async def _answer(scope: Scope, send: Send, response: ErrorResponse) -> None:

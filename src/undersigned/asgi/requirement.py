@@ -9,7 +9,7 @@ from undersigned.middleware.requirement import Verification
 
 if TYPE_CHECKING:
     from undersigned.asgi.middleware import Scope
-    from undersigned.verification.checklist import VerifiedSignature
+    from undersigned.verification.verified_signature import VerifiedSignature
 
 
 def find_signature(scope: Scope) -> VerifiedSignature | None:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from undersigned.message.content import Content
     from undersigned.message.content_digest import RunningDigest
     from undersigned.policy.policy import Policy
-    from undersigned.verification.checklist import VerifiedSignature
     from undersigned.verification.gate import Admitted
+    from undersigned.verification.verified_signature import VerifiedSignature
     from undersigned.verification.verifier import Verifier
 
 Answer = TypeVar("Answer")

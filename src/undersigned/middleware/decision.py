@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from undersigned.middleware.answer import ErrorResponse
     from undersigned.signature.profile import Profile
     from undersigned.url.origin import Origin
-    from undersigned.verification.checklist import VerifiedSignature
+    from undersigned.verification.verified_signature import VerifiedSignature
 
 logger = logging.getLogger("undersigned")
 

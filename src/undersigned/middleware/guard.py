@@ -26,8 +26,9 @@ from undersigned.middleware.decision import Recorder, log_unsigned
 from undersigned.middleware.options import checked_mode
 from undersigned.policy.route import RouteResolver
 from undersigned.url import canonicalize
-from undersigned.verification.gate import Gate, Server
+from undersigned.verification.gate import Gate
 from undersigned.verification.screening import SIGNATURE_FIELDS
+from undersigned.verification.server import Server
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -36,7 +37,8 @@ if TYPE_CHECKING:
     from undersigned.middleware.decision import Decision
     from undersigned.policy.policy import Policy
     from undersigned.url import CanonicalURL, Origin, Origins
-    from undersigned.verification.gate import Admitted, GateVerifier
+    from undersigned.verification.gate import Admitted
+    from undersigned.verification.server import GateVerifier
 
 Forwarded_co = TypeVar("Forwarded_co", covariant=True)
 """What a middleware calls the application with."""

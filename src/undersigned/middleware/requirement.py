@@ -7,7 +7,7 @@ from typing import NamedTuple
 from undersigned.errors import ConfigurationError
 from undersigned.middleware.decision import log_rejection
 from undersigned.signature.profile import Profile
-from undersigned.verification.checklist import VerifiedSignature
+from undersigned.verification.verified_signature import VerifiedSignature
 
 _ADVICE = "put SignatureMiddleware outside the application, with verifier= and origins="
 

@@ -1,7 +1,7 @@
 """Verification: the checklist from received request to verified signature (RFC 9421 section 3.2)."""
 
-from undersigned.verification.checklist import VerifiedSignature
 from undersigned.verification.revocation import AsyncRevocationSource, RevocationList, RevocationSource
+from undersigned.verification.verified_signature import VerifiedSignature
 from undersigned.verification.verifier import AsyncVerifier, Verifier
 
 __all__ = [

@@ -10,7 +10,6 @@ digest and claim are arguments, which `undersigned.verification.verifier` fetche
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from undersigned.errors import MalformedURL, cut_name
@@ -21,13 +20,12 @@ from undersigned.message.strict_json import AmbiguousJSON
 from undersigned.signature.components import ComponentValues, UnresolvableComponent, signature_base, with_empty_query
 from undersigned.signature.keys import VerificationKey
 from undersigned.url import CanonicalURL
+from undersigned.verification.verified_signature import VerifiedSignature
 
 if TYPE_CHECKING:
     from undersigned.errors import SignatureError
     from undersigned.message.content import Content
     from undersigned.message.content_digest import RunningDigest
-    from undersigned.message.strict_json import JSONValue
-    from undersigned.policy.operation import Operation
     from undersigned.replay.store import Claim
     from undersigned.verification.revocation import RevocationList
     from undersigned.verification.screening import ParsedSignature
@@ -38,62 +36,6 @@ _NOT_OVER_THIS_BASE = (
     "@target-uri: correct origins=. Another path, query or @authority: a proxy rewrites the target or Host. Equal "
     "bases: another key, or a changed signature"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class VerifiedSignature:
-    """A signature that passed every step, with what it covers.
-
-    Attributes:
-        keyid: the key that signed.
-        signer: whose key it is, as the key source has it, or "" if the source does not say.
-        label: the signature's label; not itself covered.
-        tag: the profile's tag.
-        algorithm: the RFC 9421 algorithm name.
-        created: seconds since the epoch.
-        expires: seconds since the epoch.
-        nonce: the nonce, now used up.
-        components: the covered component identifiers, as they appear in the base.
-        method: the method that was signed.
-        target: the canonical target that was signed.
-        signature_base: the signature base. It may contain header values, so it is not in the repr.
-        content: the content that was verified, empty if nothing covers it. It is not in the repr.
-        operation: the operation of the request, if a policy has resolved it.
-    """
-
-    keyid: str
-    signer: str
-    label: str
-    tag: str
-    algorithm: str
-    created: int
-    expires: int
-    nonce: str
-    components: tuple[str, ...]
-    method: str
-    target: CanonicalURL = field(repr=False)
-    signature_base: str = field(repr=False)
-    content: Content = field(repr=False)
-    operation: Operation | None = None
-
-    @property
-    def target_uri(self) -> str:
-        """The canonical target URI that was signed."""
-        return self.target.target_uri
-
-    @property
-    def authority(self) -> str:
-        """The canonical authority that was signed."""
-        return self.target.authority
-
-    def json(self) -> JSONValue:
-        """Return the verified content as JSON, parsed strictly and once.
-
-        Raises:
-            AmbiguousJSON: two parsers could read it differently, and its Content-Type is not JSON.
-            ValueError: it is not JSON.
-        """
-        return self.content.json()
 
 
 def identify(candidate: ParsedSignature, keys: Sequence[VerificationKey]) -> Identified:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 from undersigned.errors import SignatureError, signature_error
 from undersigned.limits import DEFAULT_MAX_UNSIGNED_BODY, MOST_ON_LOOP
@@ -19,55 +19,16 @@ from undersigned.policy.policy import is_forgivable
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from undersigned.message.content_digest import RunningDigest
     from undersigned.message.request import Request
     from undersigned.policy.operation import Operation, OperationResolver
     from undersigned.policy.policy import Policy, SignatureResult
     from undersigned.policy.route import RouteResolver
-    from undersigned.signature.profile import Profile
-    from undersigned.verification.checklist import AuthenticatedSignature, VerifiedSignature
+    from undersigned.verification.checklist import AuthenticatedSignature
+    from undersigned.verification.server import GateVerifier, Server
+    from undersigned.verification.verified_signature import VerifiedSignature
 
 
 Answer = TypeVar("Answer")
-
-
-class GateVerifier(Protocol):
-    """A verifier that the gate awaits, as an `AsyncVerifier` is. Every method may wait for IO."""
-
-    @property
-    def profile(self) -> Profile:
-        """The profile."""
-        ...
-
-    async def authenticate(self, request: Request) -> AuthenticatedSignature:
-        """Take the steps that need no content, as `AsyncVerifier.authenticate`."""
-        ...
-
-    async def complete(
-        self, authenticated: AuthenticatedSignature, content: Content, *, digest: RunningDigest | None
-    ) -> VerifiedSignature:
-        """Take the steps that need the content, as `AsyncVerifier.complete`."""
-        ...
-
-
-class Server(Protocol):
-    """A server with one request that the gate verifies. Every method may wait for IO."""
-
-    async def read_content(self, digest: RunningDigest | None) -> Content:
-        """Read the content of the request, and feed it to `digest` while reading."""
-        ...
-
-    async def read_unverified(self, most: int) -> Content | None:
-        """Read the content of a request whose sender is not known. Return None if it is longer than `most` bytes."""
-        ...
-
-    async def run_apart(self, call: Callable[[], Answer]) -> Answer:
-        """Return what `call` returns, which takes long, and serve other requests in the meantime."""
-        ...
-
-    async def accepts_caller(self) -> bool:
-        """Return whether another authenticator of the application accepts the caller."""
-        ...
 
 
 class Admitted(NamedTuple):

@@ -21,9 +21,10 @@ if TYPE_CHECKING:
     from undersigned.replay.store import AsyncReplayStore, Claim, ReplayStore
     from undersigned.signature.key_source import AsyncKeySource, KeySource
     from undersigned.signature.keys import VerificationKey
-    from undersigned.verification.checklist import AuthenticatedSignature, VerifiedSignature
+    from undersigned.verification.checklist import AuthenticatedSignature
     from undersigned.verification.revocation import AsyncRevocationSource, RevocationList, RevocationSource
     from undersigned.verification.screening import ParsedSignature
+    from undersigned.verification.verified_signature import VerifiedSignature
 
 Answer = TypeVar("Answer")
 

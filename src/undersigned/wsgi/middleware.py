@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from undersigned.policy.policy import Policy
     from undersigned.signature.profile import Profile
     from undersigned.url import CanonicalURL, Origin
-    from undersigned.verification.checklist import VerifiedSignature
     from undersigned.verification.gate import Admitted
+    from undersigned.verification.verified_signature import VerifiedSignature
 
 Environ: TypeAlias = dict[str, Any]
 StartResponse: TypeAlias = Callable[..., Callable[[bytes], object]]

@@ -8,7 +8,7 @@ from undersigned.middleware.requirement import Verification
 from undersigned.wsgi.middleware import PROFILE, SIGNATURE
 
 if TYPE_CHECKING:
-    from undersigned.verification.checklist import VerifiedSignature
+    from undersigned.verification.verified_signature import VerifiedSignature
     from undersigned.wsgi.middleware import Environ
 
 

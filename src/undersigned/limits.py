@@ -19,8 +19,8 @@ LONGEST_TARGET: Final = 9000
 MOST_ESCAPES: Final = 256
 """percent signs in the path: each is decoded; a file name has 255 octets at most"""
 
-MOST_DOT_SEGMENTS: Final = 256
-"""segments of the path that start with a dot: each may be a dot segment, which is removed"""
+MOST_SEGMENTS: Final = 256
+"""slashes of the target before its query: each segment is looked at if one of them is a dot segment"""
 
 LONGEST_AUTHORITY: Final = 1024
 """characters of Host or `:authority`: canonicalizing looks at each; a domain name has 253 at most"""

@@ -20,6 +20,7 @@ def of_type(*types: str) -> HeaderFields:
         "text/json",
         "application/vnd.acme.v1+json",
         "text/plain, application/json",
+        "text/plain,\tapplication/json\t;a=b",
         "application/json, text/plain",
         "application/vnd.a+b+json;v=1",
     ],

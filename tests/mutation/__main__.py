@@ -20,13 +20,13 @@ from tests.mutation.trial import Trials
 
 ROOT: Final = Path(__file__).parents[2]
 
-_REQUEST: Final = ("message", "signature", "policy", "verification", "middleware", "asgi", "wsgi", "observations")
+_REQUEST: Final = ("message", "policy", "verification", "middleware", "asgi", "wsgi", "observations")
 NEAR: Final = {
     "url": ("url", "message", "policy", "middleware", "normalization", "properties", "vectors"),
     "normalization": ("normalization", "docs", "cli"),
-    "message": (*_REQUEST, "cli/explain", "properties", "vectors"),
-    "signature": (*_REQUEST, "conformance", "properties", "vectors"),
-    "profiles": (*_REQUEST, "conformance", "vectors"),
+    "message": (*_REQUEST, "signature", "cli/explain", "properties", "vectors"),
+    "signature": ("signature", *_REQUEST, "conformance", "properties", "vectors"),
+    "profiles": (*_REQUEST, "signature", "conformance", "vectors"),
     "policy": ("policy", "middleware", "asgi", "wsgi", "properties", "vectors"),
     "replay": ("replay", "verification", "testing", "properties"),
     "verification": ("verification", "middleware", "asgi", "wsgi", "cli/explain", "properties", "vectors"),

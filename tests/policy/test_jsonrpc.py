@@ -173,3 +173,8 @@ def test_resolver_raises_only_unresolved_operation_for_any_content(body, method)
         message = ""
         assert (operation.name is not None) == (operation.method == "tools/call")
     assert message.isprintable()
+
+
+@pytest.mark.parametrize("member", ["jsonrpc", "id", "method", "params", "result", "error"])
+def test_member_of_the_envelope_in_a_second_spelling_is_rejected(member):
+    assert rejected({**call(), member.upper(): 1}).startswith("a member of the JSON-RPC envelope")

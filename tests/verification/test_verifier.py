@@ -661,3 +661,13 @@ def test_revocation_source_may_be_awaited_and_may_block():
     blocking = Revoking("", REVOKED)
     blocking.blocking = True
     assert verifier(revocations=blocking).blocking
+
+
+@pytest.mark.parametrize("missing", ["claim", "full"])
+def test_replay_store_without_one_of_its_methods_is_rejected(missing):
+    class Partial(MemoryReplayStore):
+        pass
+
+    setattr(Partial, missing, None)
+    with pytest.raises(ConfigurationError, match=r"^replay: "):
+        Verifier(profiles.ADCP_3_2, keys=KEYS, replay=Partial())

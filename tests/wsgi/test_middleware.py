@@ -276,13 +276,39 @@ class Dribbling(io.BytesIO):
         return super().read(min(size, 5))
 
 
-def test_content_that_a_server_gives_in_parts_is_joined(party, app):
-    environ = environ_of(party, method="POST", headers=JSON, body=BODY, **{"wsgi.input": Dribbling(BODY)})
+def test_content_that_a_server_gives_in_parts_is_read_to_its_length_and_no_further(party, app):
+    stream = Dribbling(BODY + b"GET /next HTTP/1.1")
+    environ = environ_of(party, method="POST", headers=JSON, body=BODY, **{"wsgi.input": stream})
     assert run(app, environ)[1]["body"] == BODY.decode()
+    assert stream.tell() == len(BODY)
 
 
 def test_content_shorter_than_declared_is_a_digest_mismatch(party, app):
     environ = environ_of(party, method="POST", headers=JSON, body=BODY, **{"wsgi.input": Dribbling(BODY[:-1])})
+    assert run(app, environ) == (401, {"error": "request_signature_digest_mismatch"})
+
+
+@pytest.mark.parametrize("framing", [{"CONTENT_LENGTH": "22"}, {"HTTP_TRANSFER_ENCODING": "chunked"}])
+def test_application_is_told_the_length_of_the_verified_content(party, framing):
+    seen = {}
+
+    def application(environ, start_response):
+        seen.update(environ)
+        start_response("200 OK", [])
+        return [b"{}"]
+
+    environ = environ_of(party, method="POST", headers=JSON, body=BODY)
+    environ.pop("CONTENT_LENGTH", None)
+    environ |= {"wsgi.input_terminated": "HTTP_TRANSFER_ENCODING" in framing, **framing}
+    assert run(SignatureMiddleware(application, verifier=party.verifier(), origins=[ORIGIN]), environ)[0] == 200
+    assert (seen["CONTENT_LENGTH"], seen["wsgi.input_terminated"]) == (str(len(BODY)), True)
+    assert "HTTP_TRANSFER_ENCODING" not in seen
+    assert seen["wsgi.input"].read() == BODY
+
+
+@pytest.mark.parametrize("declared", [b"a", b"ab", b"abc"])
+def test_empty_stream_instead_of_declared_content_is_a_digest_mismatch(party, app, declared):
+    environ = environ_of(party, method="POST", headers=JSON, body=declared, **{"wsgi.input": io.BytesIO()})
     assert run(app, environ) == (401, {"error": "request_signature_digest_mismatch"})
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote_to_bytes
 
 from undersigned.errors import MalformedURL
-from undersigned.limits import LONGEST_TARGET, MOST_DOT_SEGMENTS, MOST_ESCAPES
+from undersigned.limits import LONGEST_TARGET, MOST_ESCAPES, MOST_SEGMENTS
 from undersigned.url import canonicalize
 from undersigned.url.origin import received_authority
 
@@ -113,16 +113,14 @@ def check_length(target: str) -> None:
 
     Raises:
         MalformedURL: it is longer than `LONGEST_TARGET`, or its path has more than `MOST_ESCAPES` percent signs or more
-            than `MOST_DOT_SEGMENTS` segments that start with a dot.
+            than `MOST_SEGMENTS` slashes.
     """
     if len(target) > LONGEST_TARGET:
         raise MalformedURL(f"the target has more than {LONGEST_TARGET} characters", rule="length")
     if target.count("%") > MOST_ESCAPES and target.partition("?")[0].count("%") > MOST_ESCAPES:
         raise MalformedURL(f"the target's path has more than {MOST_ESCAPES} percent signs", rule="length")
-    if target.count("/.") > MOST_DOT_SEGMENTS and target.partition("?")[0].count("/.") > MOST_DOT_SEGMENTS:
-        raise MalformedURL(
-            f"the target's path has more than {MOST_DOT_SEGMENTS} segments that start with a dot", rule="length"
-        )
+    if target.count("/") > MOST_SEGMENTS and target.partition("?")[0].count("/") > MOST_SEGMENTS:
+        raise MalformedURL(f"the target has more than {MOST_SEGMENTS} slashes before its query", rule="length")
 
 
 def received_target(request: Request) -> CanonicalURL:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from undersigned.message.structured_fields import Encoding
     from undersigned.url import CanonicalURL
 
-_USUAL_TARGET = re.compile(r"[A-Za-z0-9._~/:-]{1,512}")
+_USUAL_TARGET = re.compile(r"[A-Za-z0-9._~/:-]{1,256}")
 
 
 def check_target(target: CanonicalURL) -> None:

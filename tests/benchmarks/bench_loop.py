@@ -18,10 +18,10 @@ from undersigned import A2AResolver, JSONRPCResolver, PathResolver, Policy, asgi
 from undersigned.limits import (
     DEFAULT_MAX_UNSIGNED_BODY,
     LONGEST_TARGET,
-    MOST_DOT_SEGMENTS,
     MOST_ESCAPES,
     MOST_FIELDS,
     MOST_ON_LOOP,
+    MOST_SEGMENTS,
 )
 
 if TYPE_CHECKING:
@@ -83,13 +83,15 @@ async def _targets(rounds: int) -> Row:
 def targets() -> dict[str, str]:
     """The longest targets that are read, each the worst of its kind."""
     room = LONGEST_TARGET - len(ORIGINS[0])
+    # The scheme of the URL has two slashes.
+    half = MOST_SEGMENTS // 2 - 1
     return {
-        "slashes": "/" * room,
-        "segments": "/a" * (room // 2),
-        "dot segments": "/a/.." * MOST_DOT_SEGMENTS,
-        "dot segments after the others": "/a" * (room // 2 - 2 * MOST_DOT_SEGMENTS) + "/.." * MOST_DOT_SEGMENTS,
+        "slashes": "/" * 2 * half + "a" * (room - 2 * half),
+        "segments": ("/" + "a" * (room // (2 * half) - 1)) * 2 * half,
+        "dot segments": "/a/.." * half,
+        "dot segments after the others": "/a" * half + "/.." * half,
         "escapes": "/" + "%c3%a9" * ((MOST_ESCAPES - 1) // 2),
-        "escapes of unreserved characters": "/" + "%7e" * (MOST_ESCAPES - 1) + "/x" * (room // 2 - 2 * MOST_ESCAPES),
+        "escapes of unreserved characters": "/" + "%7e" * (MOST_ESCAPES - 1) + "x" * (room - 3 * MOST_ESCAPES),
         "a task": "/tasks/" + "a:cancel" * (room // 8 - 1),
         "a webhook": "/" + "webhoo-" * (room // 14) + "/" + "notificationconf-" * (room // 36),
         "escapes in the query": "/p?" + "%41" * (room // 3 - 1),

@@ -33,6 +33,14 @@ def store(path):
         yield opened
 
 
+@pytest.fixture
+def connections(monkeypatch):
+    """The connections that are made during a test, in their order."""
+    made, connect = [], sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", lambda *args, **options: made.append(connect(*args, **options)) or made[-1])
+    return made
+
+
 def claim(store, nonce: str, *, keyid: str = "k", now: float = 0, until: float = 360, caps: Caps = ROOMY):
     return store.claim(keyid, nonce, now=now, until=until, caps=caps)
 
@@ -55,10 +63,11 @@ def test_sqlite_store_may_block(store):
 
 
 @pytest.mark.parametrize(("survives", "level"), [(True, 2), (False, 1)])
-def test_store_waits_for_the_disk_only_when_it_survives_power_loss(path, survives, level):
-    with SqliteReplayStore(path, survives_power_loss=survives) as store, store._connection() as connection:
-        assert connection.execute("PRAGMA synchronous").fetchall() == [(level,)]
-        assert connection.execute("PRAGMA journal_mode").fetchall() == [("wal",)]
+def test_store_waits_for_the_disk_only_when_it_survives_power_loss(path, connections, survives, level):
+    with SqliteReplayStore(path, survives_power_loss=survives) as store:
+        claim(store, "n")
+        assert connections[-1].execute("PRAGMA synchronous").fetchall() == [(level,)]
+        assert connections[-1].execute("PRAGMA journal_mode").fetchall() == [("wal",)]
 
 
 def test_closed_store_remembers_its_nonces_and_opens_again(path, store):
@@ -372,12 +381,11 @@ def test_store_used_before_a_fork_is_used_by_parent_and_children(path):
     assert own == ["fresh", "fresh", "fresh"]
 
 
-def test_connection_of_the_parent_is_not_used_after_a_fork(store, monkeypatch):
+def test_connection_of_the_parent_is_not_used_after_a_fork(store, connections, monkeypatch):
     assert claim(store, "n") == "fresh"
-    parents = store._opened.connection
     monkeypatch.setattr(os, "getpid", lambda: 0)
     assert claim(store, "n") == "seen"
-    assert store._opened.connection is not parents
+    parents, _ = connections
     assert parents.execute("SELECT live FROM store").fetchall() == [(1,)]
     parents.close()
 

@@ -2,14 +2,16 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from undersigned import MemoryReplayStore
-from undersigned.replay import workers
 from undersigned.replay.workers import worker_count
 from undersigned.signature.profile import Caps
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 FORK = multiprocessing.get_context("fork")
 GUNICORN = "python3\0gunicorn\0-w\x002\0app:app\0"
@@ -137,7 +139,3 @@ def test_second_of_two_threads_with_a_first_claim_does_not_warn(monkeypatch, cap
     caplog.clear()
     store._begin(os.getpid())
     assert not caplog.records
-
-
-def test_count_is_read_from_the_process_table():
-    assert workers._parent(Path("/proc/self")) == os.getppid()

@@ -47,13 +47,13 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=300, metavar="S", help="how long the tests of a room may take")
     given = parser.parse_args()
     sample = sampled(ROOT / "src" / "undersigned", given.module, count=given.sample, seed=given.seed)
-    end = time.monotonic() + 60 * given.minutes
     tried, survivors = 0, []
     with tempfile.TemporaryDirectory() as copy:
         trials = Trials(ROOT, Path(copy), seconds=given.seconds)
         rooms = {room: None for mutant in sample for room in NEAR[package_of(mutant)]}
         if not trials.warm_up([f"tests/{room}" for room in rooms]):
             return _say(f"the tests fail without a mutant:\n{(Path(copy) / 'log').read_text()[-4000:]}", code=2)
+        end = time.monotonic() + 60 * given.minutes
         for mutant in sample:
             if time.monotonic() > end:
                 break

@@ -189,8 +189,15 @@ def test_mount_is_rejected_when_dot_segments_hide_it():
         ("/..//api/p", "//api/p", "/..//api/p"),
         ("/api/%2e/../x", "/x", "/x"),
         ("/api/a%2F../x", "/api/a%2F../x", "/x"),
+        ("/api%2F/../x", "/x", "/x"),
     ],
-    ids=["merged slashes", "leading slashes", "an encoded dot", "an encoded slash"],
+    ids=[
+        "merged slashes",
+        "leading slashes",
+        "an encoded dot",
+        "an encoded slash before a dot",
+        "an encoded slash before a slash",
+    ],
 )
 def test_dot_segments_that_servers_remove_in_different_ways_are_rejected_under_a_mount(received, canonical, path_info):
     with pytest.raises(MalformedURL, match="dot segments hide"):

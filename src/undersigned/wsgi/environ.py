@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _RAW_KEYS = ("REQUEST_URI", "RAW_URI")
 _RULE = "request target"
 _DOT_SEGMENTS = frozenset({".", ".."})
-_READ_TWO_WAYS = re.compile(r"//|%2[Ee]|%2[Ff]\.|\.%2[Ff]")
+_READ_TWO_WAYS = re.compile(r"//|%2[EeFf]")
 
 
 def field_lines(environ: dict[str, Any]) -> list[tuple[str, str]]:

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 class RouteResolver(_RouteResolver):
     """A resolver for `Policy`: the operation is the path operation function that the application's router runs.
 
-    As `undersigned_starlette.RouteResolver`, and it follows included routers.
+    As `undersigned_starlette.RouteResolver`, and it follows included routers. The requests for an included router must
+    be signed if a `route_class` in it overrides `matches`.
 
     Args:
         app: the application, or a router.
@@ -33,5 +34,15 @@ class RouteResolver(_RouteResolver):
         """Return each route as it was declared, with the route that matches in its place."""
         # Older versions of FastAPI copy the routes of an included router.
         contexts: Callable[[Sequence[BaseRoute]], Iterable[Any]] = getattr(routing, "iter_route_contexts", iter)
-        for route in contexts(routes):
-            yield getattr(route, "original_route", route), route
+        for route in routes:
+            included = [(getattr(context, "original_route", context), context) for context in contexts([route])]
+            if any(declared is not route and _matches_by_itself(declared) for declared, _ in included):
+                # FastAPI asks the declared route, in a way that is private. So only the router as a whole can be asked.
+                yield route, route
+            else:
+                yield from included
+
+
+def _matches_by_itself(route: BaseRoute) -> bool:
+    """Return whether a route is of a class of the application's own that decides what it matches."""
+    return isinstance(route, routing.APIRoute) and type(route).matches is not routing.APIRoute.matches

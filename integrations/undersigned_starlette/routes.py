@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+from inspect import isclass, isroutine
 from typing import TYPE_CHECKING, Any, cast
 
 from starlette.applications import Starlette
@@ -21,8 +23,9 @@ class RouteResolver(_RouteResolver):
     """A resolver for `Policy`: the operation is the endpoint that the application's router runs.
 
     It follows mounts, hosts and sub-applications of Starlette. Any other mounted application must be listed in
-    `operations`, by itself or by the name of its mount, or its requests must be signed. Between SignatureMiddleware and
-    the router, no middleware may change the path.
+    `operations`, by itself or by the name of its mount, or its requests must be signed. So must an endpoint that is an
+    object, and neither a function nor a class. Between SignatureMiddleware and the router, no middleware may change the
+    path.
 
     Args:
         app: the application, or its router.
@@ -53,23 +56,25 @@ class RouteResolver(_RouteResolver):
             # FastAPI's root path replaces the server's.
             scope["root_path"] = cast("Any", app).root_path
         router = app if isinstance(app, Router) else app.router
-        partial: BaseRoute | None = None
+        partly: BaseRoute | None = None
         for declared, route in self.candidates(router.routes):
             match, child = route.matches(scope)
             if match is Match.FULL:
                 return self._followed(declared, route, {**scope, **child})
-            if match is Match.PARTIAL and partial is None:
-                partial = declared
-        if partial is not None:
+            if match is Match.PARTIAL and partly is None:
+                partly = declared
+        if partly is not None:
             # A route answers 405.
-            return None if isinstance(partial, Route) else MatchedRoute(partial, is_opaque=True)
+            return None if isinstance(partly, Route) else MatchedRoute(partly, is_opaque=True)
         # A redirect, or 404.
         return None if router.default == router.not_found else MatchedRoute(router.default, is_opaque=True)
 
     def _followed(self, declared: BaseRoute, route: Any, scope: dict[str, Any]) -> MatchedRoute | None:
         """Return the route that runs after `route` has matched."""
         if isinstance(declared, (Route, WebSocketRoute)):
-            return MatchedRoute(scope["endpoint"], (route.name,), scope["path_params"])
+            endpoint = scope["endpoint"]
+            is_opaque = _is_application(endpoint)
+            return MatchedRoute(endpoint, (route.name,), scope["path_params"], is_opaque=is_opaque)
         if not isinstance(declared, (Mount, Host)):
             return MatchedRoute(declared, is_opaque=True)
         # A mount may have middlewares around its application.
@@ -77,3 +82,10 @@ class RouteResolver(_RouteResolver):
         if isinstance(inner, (Starlette, Router)):
             return self._found(inner, scope)
         return MatchedRoute(inner, (route.name,) if route.name else (), scope["path_params"], is_opaque=True)
+
+
+def _is_application(endpoint: object) -> bool:
+    """Return whether an endpoint is an object, which Starlette runs as an ASGI application that may route by itself."""
+    while isinstance(endpoint, partial):
+        endpoint = cast("partial[object]", endpoint).func
+    return not (isroutine(endpoint) or isclass(endpoint))

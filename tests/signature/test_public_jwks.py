@@ -29,6 +29,7 @@ MISTAKES = {
     "a secret key": ({"keys": [PUBLIC, {"kty": "oct", "kid": "s", "k": "AQAB"}]}, "'k' is private"),
     "a private key aside": ({"keys": [PUBLIC], "backup": [[PRIVATE]]}, "'d' is private"),
     "a private key within": ({"keys": [PUBLIC | {"was": {"d": 1}}]}, "'d' is private"),
+    "a private key in a tuple": ({"keys": [PUBLIC], "backup": (PRIVATE,)}, "'d' is private"),
     "a kind of key without a known shape": ({"keys": [PUBLIC, {"kty": "XYZ", "kid": "x", "seed": "1"}]}, "each kty"),
     "a kind of a wrong type": ({"keys": [PUBLIC | {"kty": []}]}, "each kty"),
     "no key": ({"keys": []}, "can verify"),

@@ -11,7 +11,7 @@ from undersigned.message.strict_json import loads
 from undersigned.signature.keys import VerificationKey
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
 _PRIVATE: Final = frozenset({"d", "p", "q", "dp", "dq", "qi", "oth", "k", "priv"})
 """The members that hold private or secret material (RFC 7518 sections 6.2.2, 6.3.2 and 6.4; RFC 8037; AKP)."""
@@ -83,6 +83,7 @@ def _names(value: object) -> Iterator[object]:
         members = cast("Mapping[object, object]", value)
         yield from members
         value = list(members.values())
-    if isinstance(value, list):
-        for item in cast("list[object]", value):
+    # JSON has no tuples, but json.dumps writes them as arrays.
+    if isinstance(value, (list, tuple)):
+        for item in cast("Sequence[object]", value):
             yield from _names(item)

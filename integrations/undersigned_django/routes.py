@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import isclass
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from django.http import HttpResponse
 from django.middleware.locale import LocaleMiddleware
 from django.urls import Resolver404, get_resolver
 from django.utils import translation
+from django.utils.module_loading import import_string
 
 from undersigned.policy import MatchedRoute
 from undersigned.policy import RouteResolver as _RouteResolver
@@ -21,15 +23,13 @@ if TYPE_CHECKING:
 
     from undersigned.policy import RouteOperation
 
-_LOCALE = "django.middleware.locale.LocaleMiddleware"
-
 
 class RouteResolver(_RouteResolver):
     """A resolver for `Policy`: the operation is the view that Django runs.
 
     `operations` lists views by the function or the view class, by the name of the URL, or by both with a namespace,
-    such as `plans:create`. It selects the language as LocaleMiddleware does, if that is in the settings. No middleware
-    may change the path or set `request.urlconf`.
+    such as `plans:create`. It selects the language by LocaleMiddleware or a subclass of it, if one is in the settings.
+    No other middleware may select the language, and none may change the path or set `request.urlconf`.
 
     Args:
         operations: as in `undersigned.policy.RouteResolver`.
@@ -52,9 +52,10 @@ class RouteResolver(_RouteResolver):
         given: dict[str, Any] = dict(dispatched)
         request = WSGIRequest(given) if "REQUEST_METHOD" in given else ASGIRequest(given, BytesIO())
         with translation.override(translation.get_language()):
-            if _LOCALE in settings.MIDDLEWARE:
-                # It only selects the language here, and calls no view.
-                LocaleMiddleware(HttpResponse).process_request(request)
+            for middleware in map(import_string, settings.MIDDLEWARE):
+                if isclass(middleware) and issubclass(middleware, LocaleMiddleware):
+                    # It only selects the language here, and calls no view.
+                    middleware(HttpResponse).process_request(request)
             try:
                 match = get_resolver(self._urlconf).resolve(request.path_info)
             except Resolver404:

@@ -8,6 +8,7 @@ import pytest
 from django.conf.urls.i18n import i18n_patterns
 from django.core.handlers.wsgi import WSGIHandler
 from django.http import HttpResponse
+from django.middleware.locale import LocaleMiddleware
 from django.test import override_settings
 from django.urls import include, path, re_path
 from django.utils import translation
@@ -121,6 +122,38 @@ def test_resolver_selects_the_language_as_django_does(target, fields, expected):
         assert found(environ_of("GET", target, **fields)) == expected
         assert translation.get_language() == before
         assert run(environ_of("GET", target, **fields)) == ([expected] if expected else [])
+
+
+class Locale(LocaleMiddleware):
+    """A middleware of the site's own, which takes the language of its host."""
+
+    def process_request(self, request) -> None:
+        if request.get_host().startswith("de."):
+            translation.activate("de")
+        else:
+            super().process_request(request)
+
+
+def function_middleware(get_response):
+    return get_response
+
+
+@pytest.mark.parametrize(
+    ("host", "target", "expected"),
+    [
+        ("de.example.com", "/de/local", "update"),
+        ("de.example.com", "/en/local", None),
+        ("seller.example.com", "/de/local", "update"),
+    ],
+)
+def test_resolver_selects_the_language_by_the_sites_own_middleware(host, target, expected):
+    chosen = [f"{__name__}.function_middleware", f"{__name__}.Locale"]
+    with (
+        override_settings(ROOT_URLCONF=LOCALIZED, MIDDLEWARE=chosen, USE_I18N=True, ALLOWED_HOSTS=[host]),
+        translation.override("en"),
+    ):
+        assert found(environ_of("GET", target, Host=host)) == expected
+        assert run(environ_of("GET", target, Host=host)) == ([expected] if expected else [])
 
 
 def test_resolver_knows_no_language_without_the_middleware_for_it():

@@ -1,6 +1,7 @@
 """Publishing: the common part of the routes that serve a public JWK set.
 
-`undersigned_starlette`, `undersigned_flask` and `undersigned_django` each have a function `jwks_route`.
+`undersigned_starlette`, `undersigned_fastapi`, `undersigned_flask` and `undersigned_django` each have a function
+`jwks_route`.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 JWKS_PATH: Final = "/.well-known/jwks.json"
-"""Where receivers look by default for the keys of an AdCP agent."""
+"""The path at which receivers look by default for the keys of an AdCP agent."""
 
 DEFAULT_MAX_AGE: Final = 300
-"""Seconds: after five minutes every receiver knows a new key."""
+"""The seconds that receivers may cache the set by default."""
 
 _A_DAY: Final = 86_400
 
@@ -47,15 +48,14 @@ class PublishedKeys:
     """A public JWK set, and the responses that serve it. Safe to share between threads.
 
     Args:
-        keys: the JWK set as json.loads reads it, or the path of a file with it. The file is read again when it
-            changes; while it is missing, broken or has private material, the last good set is served and the log says
-            so once.
-        max_age: the seconds that receivers may keep the set.
-        clock: seconds that never go back; the file is looked at once a second.
+        keys: the JWK set as json.loads reads it, or the path of a file with it. The file is read again when it changes.
+            If it is missing, broken or has private material, the last good set is served. The log says so once.
+        max_age: the seconds that receivers may cache the set.
+        clock: returns seconds that never go back, such as `time.monotonic`. The file is checked at most once a second.
 
     Raises:
-        ConfigurationError: it is not a JWK set that may be published, for example because it has private material; or
-            `max_age` is not a whole number of seconds up to a day.
+        ConfigurationError: `keys` is not a JWK set, or must not be published, for example because it has private
+            material. Or `max_age` is not a whole number of seconds up to a day.
     """
 
     __slots__ = ("_fields", "_text", "_watched")
@@ -99,9 +99,9 @@ def _text_of(file: bytes) -> bytes:
 
 
 def _matches(if_none_match: str, tag: str) -> bool:
-    """Return whether a condition has the tag, by weak comparison.
+    """Return whether If-None-Match lists `tag`, by weak comparison (RFC 9110 section 8.8.3.2).
 
-    No other tag can contain ours, because ours has quotes.
+    A comma inside another tag cannot produce `tag`, because `tag` has quotes.
     """
     named = (part.strip().removeprefix("W/") for part in if_none_match.split(","))
     return if_none_match.strip() == "*" or tag in named

@@ -82,7 +82,8 @@ def _pair_of(pem: Path, keyid: str | None) -> KeyPair:
     """Return the key pair of a PEM file.
 
     Raises:
-        click.BadParameter: the file has no such key, or `keyid` is not printable ASCII. The message quotes nothing.
+        click.BadParameter: the file has no private key that can be used, or `keyid` is not printable ASCII. The message
+            quotes nothing of the file.
     """
     try:
         return KeyPair.from_pem(pem.read_bytes(), keyid=keyid)

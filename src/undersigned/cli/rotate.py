@@ -44,7 +44,7 @@ _ADVICE = "a file that is in the way was left by a run that was cut off, or by t
     "private",
     metavar="FILE",
     type=click.Path(dir_okay=False, path_type=Path),
-    help=f"The file for the new private key.  [default: {NEXT} beside the set]",
+    help=f"The file for the new private key.  [default: {NEXT} in the set's directory]",
 )
 @click.option(
     "--alg",
@@ -79,11 +79,12 @@ def rotate(
 ) -> None:
     """Change the key for request signing, step by step.
 
-    The first run makes a key pair: the private JWK is a new file (mode 0600), the public one is added to the JWK set,
-    where the old key stays for its overlap. The run with --finish drops the old key. Each run says what to do next. The
-    set is replaced whole, so that a server which reads it never sees a part. Keys for other uses stay as they are.
+    The first run makes a key pair. It writes the private JWK to a new file (mode 0600) and adds the public JWK to the
+    set. The old key stays in the set for its overlap. The run with --finish drops the old key. Each run says what to do
+    next. The file of the set is replaced as a whole, so a server never reads a part of it. Keys for other uses stay as
+    they are.
     """
-    # A link stays a link: the file that it leads to is replaced.
+    # If the path is a symbolic link, replace the file that it leads to, not the link.
     public = public.resolve()
     private = public.with_name(NEXT) if private is None else private
     moment = int(time.time()) if now is None else now
@@ -107,7 +108,13 @@ def rotate(
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """A step of a rotation: what it writes, and what it says."""
+    """A step of a rotation, with the files to write and the lines to print.
+
+    Attributes:
+        rotation: the changed set.
+        lines: what to print.
+        new_files: the mode and content of each new file by its path.
+    """
 
     rotation: Rotation
     lines: tuple[str, ...]
@@ -159,7 +166,7 @@ def _time(seconds: int) -> str:
 
 @contextmanager
 def _alone(public: Path) -> Generator[Path]:
-    """Yield a new file beside the set, which no other run has: two at once would each drop what the other one adds."""
+    """Yield a new file in the folder of the set, as a lock. Two runs at once would each lose what the other adds."""
     replacement = public.with_name(f"{public.name}.new")
     create_files({replacement: (0o600, b"")})
     try:
@@ -169,10 +176,10 @@ def _alone(public: Path) -> Generator[Path]:
 
 
 def _write(step: _Step, public: Path, replacement: Path) -> None:
-    """Write the private key, then the set: a set never has a key that was lost.
+    """Write the private key, then the set. So the set never has a public key without a private key.
 
     Raises:
-        OSError: a file cannot be written, or the private key's exists already; the set is as it was.
+        OSError: a file cannot be written, or the file of the private key exists. The set has not changed.
     """
     create_files(step.new_files)
     try:

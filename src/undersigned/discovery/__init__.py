@@ -1,7 +1,7 @@
 """Discovery: key sources that read files and fetch over https, for `undersigned[discovery]`.
 
-Every fetch is guarded: https only, the addresses of a name checked before the connection goes to one of them, bounded
-in bytes and time, without redirects. See `Network` for what an operator can change of that.
+Every fetch is guarded. It uses https only, and checks all addresses of a name before it connects to one of them. Its
+bytes and its time are bounded, and it does not follow redirects. `Network` has what an operator can change.
 """
 
 from undersigned.discovery.freshness import Freshness

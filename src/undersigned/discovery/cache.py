@@ -1,4 +1,4 @@
-"""The cache of one source: when to fetch again, and what to answer meanwhile. No IO."""
+"""The cache of one source: when to fetch again, and what to answer until then. It does no IO."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ class Copy(Generic[Value]):
 class Cache(Generic[Value]):
     """The last good copy of a document, and what is known of fetching it.
 
-    One fetch at a time calls `store` or `fail`; any thread may read meanwhile, for each change replaces one attribute.
+    Only one fetch at a time calls `store` or `fail`. Any thread may read at any time, because each change replaces one
+    attribute.
 
     Args:
         freshness: how long a copy is used.
@@ -76,7 +77,7 @@ class Cache(Generic[Value]):
         return copy.value if copy is not None and self._clock() < copy.fresh_until else None
 
     def answer(self) -> Value:
-        """Return the value while it is fresh, or stale for want of a better one.
+        """Return the value if it is fresh, or stale but not too old.
 
         Raises:
             KeySourceError: there is no value, or it is too old.

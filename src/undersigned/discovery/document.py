@@ -46,7 +46,7 @@ class _Reader(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loader:
-    """What fetching a document takes besides the document.
+    """A loader that fetches documents, reads them, and gives each a lifetime.
 
     Attributes:
         fetch: fetches under the guard.
@@ -71,10 +71,10 @@ class Loader:
         return cls(fetch=partial(fetch_async, network=network), read=_read_aside, freshness=freshness, clock=clock)
 
     async def load(self, request: FetchRequest, last: Copy[Value] | None, read: _Read[Value]) -> Copy[Value]:
-        """Return a copy of what `read` makes of the body of the response.
+        """Fetch a document and return a copy of it, with the value that `read` returns for the body.
 
         Raises:
-            FetchError: it cannot be had, or `read` raised this.
+            FetchError: the document cannot be fetched, or `read` raised this error.
         """
         began = self.clock()
         validators = () if last is None else last.validators

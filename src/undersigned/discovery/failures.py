@@ -6,7 +6,7 @@ from undersigned.errors import UndersignedError
 
 
 class FetchError(UndersignedError):
-    """The base of the errors of a fetch. The message is made of our words only, and holds no address."""
+    """The base of the errors of a fetch. The message is made of our words only, and contains no address."""
 
 
 class UntrustedURL(FetchError):

@@ -1,8 +1,8 @@
 """The guarded fetch: one request to an https URL that a peer may have chosen (AdCP, Webhook URL validation).
 
-The host's name is resolved once, every address is checked, and the connection goes to an address that was checked;
-certificate and SNI are the URL's host, so a name that changes its answer meanwhile changes nothing. There are no
-cookies, no proxies and no .netrc from the environment. Redirects are not followed unless the request allows them.
+The host's name is resolved once, every address is checked, and the connection goes to an address that was checked. So
+it does not matter if the name resolves to another address later. SNI names the URL's host, and the certificate must be
+for it. Cookies, proxies and .netrc are not used. Redirects are not followed unless the request allows them.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class FetchRequest:
         accept: the media types that are asked for.
         content: the content, or None.
         fields: further header fields.
-        seconds: upper bound on the seconds it may take, besides the network's.
+        seconds: a further upper bound on the seconds that the fetch may take, next to `Network.total_timeout`.
         redirects: how many redirects are followed at most.
         may_redirect: tells whether the first URL may redirect to the second one.
         ends: takes what was read next of the body, and returns whether the rest is not needed.

@@ -15,7 +15,7 @@ Outcome: TypeAlias = Literal["not due", "fetched", "joined", "flying"]
 
 
 class Flight:
-    """Lets one thread fetch while the threads of the process that need the document wait for it.
+    """A lock that lets one thread fetch while the other threads of the process wait for the document.
 
     A process that was forked during a fetch starts without it.
     """
@@ -33,15 +33,13 @@ class Flight:
         return self._landed is not None and self._process == os.getpid()
 
     def run(self, fetch: Callable[[], None], *, if_due: Callable[[], bool], seconds: float | None) -> Outcome:
-        """Wait for the fetch that is in flight; without one, begin one if `if_due` returns True, and wait for it.
-
-        `if_due` is called under a lock and must not block. `fetch` has to end in bounded time, and not to raise. It
-        runs in a thread of its own and goes on if the wait is over before.
+        """Wait for the fetch that is in flight. If there is none and `if_due` returns True, begin one and wait for it.
 
         Args:
-            fetch: fetches.
-            if_due: tells whether to fetch.
-            seconds: how long to wait; None: until it ends.
+            fetch: fetches, in a thread of its own. It must end in bounded time and must not raise. If the wait is over
+                first, it continues.
+            if_due: tells whether to fetch. It is called under a lock and must not block.
+            seconds: how long to wait; None: until the fetch ends.
         """
         if self._process != os.getpid():
             self._lock, self._landed, self._process = threading.Lock(), None, os.getpid()
@@ -77,10 +75,10 @@ class Flight:
 
 
 class AsyncFlight:
-    """Lets one task fetch while the tasks of the event loop that need the document wait for it.
+    """A lock that lets one task fetch while the other tasks of the event loop wait for the document.
 
-    A task that waits may be cancelled; the fetch goes on for the others. A new event loop starts without the fetch of
-    an old one.
+    A task that waits may be cancelled. The fetch continues for the other tasks. A new event loop starts without the
+    fetch of an old one.
     """
 
     __slots__ = ("_task",)

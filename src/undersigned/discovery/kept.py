@@ -1,4 +1,4 @@
-"""Kept documents: a cache, its fetches one at a time, and their background refresh; for threads and for asyncio."""
+"""Kept documents: each has a cache, one fetch at a time, and a background refresh; for threads and for asyncio."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _logger = logging.getLogger("undersigned.discovery")
 
 
 class Load(Protocol[Value]):
-    """Fetches a document anew; given the last copy, for a conditional request.
+    """A function that fetches a document. It gets the last copy, if there is one, for a conditional request.
 
     Raises:
-        KeySourceError: the document cannot be had now.
+        KeySourceError: the document cannot be fetched now.
     """
 
     def __call__(self, last: Copy[Value] | None, /) -> Coroutine[object, None, Copy[Value]]:
@@ -39,10 +39,10 @@ class Kept(Generic[Value]):
     """A document that threads share.
 
     Args:
-        name: what the log calls it.
-        load: fetches it; its coroutine must not suspend.
-        cache: where it is kept.
-        wait: the seconds that a caller waits for a fetch, which goes on after that.
+        name: the name of the document in the log.
+        load: fetches the document; its coroutine must not suspend.
+        cache: the cache for the document.
+        wait: the seconds that a caller waits for a fetch. The fetch continues after that.
     """
 
     __slots__ = ("_cache", "_flight", "_load", "_name", "_stop", "_thread", "_wait")
@@ -68,11 +68,13 @@ class Kept(Generic[Value]):
         return self._flight.is_flying or self._cache.is_due(since=self._cache.now(), satisfied=satisfied)
 
     def get(self, satisfied: Callable[[Value], bool]) -> Value:
-        """Return the value, fetched before if it is not fresh, or if it does not satisfy and may be fetched again.
+        """Return the value. First fetch it if it is not fresh, or if it does not satisfy and may be fetched again.
+
+        Args:
+            satisfied: tells whether a value has what the caller needs.
 
         Raises:
-            KeySourceError: there is no value, or a value that does not satisfy could not be fetched again, or not in
-                time.
+            KeySourceError: there is no value, or the value does not satisfy and could not be fetched again in time.
         """
         cache = self._cache
         value = cache.fresh()
@@ -84,15 +86,15 @@ class Kept(Generic[Value]):
 
             ended = self._flight.run(self._fetch, if_due=due, seconds=self._wait)
             if ended == "joined":
-                # What had begun before may have missed what was published since.
+                # That fetch began before this call, so it may have missed a newer version of the document.
                 left = max(0.0, ends - time.monotonic())
                 ended = self._flight.run(self._fetch, if_due=due, seconds=left)
             value = _answer(cache, satisfied, ended)
         return value
 
     def start(self) -> None:
-        """Refresh in the background until `stop`; once started, starting again does nothing."""
-        # The thread of a process that was forked since does not run here.
+        """Refresh in the background until `stop`. A second call does nothing."""
+        # A thread that was started before a fork does not run in this process.
         if self._thread is None or not self._thread.is_alive():
             self._stop = threading.Event()
             self._thread = threading.Thread(target=self._refresh, name=f"undersigned {self._name}", daemon=True)
@@ -115,8 +117,8 @@ class Kept(Generic[Value]):
     def _fetch(self) -> None:
         try:
             self._cache.store(finish(self._load(self._cache.copy)))
-        except Exception as error:  # noqa: BLE001 - whoever waits is to be told
-            self._cache.fail(_told(self._name, error))
+        except Exception as error:  # noqa: BLE001 - the callers that wait get the failure
+            self._cache.fail(_logged_failure(self._name, error))
 
 
 class AsyncKept(Generic[Value]):
@@ -141,7 +143,7 @@ class AsyncKept(Generic[Value]):
         return None if self._cache.copy is None else self._cache.copy.value
 
     async def get(self, satisfied: Callable[[Value], bool]) -> Value:
-        """As `Kept.get`, once `fresh` did not satisfy."""
+        """Return the value as `Kept.get` does. Call it only if the value of `fresh` does not satisfy."""
         cache, since, ends = self._cache, self._cache.now(), time.monotonic() + self._wait
 
         def due() -> bool:
@@ -154,7 +156,7 @@ class AsyncKept(Generic[Value]):
         return _answer(cache, satisfied, ended)
 
     def start(self) -> None:
-        """As `Kept.start`; an event loop has to run."""
+        """Refresh in the background until `stop`, in a task of the running event loop. A second call does nothing."""
         if self._task is None:
             self._task = asyncio.get_running_loop().create_task(self._refresh(), name=f"undersigned {self._name}")
 
@@ -175,15 +177,17 @@ class AsyncKept(Generic[Value]):
     async def _fetch(self) -> None:
         try:
             self._cache.store(await self._load(self._cache.copy))
-        except Exception as error:  # noqa: BLE001 - whoever waits is to be told
-            self._cache.fail(_told(self._name, error))
+        except Exception as error:  # noqa: BLE001 - the callers that wait get the failure
+            self._cache.fail(_logged_failure(self._name, error))
 
 
 def _answer(cache: Cache[Value], satisfied: Callable[[Value], bool], ended: Outcome) -> Value:
-    """Return the value after a wait for a fetch. A stale one is better than none; but it cannot say what is not there.
+    """Return the value after a wait for a fetch.
+
+    A stale value is returned if it satisfies. If it does not, a newer version of the document may have what is missing.
 
     Raises:
-        KeySourceError: there is no value, or one that does not satisfy, and it could not be fetched in time.
+        KeySourceError: there is no value, or the value does not satisfy and could not be fetched again in time.
     """
     value = cache.answer()
     if not satisfied(value):
@@ -194,8 +198,8 @@ def _answer(cache: Cache[Value], satisfied: Callable[[Value], bool], ended: Outc
     return value
 
 
-def _told(name: str, error: Exception) -> KeySourceError:
-    """Return the failure that `error` is, and log it."""
+def _logged_failure(name: str, error: Exception) -> KeySourceError:
+    """Log `error`, and return it as the failure of a key source."""
     if isinstance(error, KeySourceError):
         _logger.warning("%s: %s", name, error)
         return error

@@ -27,10 +27,11 @@ _Answer = tuple[_Keys, Exception | None]
 
 
 class _Sources(Generic[Source]):
-    """Sources by signer, and which of them to ask first.
+    """The sources of several signers, and the order in which they are asked.
 
-    A source that fetches would fetch for each key of the other signers. So those are asked that had the key last time;
-    if they do not help, those that hold such a key or do not say; and only then the rest.
+    If all sources were asked for every key, each would fetch for the keys of the other signers. So the first round asks
+    the sources that had the key last time. If none has it, the second round asks the sources whose last copy has such a
+    key, and those that cannot say. The last round asks all other sources.
     """
 
     __slots__ = ("_hints", "_owned", "_sources")
@@ -62,14 +63,14 @@ class _Sources(Generic[Source]):
                 held = getattr(source, "held", None)
                 (likely if held is None or held(lookup.keyid) else others)[signer] = source
         if lookup.again:
-            # The new key may be anywhere, also where another key of this name is not.
+            # Any source may have the new key, also a source without another key of this name.
             yield likely | others
         else:
             yield likely
             yield others
 
     def _joined(self, lookup: KeyLookup, answers: Sequence[_Answer]) -> _Keys:
-        """Return the keys of all answers, or raise the first failure if there is none."""
+        """Return the keys of all answers. If there are no keys, raise the first failure."""
         found = tuple(key for keys, _ in answers for key in keys)
         if found:
             if len(self._hints) >= MOST_HINTS:
@@ -84,16 +85,16 @@ class _Sources(Generic[Source]):
 
 
 class KeySources(Owner, _Sources["KeySource"]):
-    """A key source over the sources of several signers, for threads. It names the signer of each key.
+    """A key source that combines the sources of several signers, for threads. It names the signer of each key.
 
-    Two signers may have keys with one keyid: both are tried, and the key that verifies names the signer. `with`
-    (or `start` and `stop`) runs the sources that fetch ahead of time.
+    Two signers may have keys with the same keyid. Then both keys are tried, and the key that verifies names the signer.
+    `with` (or `start` and `stop`) starts and stops the sources that fetch ahead of time.
 
     Args:
         sources: a key source for each signer, such as `{"buyer.example.com": RemoteJWKS(url)}`.
 
     Raises:
-        ConfigurationError: a signer is not printable text, or a source is not one.
+        ConfigurationError: a signer is not printable text, or a source is not a key source for threads.
     """
 
     __slots__ = ()
@@ -113,7 +114,7 @@ class KeySources(Owner, _Sources["KeySource"]):
         """Return the keys that `lookup.keyid` names, each with its signer as owner.
 
         Raises:
-            Exception: no source has such a key, and this source could not tell.
+            Exception: no source has such a key, and at least one failed. It is the exception of the first that failed.
         """
         answers: list[_Answer] = []
         for sources in self._rounds(lookup):
@@ -123,7 +124,7 @@ class KeySources(Owner, _Sources["KeySource"]):
         return self._joined(lookup, answers)
 
     def _ask(self, lookup: KeyLookup, sources: Mapping[str, KeySource]) -> list[_Answer]:
-        """Ask the sources that fetch now at the same time, so that a slow server delays no other."""
+        """Ask the sources. Those that have to fetch are asked at the same time, so that a slow server delays none."""
         waiting = [(signer, source) for signer, source in sources.items() if _waits(source, lookup)]
         if len(waiting) <= 1:
             return [_asked(lookup, signer, source) for signer, source in sources.items()]
@@ -137,12 +138,12 @@ class KeySources(Owner, _Sources["KeySource"]):
 
 
 class AsyncKeySources(AsyncOwner, _Sources["AsyncKeySource"]):
-    """`KeySources` for the tasks of an event loop; its sources may have to be awaited, and `async with` starts them."""
+    """`KeySources` for the tasks of an event loop. Its sources may be async, and `async with` starts and stops them."""
 
     __slots__ = ()
 
     async def find(self, lookup: KeyLookup) -> tuple[VerificationKey, ...]:
-        """As `KeySources.find`."""
+        """Return the keys as `KeySources.find` does."""
         answers: list[_Answer] = []
         for sources in self._rounds(lookup):
             answers += await asyncio.gather(*(_awaited(lookup, *item) for item in sources.items()))

@@ -44,8 +44,8 @@ class Network:
         tls: the client's TLS context, for a private certificate authority. Default: the system's authorities.
         connect_timeout: seconds for one connection with its TLS handshake.
         total_timeout: seconds for a whole fetch, from the name's resolution to the last byte.
-        wait_timeout: seconds that a request waits for a fetch, which then goes on without it. The last good copy is
-            used; if that does not have what the request needs, the request gets 503.
+        wait_timeout: seconds that a request waits for a fetch. After that, the fetch continues without it, and the last
+            good copy is used. If that copy does not have what the request needs, the request gets 503.
 
     Raises:
         ConfigurationError: an argument is not what it must be, or `tls` does not check certificates and names.

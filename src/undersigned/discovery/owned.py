@@ -1,4 +1,4 @@
-"""Owned sources: sources that are started and stopped together with the source that holds them."""
+"""Owned sources: sources that are started and stopped together with the source that contains them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Owned:
-    """The sources that a source holds. Those that run in the background are context managers; others stay as they are.
+    """The sources that a source contains. Only those that run in the background, the context managers, are started.
 
     Args:
         sources: the sources.
@@ -51,7 +51,7 @@ class Owned:
 
 
 class Owner:
-    """A source that holds others, for threads: `with`, or `start` and `stop`, runs them all."""
+    """A source that contains other sources, for threads: `with`, or `start` and `stop`, runs them all."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""Remote JWK sets: keys that their owner publishes at an https URL, cached and fetched again as they rotate."""
+"""Remote JWK sets: keys that their owner publishes at an https URL. They are cached, and fetched again when needed."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ JWK_SET_TYPES: Final = "application/jwk-set+json, application/json"
 class RemoteJWKS(FetchedKeys):
     """A key source that fetches a JWK set over https, for threads.
 
-    An unknown keyid fetches the set again at once, then at most every `freshness.interval` seconds. However many
-    threads wait, one fetch is in flight. While the server cannot be reached, the last good set is used for
-    `freshness.stale` seconds. A new set replaces the old one whole: what is not in it any more is unknown.
+    For an unknown keyid, the set is fetched again at once, then at most every `freshness.interval` seconds. At most one
+    fetch is in flight, however many threads wait. If the server cannot be reached when the set expires, the set is used
+    for another `freshness.stale` seconds. A new set replaces the old one: a key that is not in the new set is unknown.
 
     Args:
         url: the https URL of the set.
         freshness: how long the set is used.
         network: which addresses may be reached, and in what time.
         max_bytes: upper bound on the bytes of the set.
-        clock: seconds that never go back.
+        clock: returns seconds that never go back, such as `time.monotonic`.
 
     Raises:
-        ConfigurationError: `url` is not an https URL.
+        ConfigurationError: `url` is not an https URL, or `max_bytes` is not a positive whole number.
     """
 
     __slots__ = ("url",)
@@ -99,10 +99,10 @@ def _load(url: str, loader: Loader, max_bytes: int) -> Load[Keys]:
 
 
 def check_url(option: str, url: object) -> None:
-    """Check that a configured URL is one that the guard would fetch.
+    """Check that the guarded fetch accepts a configured URL.
 
     Raises:
-        ConfigurationError: it is not.
+        ConfigurationError: `url` is not a string, or the guarded fetch rejects it.
     """
     fault = "it is not a string"
     if isinstance(url, str):

@@ -14,7 +14,7 @@ _GZIP = 16 + zlib.MAX_WBITS
 
 
 class BodyReader:
-    """A reader of one response's body that never holds more than `limit` bytes of it.
+    """A reader of one response's body that never keeps more than `limit` bytes of it.
 
     Args:
         fields: the response's header fields by lower-case name.

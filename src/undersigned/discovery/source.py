@@ -1,4 +1,4 @@
-"""What fetched sources share: looking up, and fetching ahead of time while their owner runs."""
+"""Fetched sources: the common part, which looks keys up and fetches ahead of time."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class FetchedKeys(Fetched[Keys]):
         """Return the keys that `lookup.keyid` names, four at most.
 
         Raises:
-            KeySourceError: the keys cannot be had, or cannot be fetched again although none has this keyid.
+            KeySourceError: the keys cannot be fetched, or none has this keyid and they cannot be fetched again.
         """
         return self._kept.get(lambda keys: lookup.keyid in keys).get(lookup.keyid, ())
 
@@ -109,7 +109,7 @@ class AsyncFetchedKeys(AsyncFetched[Keys]):
     def find(
         self, lookup: KeyLookup
     ) -> tuple[VerificationKey, ...] | Coroutine[object, None, tuple[VerificationKey, ...]]:
-        """As `FetchedKeys.find`; to be awaited if the keys are not at hand."""
+        """Return the keys as `FetchedKeys.find` does, or an awaitable of them if they have to be fetched."""
         return (self._kept.fresh() or {}).get(lookup.keyid) or self._sought(lookup.keyid)
 
     def held(self, keyid: str) -> bool:

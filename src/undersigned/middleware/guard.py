@@ -1,6 +1,6 @@
-"""The guard: everything that both middlewares do with a request, once.
+"""The guard: the part that the ASGI and the WSGI middleware share.
 
-A middleware makes an `Exchange` of each request. The guard asks it for what was received, verifies that, and returns
+A middleware makes an `Exchange` for each request. The guard gets the request from it, verifies the request, and returns
 what the exchange makes for the application.
 """
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from undersigned.verification.server import GateVerifier
 
 Forwarded_co = TypeVar("Forwarded_co", covariant=True)
-"""What a middleware calls the application with."""
+"""The arguments with which a middleware calls the application."""
 
 
 class Received(NamedTuple):
@@ -52,7 +52,7 @@ class Received(NamedTuple):
         version: the HTTP version, such as `1.1` or `2`.
         fields: the header fields.
         names: the field names as spelled, if the server shows that.
-        has_body: whether content comes with the request, or None if only reading it tells.
+        has_body: whether content comes with the request, or None if that is unknown until it is read.
     """
 
     method: str
@@ -75,7 +75,7 @@ class ReceivedTarget(NamedTuple):
 
 
 class Exchange(Server, Protocol[Forwarded_co]):
-    """A request in a server, by one of the two interfaces."""
+    """A request in a server, by ASGI or WSGI."""
 
     def mode(self) -> str:
         """Return the mode for this request."""
@@ -85,7 +85,7 @@ class Exchange(Server, Protocol[Forwarded_co]):
         """Return the request without its target.
 
         Raises:
-            UnreadRequest: it has more header fields than are read.
+            UnreadRequest: it has too many header fields.
         """
         ...
 
@@ -107,14 +107,14 @@ class Exchange(Server, Protocol[Forwarded_co]):
         ...
 
     def shown_target(self) -> str:
-        """Return what the server shows of the request target, as evidence for the log."""
+        """Return the request target as the server shows it, as evidence for the log."""
         ...
 
     def dispatched(self, target: CanonicalURL, origin: Origin) -> Mapping[str, object]:
-        """Return what the application's router decides by: the ASGI scope or the WSGI environ for a target.
+        """Return the ASGI scope or the WSGI environ with which the application's router would decide.
 
         Raises:
-            MalformedURL: as `forward`.
+            MalformedURL: the canonical path is outside the origin's prefix or the mount that routed the request here.
         """
         ...
 
@@ -135,7 +135,7 @@ class Rejected(Exception):
     """Raised when the guard rejects a request.
 
     Attributes:
-        response: what to answer.
+        response: the response to send.
     """
 
     def __init__(self, response: ErrorResponse) -> None:
@@ -152,7 +152,7 @@ class Guard(Generic[Forwarded_co]):
         origins: the public origins of the service.
         policy: which operations must be signed, or None to let the mode decide.
         fallback: whether the application has another authenticator.
-        max_unsigned_body: the most bytes of content that are read for the policy without a valid signature.
+        max_unsigned_body: upper bound on the bytes of content that the policy may read without a valid signature.
         http2_server: the HTTP/2 server that compares `:authority` with Host, or None.
         on_decision: gets a `Decision` for every request, or None.
     """
@@ -241,7 +241,7 @@ def _dispatched(exchange: Exchange[object], request: Request, origin: Origin) ->
 
 
 class _Visit:
-    """One request in the guard: when its verification began, and the origin it is for once that is known."""
+    """One request in the guard: when its verification began, and its origin once that is known."""
 
     __slots__ = ("begun", "origin")
 

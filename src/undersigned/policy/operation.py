@@ -23,18 +23,18 @@ if TYPE_CHECKING:
 class Operation:
     """The operation that a request asks for.
 
-    The gate decides about it and the application runs it, so that both read the content once and in the same way.
-    Names are text from the sender. They are matched exactly, and escaped before they are logged.
+    The gate decides about the same operation that the application runs, because the content is read only once. Names
+    are text from the sender. They are matched exactly, and escaped before they are logged.
 
     Attributes:
         name: the operation, such as `create_media_buy`, or None if the request names none.
         method: the method of the JSON-RPC envelope, such as `tools/call`, or None if there is no envelope.
         content: the parsed content, or None if there is none, it is not JSON, or it has not been read. It may contain
             secrets, so it is not in the repr.
-        registers_webhook: whether the whole request registers a webhook, although no name says so.
-        may_register_credentials: whether applications may read the content differently, and one of them may find a
-            webhook with credentials in it. Such a request must be signed.
-        is_unknown: whether nobody can tell which operation the application will run. Such a request must be signed.
+        registers_webhook: whether the whole request registers a webhook, even if its names do not say so.
+        may_register_credentials: whether some applications may find a webhook with credentials in the content, because
+            they read it differently. Such a request must be signed.
+        is_unknown: whether it is unknown which operation the application will run. Such a request must be signed.
     """
 
     name: str | None = None
@@ -46,9 +46,9 @@ class Operation:
 
 
 class UnresolvedOperation(UndersignedError):
-    """Raised when a request does not name exactly one operation for every reader. The sender must act.
+    """Raised when two readers could find different operations in a request. The sender must act.
 
-    The request is rejected before any list is read: an operation without a name is not an unlisted operation.
+    The request is rejected before any list of the policy is read.
 
     Attributes:
         reason: the profile's code without its prefix.
@@ -89,7 +89,8 @@ class OperationResolver(Protocol):
         """Return the operation.
 
         Raises:
-            UnresolvedOperation: the request does not name exactly one. No request raises anything else.
+            UnresolvedOperation: two readers could find different operations. This is the only exception that a request
+                may cause.
         """
         ...
 
@@ -98,16 +99,15 @@ class OperationResolver(Protocol):
 class PathResolver:
     """A resolver for plain HTTP interfaces: the operation is the last segment of the path.
 
-    The name is the last segment that is not empty, of the canonical path, percent-decoded as ASGI and WSGI servers
-    decode it for a router. A trailing slash names the same operation, since many routers dispatch both alike. A router
-    on the raw path finds no other name, as no name contains a slash. A path without segments names none.
+    The canonical path is percent-decoded, as ASGI and WSGI servers decode it for a router. Its last segment that is not
+    empty is the name. So a trailing slash does not change the name, because many routers ignore it. A router that reads
+    the raw path finds the same name, because a name contains no slash. A path without segments has no name.
 
     A path that servers or routers read differently is rejected, signed or not. That is a path whose decoded form is not
     UTF-8, contains an unprintable character, or has a `.` or `..` segment.
 
-    The name needs no body. If the request has a body, `content` is its content. Without the body, the name is the same.
-    Content that is not JSON is not rejected. It has to be signed if it has a Content-Encoding, or if it mentions a
-    webhook and an `authentication`.
+    The name does not need the body. If the body has been read, `content` is its JSON. Content that is not JSON is not
+    rejected. It must be signed if it has a Content-Encoding, or if it mentions a webhook and an `authentication`.
     """
 
     @property
@@ -121,7 +121,11 @@ class PathResolver:
         return False
 
     def resolve(self, request: Request) -> Operation:
-        """Return the operation the path names; as `OperationResolver.resolve`."""
+        """Return the operation that the path names.
+
+        Raises:
+            UnresolvedOperation: the path or the content can be read differently.
+        """
         segments = path_segments(request)
         content, itself = _read(Request.json_if_any, request), is_webhook(segments)
         return Operation(
@@ -148,7 +152,7 @@ def path_segments(request: Request) -> list[str]:
         # A router may drop the octets that it cannot decode, and so read another path.
         raise _unresolved_path("the percent-decoded path is not UTF-8") from None
     if not decoded.isprintable():
-        # A pattern that ends in `$` matches before a final newline, and `.` does not match every character.
+        # In a router's pattern, `$` also matches before a final newline, and `.` does not match every character.
         raise _unresolved_path("the percent-decoded path holds an unprintable character")
     segments = decoded.rstrip("/").split("/")[1:]
     if not {".", ".."}.isdisjoint(segments):
@@ -175,14 +179,19 @@ def content_of(request: Request) -> JSONValue:
 
 
 def members(value: JSONValue, recognized: Collection[str], *, of: str) -> dict[str, JSONValue]:
-    """Check that the object `value` spells each recognized member in one way only, and return it.
+    """Check that `value` is an object and that every reader finds the same recognized members, and return it.
 
-    Some readers ignore the case of member names, by Unicode folding: Go's encoding/json takes a long s for an s. Some
-    end a name at its first NUL. So a second spelling is a second value.
+    Some readers ignore the case of member names, by Unicode folding: Go's encoding/json takes a long s for an s. Other
+    readers end a name at its first NUL. For them, another spelling of a name is the same member a second time.
+
+    Args:
+        value: what should be an object.
+        recognized: the member names that the caller reads.
+        of: the name of the object in error messages.
 
     Raises:
-        UnresolvedOperation: it is no object, or it spells a recognized member in another case or any member with a
-            character that is not printable. `of` names it in the message.
+        UnresolvedOperation: `value` is not an object, has a recognized name in another case, or has a name with an
+            unprintable character.
     """
     if not isinstance(value, dict):
         raise UnresolvedOperation(f"the {of} is not an object")
@@ -193,15 +202,15 @@ def members(value: JSONValue, recognized: Collection[str], *, of: str) -> dict[s
 
 
 def is_name(value: JSONValue) -> TypeGuard[str]:
-    """Return whether `value` can name anything: text of one character or more, all of them printable.
+    """Return whether `value` can be a name: a text of at least one character that has only printable characters.
 
-    A control character, a lone surrogate or a zero-width character is what one program keeps and the next one drops.
+    Some programs drop control characters, lone surrogates and zero-width characters, and other programs keep them.
     """
     return isinstance(value, str) and value != "" and value.isprintable()
 
 
 def _may_register_credentials(request: Request, content: JSONValue, *, itself: bool) -> bool:
-    """Return whether an application that reads leniently may find a registration that `content` does not show."""
+    """Return whether a lenient application may find the registration of a webhook that `content` does not show."""
     if not request.body:
         return False
     return not is_decoded_alike(request.fields) or (

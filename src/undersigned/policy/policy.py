@@ -1,4 +1,4 @@
-"""Policies: which operations have to be signed, should be, or may be (AdCP, policy around the checklist)."""
+"""Policies: which operations must, should or may be signed (AdCP, policy around the checklist)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Verdict:
 
     Attributes:
         outcome: whether the application gets the request. `ask`: only if another credential of the caller is valid.
-        error: what to answer a rejected request, or a caller whose other credential is not valid.
+        error: the error of a rejected request. With `ask`, it applies if the other credential is not valid.
     """
 
     outcome: Literal["accept", "reject", "ask"]
@@ -45,8 +45,8 @@ class Verdict:
 def is_forgivable(error: SignatureError) -> bool:
     """Return whether another valid credential can make up for a failed signature.
 
-    Never forgiven: fields that cannot be read or lack required parameters, and a target or content that two programs
-    read differently. No credential changes how those are read.
+    Some failures are never forgiven: signature fields that cannot be read or lack required parameters, and a target or
+    content that two programs read differently. A credential does not change how these are read.
     """
     return not isinstance(error, MalformedSignature)
 
@@ -57,7 +57,7 @@ class Policy:
 
     It has two name spaces. Operations, such as `create_media_buy`, are compared with the name that the resolver finds.
     Methods of the JSON-RPC envelope, such as `tasks/cancel` or `CancelTask`, are compared with the envelope's method.
-    Both are compared exactly, and never with each other. If a name is in several lists, the strictest list counts.
+    Both are compared exactly, and only with their own lists. If a name is in several lists, the strictest list counts.
 
     Args:
         required_for: operations that must be signed, unless another credential is valid.
@@ -69,8 +69,8 @@ class Policy:
         resolver: finds the operation of a request.
 
     Raises:
-        ConfigurationError: a list is not a list of names, a name is of the other name space, or the resolver cannot
-            find any name of a list.
+        ConfigurationError: a list is not a list of names, or has a name of the other name space, or `resolver` can
+            never find its names.
     """
 
     required_for: Collection[str] = ()
@@ -97,7 +97,7 @@ class Policy:
             )
 
     def demand(self, operation: Operation) -> Demand:
-        """Return what the lists demand for an operation: the strictest of what its name and its method are under."""
+        """Return what the lists demand for an operation. Its name and its method count, and the strictest list."""
         if operation.name in self.required_for or operation.method in self.protocol_methods_required_for:
             return "required"
         if operation.name in self.warn_for or operation.method in self.protocol_methods_warn_for:
@@ -107,7 +107,7 @@ class Policy:
         return "none"
 
     def must_be_signed(self, operation: Operation) -> bool:
-        """Return whether the request must be signed whatever the lists say and whatever credential comes with it."""
+        """Return whether the request must be signed, even if no list says so or it has another valid credential."""
         if operation.is_unknown or operation.may_register_credentials:
             return True
         named = [name for name in (operation.name, operation.method) if name is not None]
@@ -120,20 +120,20 @@ class Policy:
         """Decide what happens to a request (AdCP, composition with fallback authenticators).
 
         - Verified: accept.
-        - Unsigned: reject a request that must be signed whatever other credential is valid. If the operation is in
-          `required_for`, ask for another credential. Accept any other request.
-        - Failed: reject with the signature's own error, whatever other credential is valid. Only if the operation is
-          in `warn_for`, ask for another credential that carries the request. That includes errors that are ours, such
-          as a key source that is down, since the signature decides nothing there.
+        - Unsigned: reject the request if `must_be_signed` says so. If the operation is in `required_for`, ask for
+          another credential. Accept any other request.
+        - Failed: reject with the signature's error, even if another credential is valid. But if the operation is in
+          `warn_for`, ask for another credential, unless `is_forgivable` or `must_be_signed` forbids it. That includes
+          errors for which the operator must act, such as a key source that is down.
 
         Args:
             operation: what the resolver returned or raised.
             signature: the result of verifying the signature.
-            fallback: whether the application has another authenticator. Without one, nothing is asked.
+            fallback: whether the application has another authenticator. If not, the outcome is never `ask`.
             prefix: what the profile puts before its codes.
         """
         if isinstance(operation, UnresolvedOperation):
-            # An operation that cannot be resolved is in no list that could forgive anything.
+            # An unresolved operation is in no list, so nothing is forgiven.
             failed = isinstance(signature, SignatureError) and not self.resolver.comes_first
             return Verdict("reject", cast("SignatureError", signature) if failed else operation.as_error(prefix))
         if signature == "verified":

@@ -40,17 +40,17 @@ class MatchedRoute:
 class RouteResolver(ABC):
     """A resolver that asks the router of the application which route it will run.
 
-    The operation is what `operations` says about the endpoint or the name of the route. Without an entry it is the name
-    of the endpoint's function, or else of the route. A request for which the router runs no route, such as one that it
-    answers with 404, 405 or a redirect, names no operation. If the router, a mounted application, or an endpoint
-    without a name leaves open what would run, the request must be signed.
+    The operation is the entry of `operations` for the endpoint or for the name of the route. Without an entry, it is
+    the name of the endpoint's function. If that has no name, it is the name of the route. If the router runs no route,
+    the request has no operation: the router answers with 404, 405 or a redirect. If it is unknown what would run, the
+    request must be signed. Examples are a mounted application and an endpoint without a name.
 
     The rules of `PathResolver` for paths and for webhooks also apply. A framework's own package has the subclass that
     asks its router.
 
     Args:
-        operations: by endpoint, or by the name of a route or a function: the operation, None if it has none, or a
-            function of the path parameters that returns either.
+        operations: a mapping whose keys are endpoints, or names of routes or functions. A value is the operation, None
+            if there is none, or a function of the path parameters that returns one of these.
 
     Raises:
         ConfigurationError: `operations` is not such a mapping.
@@ -88,25 +88,28 @@ class RouteResolver(ABC):
             dispatched: the ASGI scope or the WSGI environ that the application will get.
 
         Raises:
-            Exception: it cannot be told. The request must then be signed.
+            Exception: the route cannot be found out. The request must then be signed.
         """
 
     def resolve(self, request: Request) -> Operation:
-        """Return an operation that must be signed, as no router is asked outside of a middleware."""
+        """Return an operation that must be signed, because only a middleware can ask the router."""
         return replace(_PATH.resolve(request), name=None, is_unknown=True)
 
     def resolve_dispatched(self, request: Request, dispatched: Callable[[], Mapping[str, object]]) -> Operation:
-        """Return the operation of the route that the application runs; raises as `OperationResolver.resolve`.
+        """Return the operation of the route that the application runs.
 
         Args:
             request: the request.
             dispatched: returns the ASGI scope or the WSGI environ that the application will get.
+
+        Raises:
+            UnresolvedOperation: the path or the content can be read differently.
         """
         read, given = _PATH.resolve(request), dispatched()
         try:
             route = self.find(given)
             name = None if route is None else self._name(route)
-        except Exception:  # noqa: BLE001 - whatever a router or a function of the application raises, it tells nothing
+        except Exception:  # noqa: BLE001 - the application's router or function may raise anything: route unknown
             return replace(read, name=None, is_unknown=True)
         return replace(read, name=name)
 
@@ -114,7 +117,7 @@ class RouteResolver(ABC):
         """Return the operation of a route.
 
         Raises:
-            LookupError: nobody can tell.
+            LookupError: the operation is unknown.
         """
         function = _function_name(route.endpoint)
         for key in (route.endpoint, *route.names, function):

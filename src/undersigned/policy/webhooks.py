@@ -1,7 +1,7 @@
 """Webhook registrations: whether a request registers a webhook with credentials of its own (AdCP webhook security).
 
-Whoever can change such a request on its way chooses how every later delivery is authenticated, so it has to be signed
-whatever other credential comes with it.
+If someone on the way can change such a request, they choose how every later delivery is authenticated. So the request
+must be signed, even if it has another valid credential.
 """
 
 from __future__ import annotations
@@ -36,10 +36,9 @@ _CONTAINERS: Final = (dict, list)
 
 
 def names_webhook(name: str) -> bool:
-    """Return whether a member, operation, method or path segment is named for a webhook or a notification config.
+    """Return whether the name of a member, operation, method or path segment contains webhook or notification config.
 
-    As `push_notification_config` and `pushNotificationConfig`, `notification_configs`, `reporting_webhook` and their
-    kin are, whatever their case and separators.
+    Case and separators do not matter: `push_notification_config`, `pushNotificationConfig` and `reporting_webhook` do.
     """
     return len(name) >= _SHORTEST_WEBHOOK and _WEBHOOK.search(_plain(name)) is not None
 
@@ -47,9 +46,12 @@ def names_webhook(name: str) -> bool:
 def registers_authentication(content: JSONValue, *, itself: bool) -> bool:
     """Return whether the content of a request registers a webhook with an `authentication` of its own.
 
-    That is an `authentication` other than null, at any depth below a member that names a webhook; or anywhere in the
-    content, if `itself` says that the whole request is such a registration. Some SDKs read a string of JSON as the
-    object that it holds, so a string that starts like JSON counts if it names one (`mentions_authentication`).
+    That is an `authentication` other than null, at any depth below a member that names a webhook. Some SDKs parse JSON
+    in a string. So a string that starts like JSON is searched, as by `mentions_authentication`.
+
+    Args:
+        content: the parsed content.
+        itself: whether the whole request registers a webhook. Then an `authentication` anywhere in the content counts.
     """
     registering: list[JSONValue] = [content] if itself else []
     other: list[JSONValue] = [] if itself else [content]
@@ -59,7 +61,8 @@ def registers_authentication(content: JSONValue, *, itself: bool) -> bool:
 def _is_found(stack: list[JSONValue], registering: list[JSONValue], *, inside: bool) -> bool:
     """Search the values of `stack`, and move what is below a member that names a webhook to `registering`.
 
-    The stacks, as content may be nested deeper than calls may be, get only what a registration may be in.
+    It uses stacks, because content may be nested deeper than calls may be. A stack only gets values that may contain a
+    registration.
     """
     while stack:
         value = stack.pop()
@@ -82,23 +85,23 @@ def mentions_authentication(text: bytes, *, itself: bool) -> bool:
     """Return whether `text` that is not read as JSON names a webhook and an `authentication`.
 
     A lenient application may read YAML, lines of JSON or a form, or drop octets that it cannot decode. So the names
-    count wherever they are, without case and separators, and with their escapes decoded.
+    count anywhere in the text, in any case, with any separators, and with their escapes decoded.
 
     Args:
         text: the octets in any encoding that extends ASCII, or in UTF-16 or UTF-32.
-        itself: whether the text is inside a registration, so that it need not name the webhook.
+        itself: whether the text is inside a registration. Then it need not name the webhook.
     """
     if b"%" in text:
         octets = _PERCENT.split(text)
         octets[1::2] = [_OCTETS[code] for code in octets[1::2]]
         text = b"".join(octets)
-    # Without NUL, UTF-16 and UTF-32 are ASCII. Whatever a reader drops may be inside of an escape.
+    # Without NUL, ASCII characters in UTF-16 and UTF-32 are ASCII. What a reader drops may be inside an escape.
     known = text.replace(b"\0", b"").decode("utf-8", "ignore")
     return _mentions(known, itself=itself)
 
 
 def _mentions(known: str, *, itself: bool) -> bool:
-    """Return whether text without percent-encoding does, as `mentions_authentication`."""
+    """Return what `mentions_authentication` returns, for text without percent-encoding."""
     if "\\" in known:
         known, escapes = _unescaped(known)
         if escapes:

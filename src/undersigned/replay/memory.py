@@ -28,8 +28,8 @@ _SHARED = (
 class MemoryReplayStore:
     """A replay store for one process. Safe to share between threads.
 
-    In a worker of a server that runs several, or after a fork, the first claim logs an error: each process then has
-    nonces of its own. The store keeps a digest of a nonce longer than 32 characters.
+    If a server has several workers, or after a fork, the first claim in a process logs an error: each process has its
+    own nonces. The store keeps a digest of a nonce longer than 32 characters.
 
     The live nonces of a key are in sets, one for each slot of time in which nonces end. Forgetting drops whole sets. A
     claim looks into at most `lifetime / slot` sets, however many nonces are live. A nonce counts until its slot ends,
@@ -67,7 +67,7 @@ class MemoryReplayStore:
             return self._swept_is_full(keyid, int(now // self._slot), caps)
 
     def claim(self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps) -> Claim:
-        """Remember the pair until `until`, atomically with both checks."""
+        """Remember the pair of keyid and nonce until `until`. This and the two checks are one atomic step."""
         if self._used_in != getpid():
             self._begin(getpid())
         first, end = int(now // self._slot), int(until // self._slot)

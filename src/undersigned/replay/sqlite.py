@@ -70,22 +70,24 @@ _LONGEST_TIMEOUT = 3600
 
 
 class ReplacedFile(UndersignedError):
-    """Raised when the file is no longer the store that was opened. Its nonces may be lost: the operator must act."""
+    """Raised when another file has replaced the opened store. Its nonces may be lost: the operator must act."""
 
 
 class SqliteReplayStore:
     """A replay store in a file that several processes of one host share. Safe to share between threads.
 
-    You may create it before or after the workers are forked. Each claim is one transaction. A claim that cannot be
-    written raises, and the request gets 503: the disk is full, or the file stays locked, is damaged or was replaced.
-    The next claim tries again. Each claim deletes a few nonces that have ended. If a clock is slow or was set back, a
-    nonce may end before the latest deleted one. It counts as seen, as it may have been deleted.
+    You may create it before or after the workers are forked. Each claim is one transaction. If a claim cannot be
+    written, it raises an exception and the request gets 503. That happens if the disk is full, or if the file stays
+    locked, is damaged or was replaced. The next claim tries again.
+
+    Each claim deletes a few nonces that have ended. If a nonce ends before the latest deleted nonce, it counts as seen,
+    because it may have been deleted. That happens only if a clock is slow or was set back.
 
     Args:
         path: the file, on a local disk; it is made if it does not exist. SQLite adds two files next to it.
         timeout: the seconds that a call waits while other processes write.
-        survives_power_loss: whether each claim waits until the disk has it. If False, claims are several times faster
-            and still survive the end of any process. But a crash of the operating system may lose the last claims, and
+        survives_power_loss: whether each claim waits until it is on the disk. If False, claims are several times faster
+            and still survive the end of any process. But a crash of the operating system may lose the last claims. Then
             their nonces could be used again.
 
     Raises:
@@ -127,7 +129,7 @@ class SqliteReplayStore:
             return False
 
     def claim(self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps) -> Claim:
-        """Remember the pair until `until`, atomically with both checks.
+        """Remember the pair of keyid and nonce until `until`. This and the two checks are one atomic step.
 
         Raises:
             sqlite3.Error: the file cannot be written now.
@@ -162,7 +164,7 @@ class SqliteReplayStore:
 
     @contextlib.contextmanager
     def _connection(self) -> Generator[sqlite3.Connection]:
-        """Lend this process's connection to one thread, and close it after an error: the next call opens it again."""
+        """Yield this process's connection to one thread at a time. After an error, close it; the next call opens it."""
         opened = self._opened
         if opened.process != os.getpid():
             # A connection does not survive a fork, and closing the parent's here would release the parent's locks.
@@ -199,7 +201,7 @@ class SqliteReplayStore:
         return opened.connection
 
     def _connect(self, mode: str) -> sqlite3.Connection:
-        import sqlite3  # noqa: PLC0415 - whoever keeps nonces elsewhere does not load it
+        import sqlite3  # noqa: PLC0415 - only programs that use this store load it
 
         connection = sqlite3.connect(
             f"{self._path.as_uri()}?mode={mode}",

@@ -47,8 +47,8 @@ class Rotation:
 def begin_rotation(jwks: _JWK, new: _JWK, *, now: int, overlap: int) -> Rotation:
     """Add a key to a set, and let the keys for request signing that it replaces retire.
 
-    An old key gets the member `exp`, the time at which it is to be dropped, in seconds since the epoch. One whose time
-    has come is dropped. Keys for other uses stay as they are.
+    An old key gets the member `exp`, the time at which it is to be dropped, in seconds since the epoch. A key whose
+    `exp` is over is dropped. Keys for other uses stay as they are.
 
     Args:
         jwks: the public JWK set.

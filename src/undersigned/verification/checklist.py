@@ -1,4 +1,4 @@
-"""The verifier's checklist, one stage a type (AdCP verifier checklist, RFC 9421 section 3.2).
+"""The verifier's checklist: each stage has its own type (AdCP verifier checklist, RFC 9421 section 3.2).
 
     screen(request) -> ParsedSignature -> identify(keys) -> Identified -> prove(full) -> AuthenticatedSignature
         -> bind(digest) -> Bound -> accept(claim, content) -> VerifiedSignature
@@ -47,7 +47,7 @@ def identify(candidate: ParsedSignature, keys: Sequence[VerificationKey]) -> Ide
     profile = candidate.profile
     usable: list[VerificationKey] = []
     misuse = ""
-    # The usual types first: to ask the abstract one takes a third of a microsecond.
+    # The usual types come first, because a check against `Sequence` takes a third of a microsecond.
     for key in keys if isinstance(keys, (tuple, list, Sequence)) else (None,):
         if not isinstance(key, VerificationKey):
             raise profile.error(
@@ -77,13 +77,13 @@ class Identified(NamedTuple):
     keys: Sequence[VerificationKey]
 
     def check_revocations(self, lists: Sequence[RevocationList | None]) -> Identified:
-        """Leave out the keys that are revoked (step 9).
+        """Return a copy without the keys that are revoked or whose revocation list is stale (step 9).
 
         Args:
-            lists: the revocation list that applies to each of the keys, or None.
+            lists: for each key, the revocation list that applies to it, or None.
 
         Raises:
-            SignatureError: no key is left; the reason is the first key's.
+            SignatureError: no key is left. It is the error of the first key.
         """
         faults = [self._revocation_fault(revocations) for revocations in lists]
         left = [key for key, fault in zip(self.keys, faults, strict=True) if fault is None]
@@ -106,7 +106,7 @@ class Identified(NamedTuple):
         """Check the cap, the target, the authority and the signature over the base (steps 9a and 10).
 
         Args:
-            full: whether the replay store's cap is reached, for each of the keys.
+            full: for each key, whether the replay store's cap is reached.
 
         Raises:
             SignatureError: a check failed.
@@ -119,7 +119,7 @@ class Identified(NamedTuple):
         try:
             target = received_target(candidate.request)
         except MalformedURL as malformed:
-            # Only the name of the rule: the message may quote the URL.
+            # The detail has only the name of the rule, because the message may quote the URL.
             detail = f"the rule {malformed.rule!r} rejects the target URI or an authority"
             raise candidate.profile.error("target_uri_malformed", step=10, detail=detail) from None
         try:
@@ -138,7 +138,7 @@ class Identified(NamedTuple):
             proven = self._with_empty_query(keys, target, base)
             if proven is not None:
                 return proven
-        # The signature may be by a key whose cap is reached, and that check comes before the signature.
+        # The signature may be by a key whose cap is reached. The check of the cap comes before the signature's check.
         error = self._rate_abuse() if len(keys) < len(self.keys) else self._invalid(_NOT_OVER_THIS_BASE)
         error.signature_base = base
         raise error
@@ -185,7 +185,7 @@ class AuthenticatedSignature(NamedTuple):
         """Return the digest to feed with the content, or None if nothing covers the content.
 
         Args:
-            begun: content that is at hand already, and is fed at once.
+            begun: content that has been read already. The digest starts with it.
         """
         declared = self.candidate.digest
         return None if declared is None else declared.running(begun)
@@ -194,9 +194,9 @@ class AuthenticatedSignature(NamedTuple):
         """Check the digest of the content (AdCP step 11).
 
         Args:
-            digest: what `running_digest` returned, fed with the content.
-            now: the verifier's clock after the content was read. If the signature expired meanwhile, its nonce may be
-                forgotten. A sender who holds back a body must not be able to replay it.
+            digest: the digest of `running_digest`, fed with the content.
+            now: the verifier's clock after the content was read. If the signature expired in the meantime, the store
+                may have forgotten its nonce. So a sender could delay the body and replay the request.
 
         Raises:
             SignatureError: the signature has expired, or the content has another digest than the signed one.
@@ -214,7 +214,7 @@ class AuthenticatedSignature(NamedTuple):
 
 
 class Bound(NamedTuple):
-    """A signature that passed steps 0 to 11: its content, if covered, is what was signed."""
+    """A signature that passed steps 0 to 11: the content, if it is covered, is the content that was signed."""
 
     proven: AuthenticatedSignature
 
@@ -222,8 +222,8 @@ class Bound(NamedTuple):
         """Check the replay store's answer, then the content (AdCP steps 12 to 14).
 
         Args:
-            claim: what the store answered for keyid and nonce.
-            content: the content as it was read. It is parsed only if it is JSON.
+            claim: the answer of the replay store for key and nonce.
+            content: the content as it was read. It is parsed only if its type is JSON.
 
         Raises:
             SignatureError: the nonce was seen, the cap is reached, or a JSON object repeats a key.
@@ -247,7 +247,7 @@ class Bound(NamedTuple):
             except AmbiguousJSON as ambiguous:
                 raise self._ambiguous(ambiguous, content) from None
             except ValueError:
-                # Content that is not JSON at all is for the application to reject: nobody can read it in two ways.
+                # No JSON reader accepts this content, so two readers cannot disagree. The application may reject it.
                 pass
         return VerifiedSignature(
             keyid=candidate.keyid,

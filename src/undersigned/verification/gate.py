@@ -1,7 +1,7 @@
-"""The gate: the one order in which a request is verified and a policy is applied.
+"""The gate: it verifies a request and applies a policy, in the same order for every server.
 
-`Gate.verify` is a coroutine that asks a verifier and a `Server` for whatever needs IO. The ASGI middleware awaits it.
-The WSGI middleware runs it with `undersigned.verification.verifier.finish`, since nothing in it has to be awaited.
+`Gate.verify` is a coroutine. For everything that needs IO, it awaits a verifier and a `Server`. The ASGI middleware
+awaits it. The WSGI middleware runs it with `undersigned.verification.verifier.finish`, as it never waits over WSGI.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ class Gate:
 
     Args:
         verifier: the verifier.
-        policy: which operations must be signed, or None if every request that comes here is signed.
+        policy: which operations must be signed, or None if the gate only gets signed requests.
         fallback: whether the application has another authenticator to ask.
-        max_unsigned_body: the most bytes of content that are read for a policy without a valid signature.
+        max_unsigned_body: upper bound on the bytes of content that the policy may read without a valid signature.
     """
 
     __slots__ = ("_fallback", "_max_unsigned_body", "_policy", "_prefix", "_verifier")
@@ -86,10 +86,10 @@ class Gate:
 
         Args:
             request: the request as it was on the wire.
-            server: the server that answers what needs IO.
-            signed: whether the request carries any signature field.
+            server: the server that has the request. It reads the content and asks the other authenticator.
+            signed: whether the request has any signature field.
             undeclared: whether content may come that no field declares, as over HTTP/2 without Content-Length.
-            dispatched: returns what the application will get of the request, if the policy asks its router.
+            dispatched: returns the scope or environ that the application will get, if the policy asks its router.
 
         Raises:
             SignatureError: the request is rejected.
@@ -113,7 +113,7 @@ class Gate:
         if operation is None:
             operation = await self._operation(policy, message, result)
         warning = await self._warning(policy, operation, message, result)
-        # The policy accepts no operation that could not be resolved.
+        # The policy has rejected an unresolved operation, so this is an `Operation`.
         resolved = cast("Operation", operation)
         if signature is not None:
             signature = replace(signature, operation=resolved)
@@ -122,15 +122,16 @@ class Gate:
     async def _first_operation(
         self, policy: Policy, message: _Message, *, signed: bool
     ) -> Operation | UnresolvedOperation | None:
-        """Return the operation before anything about the signature is reported, or None to verify it first.
+        """Return the operation, so that its error is reported before the signature's. None: verify the signature first.
 
-        Whoever cannot sign the header fields has as little content read as a sender without a signature.
+        If the signature over the header fields is not valid, at most `max_unsigned_body` bytes of content are read.
         """
         failure = await message.authenticate() if signed else None
         if not signed or failure is not None:
             return await self._unverified_operation(policy, message, failure or "unsigned")
         await message.read()
-        # Signed fields may be a copy of another request's. Only the digest, which comes later, tells.
+        # A stranger may have copied the signed fields from another request. Only the digest shows that, and it is
+        # checked later. So long content is not parsed on the event loop before that.
         return message.operation(policy.resolver) if message.is_short else None
 
     async def _operation(
@@ -146,16 +147,16 @@ class Gate:
             verdict = policy.decide(operation, result, fallback=self._fallback, prefix=self._prefix)
             if verdict.outcome == "reject":
                 return operation
-        # Whatever its type says, an application may read the content as JSON and register a webhook with it.
+        # An application may read content of any type as JSON, and register a webhook with it.
         return await self._unverified_operation(policy, message, result)
 
     async def _unverified_operation(
         self, policy: Policy, message: _Message, result: SignatureResult
     ) -> Operation | UnresolvedOperation:
-        """Return what is found in content that no valid signature covers.
+        """Return the operation of a request without a valid signature.
 
         Raises:
-            SignatureError: the content is longer than `max_unsigned_body`. It may hold anything, so it must be signed.
+            SignatureError: the content is longer than `max_unsigned_body`. It is not searched, so it must be signed.
         """
         if not await message.read_unverified(self._max_unsigned_body):
             raise (
@@ -173,7 +174,7 @@ class Gate:
     async def _warning(
         self, policy: Policy, operation: Operation | UnresolvedOperation, message: _Message, result: SignatureResult
     ) -> SignatureError | None:
-        """Apply the policy, and return the error that it forgives.
+        """Apply the policy. Return the error that it forgives, or None if there was no error.
 
         Raises:
             SignatureError: the policy rejects the request.
@@ -211,11 +212,11 @@ class _Message:
 
     @property
     def is_short(self) -> bool:
-        """Whether as little content has been read as the event loop may wait for."""
+        """Whether the content that has been read is short enough to be parsed on the event loop."""
         return self.content is None or len(self.content) <= MOST_ON_LOOP
 
     async def run_apart(self, call: Callable[[], Answer]) -> Answer:
-        """Run what reads unverified content, apart from the event loop if that content is long."""
+        """Run a function that reads unverified content. If the content is long, run it off the event loop."""
         return call() if self.is_short else await self.server.run_apart(call)
 
     def operation(self, resolver: OperationResolver) -> Operation | UnresolvedOperation:
@@ -229,7 +230,7 @@ class _Message:
             return unresolved
 
     async def read(self) -> None:
-        """Read the content, unless that has been done or there is none."""
+        """Read the content, unless it has been read or there is none."""
         if self.is_unread:
             self._keep(await self.server.read_content(None))
 
@@ -245,7 +246,7 @@ class _Message:
     def _keep(self, content: Content) -> None:
         self.content = content
         if self._undeclared:
-            # From here on a signature has to cover the content, if there is any.
+            # Now it is known whether there is content. If there is, the signature must cover it.
             self.request = self.request.with_content(content)
             self._authenticated = None
 
@@ -268,7 +269,7 @@ class _Message:
         declared = authenticated.candidate.digest
         digest = None if declared is None else declared.running()
         if digest is None:
-            # Nobody signed content that no field declares, so the application gets none.
+            # If there is content that no field declares, it is not signed. So the application gets no content.
             covered, self._undeclared = Content(), False
         elif covered is None:
             covered = self.content = await self.server.read_content(digest)

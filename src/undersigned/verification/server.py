@@ -1,4 +1,4 @@
-"""What the gate asks: a verifier, and the server that has the request."""
+"""The protocols of what the gate asks: a verifier, and the server that has the request."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Server(Protocol):
         ...
 
     async def run_apart(self, call: Callable[[], Answer]) -> Answer:
-        """Return what `call` returns, which takes long, and serve other requests in the meantime."""
+        """Run a slow function and return its result. Other requests are served in the meantime."""
         ...
 
     async def accepts_caller(self) -> bool:

@@ -31,17 +31,17 @@ Source = TypeVar("Source")
 class AdCPAgent(FetchedKeys):
     """The keys of one AdCP agent, found from its URL, for threads (AdCP, Discovering keys).
 
-    The agent's capabilities name its operator's brand.json, and the entry there with exactly the agent's URL names its
-    JWK set. The domains of agent and brand.json have to agree, or the brand.json has to authorize the agent's; the
-    agent's `identity.key_origins` have to agree with the JWK set's host. What leads to the JWK set is looked up again
-    when the brand.json expires. No redirect is followed, and every URL is fetched under the guard of `network`.
+    The agent's capabilities name its operator's brand.json, whose entry with exactly the agent's URL names the JWK set.
+    The domains of agent and brand.json must be the same, or the brand.json must authorize the agent's domain. The
+    agent's `identity.key_origins` must agree with the JWK set's host. When the brand.json expires, the JWK set's URL is
+    looked up again. Redirects are not followed, and every URL is fetched under the guard of `network`.
 
     Args:
         url: the agent's URL, exactly as its operator's brand.json has it.
         purpose: the member of `identity.key_origins` that must be declared.
         protocol: what the URL speaks, `mcp` or `a2a`.
         publisher: a publisher's domain, for webhooks that a seller sends about that publisher's inventory. If its
-            adagents.json pins keys for the agent, no others count.
+            adagents.json pins keys for the agent, only these keys count.
         freshness: how long the keys are used.
         network: which addresses may be reached, and in what time.
         clock: seconds that never go back.

@@ -46,9 +46,9 @@ def signature_middleware(
 ) -> Middleware:
     """Return a middleware for `web.Application(middlewares=[...])`. Put it first.
 
-    aiohttp routes a request before its middlewares run. A signed request whose canonical path decodes to another path
-    than the one that was routed, such as `/a/../b`, gets 401. aiohttp decompresses a compressed body, so its signature
-    does not verify. To accept such a body, run the application with `auto_decompress=False`.
+    aiohttp routes a request before its middlewares run. If the canonical path of a signed request does not decode to
+    the path that was routed, as with `/a/../b`, the request gets 401. aiohttp decompresses a compressed body, so its
+    signature does not verify. To accept such a body, run the application with `auto_decompress=False`.
 
     Args:
         verifier: a `Verifier`, which is asked in a thread if its sources block, or an `AsyncVerifier`.

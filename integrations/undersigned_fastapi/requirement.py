@@ -29,8 +29,8 @@ class SignatureScheme(SecurityBase):
 async def require_signature(signature: Annotated[VerifiedSignature, Depends(SignatureScheme())]) -> VerifiedSignature:
     """Let an endpoint or a router run only for a signed request: `Depends(require_signature)`.
 
-    An unsigned request gets 401 with `{"error": "request_signature_required"}`; an unsigned handshake gets that too, or
-    is closed with code 1008 if the server cannot send a response.
+    An unsigned request or handshake gets 401 with `{"error": "request_signature_required"}`. If the server cannot send
+    a response to a handshake, the handshake is closed with code 1008.
 
     Returns:
         The verified signature of the request or handshake.

@@ -60,8 +60,8 @@ def signature_required(endpoint: Callable[Parameters, Result]) -> Callable[Param
     """Let an endpoint run only for a signed request. The endpoint finds the signature in `request.state.signature`.
 
     Put the decorator below the one that adds the route. An endpoint is a function, a method of an HTTPEndpoint, or a
-    WebSocket function. An unsigned request gets 401 with `{"error": "request_signature_required"}`; an unsigned
-    handshake gets that too, or is closed with code 1008 if the server cannot send a response.
+    WebSocket function. An unsigned request or handshake gets 401 with `{"error": "request_signature_required"}`. If the
+    server cannot send a response to a handshake, the handshake is closed with code 1008.
 
     Args:
         endpoint: the function, sync or async. It must be called with the request.

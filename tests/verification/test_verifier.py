@@ -114,11 +114,11 @@ class Recording(MemoryReplayStore):
 
 @DRIVERS
 def test_signed_request_is_verified_once(driver):
-    judge = made(driver)
-    verified = driver.run(judge.verify(signed_request()))
+    subject = made(driver)
+    verified = driver.run(subject.verify(signed_request()))
     assert (verified.keyid, verified.target_uri) == ("buyer-ed25519", URL)
     with pytest.raises(SignatureRejected, match=r"^request_signature_replayed$"):
-        driver.run(judge.verify(signed_request()))
+        driver.run(subject.verify(signed_request()))
 
 
 @DRIVERS
@@ -128,20 +128,20 @@ def test_bodiless_request_is_verified(driver):
 
 @DRIVERS
 def test_changed_body_is_rejected_and_its_nonce_stays_fresh(driver):
-    judge = made(driver)
+    subject = made(driver)
     with pytest.raises(SignatureRejected, match=r"^request_signature_digest_mismatch$"):
-        driver.run(judge.verify(changed(signed_request(), body=b"{}")))
-    assert driver.run(judge.verify(signed_request()))
+        driver.run(subject.verify(changed(signed_request(), body=b"{}")))
+    assert driver.run(subject.verify(signed_request()))
 
 
 @DRIVERS
 def test_signed_body_that_is_rejected_spends_its_nonce(driver):
-    judge = made(driver)
+    subject = made(driver)
     request = signed_request(body=b'{"a":1,"a":2}')
     codes = []
     for _ in range(2):
         with pytest.raises(SignatureError) as caught:
-            driver.run(judge.verify(request))
+            driver.run(subject.verify(request))
         codes.append(caught.value.code)
     assert codes == ["request_body_malformed", "request_signature_replayed"]
 
@@ -149,7 +149,7 @@ def test_signed_body_that_is_rejected_spends_its_nonce(driver):
 @DRIVERS
 def test_sender_without_a_key_writes_nothing_to_the_store(driver):
     store = MemoryReplayStore()
-    judge = made(driver, replay=store)
+    subject = made(driver, replay=store)
     for request in (
         changed(signed_request(), method="PUT"),
         changed(signed_request(), url="https://h/"),
@@ -157,7 +157,7 @@ def test_sender_without_a_key_writes_nothing_to_the_store(driver):
         changed(signed_request(), fields=[*signed_request().fields, ("host", "h")]),
     ):
         with pytest.raises(SignatureError):
-            driver.run(judge.verify(request))
+            driver.run(subject.verify(request))
     assert len(store) == 0
 
 
@@ -166,8 +166,8 @@ def test_nonce_is_claimed_until_the_signature_expires(driver):
     store = Recording()
     caps = Caps(per_key=7, total=8)
     times = iter([NOW, NOW + 2])
-    judge = made(driver, profile=replace(profiles.ADCP_3_2, caps=caps), replay=store, clock=lambda: next(times))
-    verified = driver.run(judge.verify(signed_request()))
+    subject = made(driver, profile=replace(profiles.ADCP_3_2, caps=caps), replay=store, clock=lambda: next(times))
+    verified = driver.run(subject.verify(signed_request()))
     assert store.asked == [
         ("full", "buyer-ed25519", {"now": NOW, "caps": caps}),
         ("claim", "buyer-ed25519", verified.nonce, {"now": NOW + 2, "until": NOW + 360.0, "caps": caps}),
@@ -179,9 +179,9 @@ def test_store_at_its_cap_rejects_before_the_signature_is_verified(driver):
     store = MemoryReplayStore()
     caps = Caps(per_key=1)
     store.claim("buyer-ed25519", "other", now=NOW, until=NOW + 360, caps=caps)
-    judge = made(driver, profile=replace(profiles.ADCP_3_2, caps=caps), replay=store)
+    subject = made(driver, profile=replace(profiles.ADCP_3_2, caps=caps), replay=store)
     with pytest.raises(SignatureRejected) as caught:
-        driver.run(judge.verify(changed(signed_request(), method="PUT")))
+        driver.run(subject.verify(changed(signed_request(), method="PUT")))
     assert (caught.value.code, caught.value.step) == ("request_signature_rate_abuse", "9a")
 
 
@@ -193,9 +193,9 @@ def test_cap_reached_during_verification_rejects_at_the_claim(driver):
 
     store = Filling()
     store.claim("buyer-ed25519", "other", now=NOW, until=NOW + 360, caps=Caps(1))
-    judge = made(driver, profile=replace(profiles.ADCP_3_2, caps=Caps(per_key=1)), replay=store)
+    subject = made(driver, profile=replace(profiles.ADCP_3_2, caps=Caps(per_key=1)), replay=store)
     with pytest.raises(SignatureRejected) as caught:
-        driver.run(judge.verify(signed_request()))
+        driver.run(subject.verify(signed_request()))
     assert (caught.value.code, caught.value.step) == ("request_signature_rate_abuse", 13)
 
 
@@ -203,21 +203,21 @@ def test_cap_reached_during_verification_rejects_at_the_claim(driver):
 def test_delayed_body_is_rejected_when_its_nonce_was_forgotten(driver):
     # The headers pass while the nonce is live; the rest of the body comes when a store may have dropped it.
     time = [float(NOW)]
-    judge = made(driver, clock=lambda: time[0])
+    subject = made(driver, clock=lambda: time[0])
     held = signed_request()
-    assert driver.run(judge.verify(held))
+    assert driver.run(subject.verify(held))
     time[0] = NOW + 359
-    proven = driver.run(judge.authenticate(held))
+    proven = driver.run(subject.authenticate(held))
     digest = proven.running_digest()
     digest.update(BODY)
     time[0] = NOW + 1000
     later = {"created": NOW + 1000, "nonce": "A" * 22}
-    assert driver.run(judge.verify(signed_request(**later)))
+    assert driver.run(subject.verify(signed_request(**later)))
     with pytest.raises(SignatureRejected, match=r"^request_signature_window_invalid$"):
-        driver.run(judge.complete(proven, Content((BODY,)), digest=digest))
+        driver.run(subject.complete(proven, Content((BODY,)), digest=digest))
     time[0] = NOW + 359
     with pytest.raises(SignatureRejected, match=r"^request_signature_replayed$"):
-        driver.run(judge.complete(proven, Content((BODY,)), digest=digest))
+        driver.run(subject.complete(proven, Content((BODY,)), digest=digest))
 
 
 @DRIVERS
@@ -240,9 +240,9 @@ def test_unavailable_source_raises_verification_unavailable(driver, source, code
 
 @DRIVERS
 def test_unavailable_source_is_not_asked_when_the_request_is_rejected_earlier(driver):
-    judge = made(driver, keys=Broken(), replay=Broken())
+    subject = made(driver, keys=Broken(), replay=Broken())
     with pytest.raises(SignatureRejected, match=r"^request_signature_required$"):
-        driver.run(judge.verify(Request("GET", URL)))
+        driver.run(subject.verify(Request("GET", URL)))
 
 
 @DRIVERS
@@ -276,10 +276,10 @@ def test_revoked_key_is_rejected_by_the_verifier(driver):
 
 
 def test_async_verifier_awaits_its_sources():
-    judge = made(AsyncDriver, keys=Awaitable(KEYS), replay=Awaitable(MemoryReplayStore()))
-    assert asyncio.run(judge.verify(signed_request())).keyid == "buyer-ed25519"
+    subject = made(AsyncDriver, keys=Awaitable(KEYS), replay=Awaitable(MemoryReplayStore()))
+    assert asyncio.run(subject.verify(signed_request())).keyid == "buyer-ed25519"
     with pytest.raises(SignatureRejected, match=r"^request_signature_replayed$"):
-        asyncio.run(judge.verify(signed_request()))
+        asyncio.run(subject.verify(signed_request()))
 
 
 @pytest.mark.parametrize("source", [{"keys": Awaitable(Broken())}, {"replay": Awaitable(BrokenAtTheClaim())}])
@@ -352,9 +352,9 @@ def test_source_without_a_blocks_attribute_counts_as_blocking():
         def find(self, keyid):
             return KEYS.find(keyid)
 
-    judge = verifier(keys=Keys())
-    assert judge.blocking is True
-    assert judge.verify(signed_request())
+    subject = verifier(keys=Keys())
+    assert subject.blocking is True
+    assert subject.verify(signed_request())
 
 
 def test_both_verifiers_take_the_same_arguments():
@@ -372,9 +372,9 @@ def test_verifier_repr_shows_no_keys():
 
 
 def test_wall_clock_is_the_default():
-    judge = Verifier(profiles.ADCP_3_2, keys=KEYS, replay=MemoryReplayStore())
+    subject = Verifier(profiles.ADCP_3_2, keys=KEYS, replay=MemoryReplayStore())
     with pytest.raises(SignatureRejected, match=r"^request_signature_window_invalid$"):
-        judge.verify(signed_request())
+        subject.verify(signed_request())
 
 
 def test_empty_key_set_finds_no_key():
@@ -454,9 +454,9 @@ def test_finish_closes_a_coroutine_that_waits():
     ],
 )
 def test_error_carries_keyid_creation_time_and_the_rebuilt_base(driver, changes, options, base_known):
-    judge = made(driver, **options)
+    subject = made(driver, **options)
     with pytest.raises(SignatureRejected) as caught:
-        driver.run(judge.verify(changed(signed_request(), **changes)))
+        driver.run(subject.verify(changed(signed_request(), **changes)))
     assert (caught.value.keyid, caught.value.created) == ("buyer-ed25519", NOW)
     assert (caught.value.signature_base is not None) == base_known
 
@@ -528,15 +528,15 @@ class FullFor(MemoryReplayStore):
 
 @DRIVERS
 def test_cap_of_one_owner_does_not_stop_another(driver):
-    judge = made(driver, keys=Keys(WRONG, RIGHT), replay=FullFor("other."))
-    assert driver.run(judge.verify(signed_request())).signer == "buyer.example.com"
+    subject = made(driver, keys=Keys(WRONG, RIGHT), replay=FullFor("other."))
+    assert driver.run(subject.verify(signed_request())).signer == "buyer.example.com"
 
 
 @DRIVERS
 def test_reached_cap_is_reported_even_when_another_key_was_tried(driver):
-    judge = made(driver, keys=Keys(WRONG, RIGHT), replay=FullFor("buyer."))
+    subject = made(driver, keys=Keys(WRONG, RIGHT), replay=FullFor("buyer."))
     with pytest.raises(SignatureRejected, match=r"^request_signature_rate_abuse$"):
-        driver.run(judge.verify(signed_request()))
+        driver.run(subject.verify(signed_request()))
 
 
 @DRIVERS
@@ -631,18 +631,18 @@ REVOKED = RevocationList(revoked=frozenset({"buyer-ed25519"}), updated=NOW - 10,
 
 @DRIVERS
 def test_revocation_applies_to_its_owner_only(driver):
-    judge = made(driver, keys=Keys(WRONG, RIGHT), revocations=Revoking("other.example.com", REVOKED))
-    assert driver.run(judge.verify(signed_request())).signer == "buyer.example.com"
-    judge = made(driver, keys=Keys(RIGHT), revocations=Revoking("buyer.example.com", REVOKED))
+    subject = made(driver, keys=Keys(WRONG, RIGHT), revocations=Revoking("other.example.com", REVOKED))
+    assert driver.run(subject.verify(signed_request())).signer == "buyer.example.com"
+    subject = made(driver, keys=Keys(RIGHT), revocations=Revoking("buyer.example.com", REVOKED))
     with pytest.raises(SignatureRejected, match=r"^request_signature_key_revoked$"):
-        driver.run(judge.verify(signed_request()))
+        driver.run(subject.verify(signed_request()))
 
 
 @DRIVERS
 def test_unavailable_revocation_source_rejects_like_a_stale_list(driver):
-    judge = made(driver, revocations=Revoking("", OSError(SECRET)))
+    subject = made(driver, revocations=Revoking("", OSError(SECRET)))
     with pytest.raises(VerificationUnavailable, match=r"^request_signature_revocation_stale$") as caught:
-        driver.run(judge.verify(signed_request()))
+        driver.run(subject.verify(signed_request()))
     assert SECRET not in caught.value.explain()
 
 

@@ -1,4 +1,4 @@
-"""Remote revocation lists: polled as they say themselves, and checked against pinned keys (AdCP step 9)."""
+"""Remote revocation lists: fetched again at their `next_update`, and verified with pinned keys (AdCP step 9)."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ if TYPE_CHECKING:
 LIST_FRESHNESS: Final = Freshness(
     least=SHORTEST_INTERVAL, default=SHORTEST_INTERVAL, most=LONGEST_INTERVAL, stale=10 * LONGEST_INTERVAL
 )
-"""A list is fetched again when it says; how long it counts after that, its grace says, which the verifier checks."""
+"""When a list is fetched again. The verifier checks separately whether a list is stale."""
 
 
 class RemoteRevocationList(Fetched[RevocationList]):
     """A revocation source that polls an issuer's signed list over https, for threads.
 
-    The list is fetched again at its `next_update`, but not sooner than after a minute and not later than after 30
-    minutes; after a failed fetch every 30 seconds. Until its grace is over the last good list counts; then the verifier
-    rejects new signatures, until a fresh list is fetched. `with` polls in a thread; otherwise a request that finds the
-    list due fetches it.
+    The list is fetched again at its `next_update`, but not before a minute and not after 30 minutes. After a failed
+    fetch, it is fetched every 30 seconds. The last good list counts until its grace period is over. Then the verifier
+    rejects signatures until a fresh list is fetched. `with` polls in a thread. Without it, a request fetches the list
+    when it is due.
 
     Args:
         url: the https URL of the list, such as `https://gov.example.com/.well-known/governance-revocations.json`.

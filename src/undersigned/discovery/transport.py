@@ -182,7 +182,7 @@ def _too_slow() -> Unreachable:
 
 
 class _BlockingBackend(httpcore2.NetworkBackend):
-    """A backend that connects to `address` whatever the host, and reads no more than `most` bytes until `deadline`."""
+    """A backend that connects to `address` for any host, and reads at most `most` bytes until `deadline`."""
 
     def __init__(self, address: str, deadline: float, most: int) -> None:
         self._address = address
@@ -231,7 +231,7 @@ class _BlockingStream(httpcore2.NetworkStream):
 
 
 class _AsyncBackend(httpcore2.AsyncNetworkBackend):
-    """A backend that connects to `address` whatever the host, and reads no more than `most` bytes."""
+    """A backend that connects to `address` for any host, and reads at most `most` bytes."""
 
     def __init__(self, address: str, most: int) -> None:
         self._address = address

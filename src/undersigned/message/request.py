@@ -101,7 +101,7 @@ class Request:
     def json_if_any(self) -> JSONValue:
         """Return the content as JSON if its Content-Type is JSON or the content happens to be JSON, else None.
 
-        Many applications parse JSON whatever the type, so another type must not hide JSON from the policy.
+        Many applications parse JSON of any Content-Type, so another type must not hide JSON from the policy.
 
         Raises:
             AmbiguousJSON: two readers could find different members; see `strict_json`.

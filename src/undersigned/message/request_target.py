@@ -63,7 +63,7 @@ class RequestTarget(NamedTuple):
         """Rebuild a target from decoded parts, if decoding cannot have changed it.
 
         Raises:
-            MalformedURL: a decoded part holds anything but unreserved characters and slashes.
+            MalformedURL: a decoded part has a character that is neither unreserved nor a slash.
         """
         path = script_name + path_info
         if _PLAIN.fullmatch(path) is None:
@@ -79,7 +79,7 @@ class RequestTarget(NamedTuple):
     def is_path(self, *candidates: bytes) -> bool:
         """Return whether one of the decoded `candidates` is this path.
 
-        Servers differ in whether they decode the path, merge slashes and resolve dots. Nothing else may differ.
+        A candidate may differ only by decoding, merged slashes and resolved dots, because servers do these.
         """
         own_path = self.path.encode("ascii")
         if own_path in candidates:

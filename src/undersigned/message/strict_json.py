@@ -28,9 +28,9 @@ def loads(text: bytes | str) -> JSONValue:
     """Parse `text` (UTF-8 unless it starts like UTF-16 or UTF-32, as the standard library reads it).
 
     Raises:
-        AmbiguousJSON: an object repeats a key at any depth, a number is beyond what Python converts, a constant is
-            NaN or Infinity, or the nesting is too deep to be followed.
-        ValueError: not JSON at all (`json.JSONDecodeError`, `UnicodeDecodeError`).
+        AmbiguousJSON: an object repeats a key at any depth, a number is too long for Python, a constant is NaN or
+            Infinity, or the nesting is too deep.
+        ValueError: `text` is not JSON (`json.JSONDecodeError`, `UnicodeDecodeError`).
     """
     decoded = text if isinstance(text, str) else _decoded(text)
     try:

@@ -1,7 +1,7 @@
-"""The authority of a received request, and what a server must not hide of it.
+"""The authority of a received request, and the servers that hide part of it.
 
-The authority a message names is matched with the configured origins. If a server hides `:authority`, the request is
-rejected unless the operator has named a server that compares it with Host itself (AdCP, signing profile extensions).
+The authority of a request is matched with the configured origins. If a server hides `:authority`, the request is
+rejected. But the operator may name a server that compares it with Host (AdCP, signing profile extensions).
 """
 
 from __future__ import annotations

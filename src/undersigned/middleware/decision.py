@@ -98,8 +98,8 @@ class Recorder:
     def rejected(self, error: SignatureError, *, origin: Origin | None, begun: float) -> None:
         """Record a rejected request.
 
-        A server that hides what was signed is logged as an error once, since any client can cause it again: by another
-        HTTP version, say.
+        If a server hides what was signed, that is logged as an error only once. Any client can cause it again, for
+        example by using another HTTP version.
         """
         again = False
         if error.code == f"{self._profile.prefix}signature_server_unsupported":

@@ -39,13 +39,17 @@ _INVOCATION = frozenset({"skill"})
 class A2AResolver:
     """A resolver for both bindings of A2A 0.3 and 1.0: the operation is the `skill` of the message's only DataPart.
 
-    A message comes by JSON-RPC with one of the methods SendMessage, SendStreamingMessage, message/send and
-    message/stream, or by HTTP+JSON at a path whose last segment is `message:send` or `message:stream`. Any other
-    JSON-RPC method is kept and names no operation, except `tools/call`. The HTTP+JSON paths of tasks name none either.
+    Over JSON-RPC, a message comes with a method SendMessage, SendStreamingMessage, message/send or message/stream. Over
+    HTTP+JSON, it comes at a path whose last segment is `message:send` or `message:stream`. `tools/call` is read as by
+    `JSONRPCResolver`. A request with another JSON-RPC method has this method and no operation. The HTTP+JSON paths of
+    tasks have no operation either.
 
-    A message is rejected if two readers could find different operations in it. In addition to what `JSONRPCResolver`
-    rejects, that is: a part with several contents, a file, or a `kind` that does not match its content; two DataParts
-    or none; a skill that is not a name; content of both bindings; and the protobuf names of A2A 0.3 for its members.
+    A message is rejected if two readers could find different operations in it. In addition to the cases of
+    `JSONRPCResolver`, it is rejected if:
+
+    - a part has several contents, a file, or a `kind` that does not match its content;
+    - it does not have exactly one DataPart, or the skill is not a name;
+    - it has content of both bindings, or members with the protobuf names of A2A 0.3.
     """
 
     @property
@@ -59,7 +63,11 @@ class A2AResolver:
         return True
 
     def resolve(self, request: Request) -> Operation:
-        """Return the operation the message names; as `OperationResolver.resolve`."""
+        """Return the operation that the message names.
+
+        Raises:
+            UnresolvedOperation: two readers could find different operations.
+        """
         segments = path_segments(request)
         task = _TASK_PATH.fullmatch("/".join(segments))
         if is_bare(request) or (task is not None and not request.body and not request.has_body):
@@ -83,7 +91,7 @@ def _over_json_rpc(content: JSONValue) -> Operation:
 
 
 def _skill(carrier: JSONValue) -> str:
-    """Return the skill of the message that `carrier` (the params, or the content of HTTP+JSON) holds."""
+    """Return the skill of the message in `carrier`: the params, or the content over HTTP+JSON."""
     # A2A 0.3 calls the message `request`, and its parts `content`, in protobuf, whose JSON readers take both names.
     _reject_members(carrier, {"request"}, of="message request")
     message = members(members(carrier, _CARRIER, of="message request").get("message"), _MESSAGE, of="message")
@@ -104,7 +112,7 @@ def _skill(carrier: JSONValue) -> str:
 
 
 def _checked_part(part: JSONValue) -> dict[str, JSONValue]:
-    """Return a part that is either text or data, whoever reads it."""
+    """Check that every reader finds either text or data in a part, and return it."""
     checked = members(part, _PART, of="part")
     contents = _CONTENTS & checked.keys()
     if len(contents) != 1:

@@ -1,4 +1,4 @@
-"""Operations over JSON-RPC 2.0, as in MCP: only the method `tools/call` names one."""
+"""Operations over JSON-RPC 2.0, as in MCP: only the method `tools/call` has an operation."""
 
 from __future__ import annotations
 
@@ -20,11 +20,13 @@ _TOOL = frozenset({"name", "arguments"})
 
 @dataclass(frozen=True, slots=True)
 class JSONRPCResolver:
-    """A resolver for JSON-RPC: the operation is the `params.name` of a `tools/call`. Other methods name none.
+    """A resolver for JSON-RPC: the operation is the `params.name` of a `tools/call`.
 
-    It rejects content that is not one JSON object (a batch is not one), an envelope without `jsonrpc` 2.0 or without a
-    method, a member name in another case, and a `tools/call` without a name. A response, which is a client's answer to
-    the server's own request, names none. A request without content, except a POST, names none either.
+    A request has no operation if it has another method, or has no content and is not a POST. A JSON-RPC response, which
+    is a client's answer to the server's own request, has no operation either.
+
+    Content is rejected if it is not one JSON object, such as a batch. An envelope is rejected without `jsonrpc` 2.0,
+    without a method, or with a member name in another case. A `tools/call` is rejected without a name.
     """
 
     @property
@@ -38,7 +40,11 @@ class JSONRPCResolver:
         return False
 
     def resolve(self, request: Request) -> Operation:
-        """Return the operation the envelope names; as `OperationResolver.resolve`."""
+        """Return the operation that the envelope names.
+
+        Raises:
+            UnresolvedOperation: two readers could find different operations.
+        """
         if is_bare(request):
             return Operation()
         content = content_of(request)
@@ -56,7 +62,7 @@ def read_envelope(content: JSONValue) -> tuple[str | None, JSONValue]:
     """Return the method and the params of an envelope, or None and None if it is a response.
 
     Raises:
-        UnresolvedOperation: it is not one envelope that every reader reads in the same way.
+        UnresolvedOperation: `content` is not an envelope, or two readers could read it differently.
     """
     envelope = members(content, _ENVELOPE, of="JSON-RPC envelope")
     if envelope.get("jsonrpc") != "2.0":

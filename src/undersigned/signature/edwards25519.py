@@ -9,8 +9,8 @@ _D = -121665 * pow(121666, -1, _PRIME) % _PRIME
 def point_fault(encoded: bytes) -> str:
     """Return why 32 octets may not be a public key, or "".
 
-    The OpenSSL that verifies takes any octets. For a point of small order anybody can make signatures that verify over
-    many messages, and a point with two encodings is two keys to whoever compares them.
+    OpenSSL verifies with any octets. But for a point of small order, anybody can make signatures that verify over many
+    messages. And if a point has two encodings, a comparison takes one key for two.
 
     Args:
         encoded: y as 255 bits in little-endian order, and the sign of x (RFC 8032 section 5.1.2).

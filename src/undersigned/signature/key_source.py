@@ -47,8 +47,8 @@ class KeyLookup(NamedTuple):
 class KeySource(Protocol):
     """A source of the keys that a keyid names.
 
-    A source that may find further keys at a second look, such as one that asks several others, has an attribute
-    `asks_again` that is True: it is then called a second time, with `lookup.again` set, if no key verifies.
+    A source may have an attribute `asks_again`. If it is True and no key verifies, `find` is called a second time, with
+    `lookup.again` set. A source that combines several sources may then find further keys.
 
     Attributes:
         blocking: whether `find` may block on IO; the ASGI middleware then asks it off the event loop.
@@ -65,7 +65,7 @@ class KeySource(Protocol):
         At most four of those that may verify the signature are tried.
 
         Raises:
-            KeySourceError: the source cannot tell, for this reason.
+            KeySourceError: the source cannot find out now, for this reason.
             Exception: the source is unavailable.
         """
         ...

@@ -27,8 +27,8 @@ def public_jwks_text(jwks: object) -> bytes:
         jwks: the JWK set, as json.loads reads it.
 
     Raises:
-        ConfigurationError: it is not a JWK set, holds private or secret material at any depth, has no key that can
-            verify signatures, repeats a `kid`, or is larger than receivers read. No value of it is in the message.
+        ConfigurationError: `jwks` is not a JWK set, or has private or secret material at any depth. Or it has no key
+            that can verify signatures, repeats a `kid`, or is larger than receivers read. The message quotes no value.
     """
     try:
         text = json.dumps(jwks, indent=2, allow_nan=False).encode("ascii") + b"\n"

@@ -68,8 +68,8 @@ class Signer:
         components: more header fields to cover than the profile requires, in lower case.
         digests: the algorithms of a Content-Digest that the signer makes.
         clock: returns seconds since the epoch, for `created`.
-        check_limits: whether to reject a request whose size or spelling undersigned's own verifier rejects, though
-            RFC 9421 allows it: a long target, many percent signs, characters that are not in RFC 3986, long fields.
+        check_limits: whether to reject a request that RFC 9421 allows but undersigned's own verifier rejects. That is a
+            request with a long target, many percent signs, characters that are not in RFC 3986, or long fields.
         nonces: returns a nonce: unpadded Base64url of at least as many bytes as the profile asks for. By default
             nonces are random and have 16 bytes or more.
 

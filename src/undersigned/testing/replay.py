@@ -40,7 +40,7 @@ _ROOMY = Caps(per_key=1_000_000)
 def check_replay_store(store: ReplayStore) -> None:
     """Check that `store` keeps the contract of `ReplayStore`, with about 1,500 claims from up to eight threads.
 
-    The store must be empty and used by nothing else: the check moves its time some hours ahead.
+    The store must be empty, and nothing else may use it, because the check moves the time some hours ahead.
 
     Raises:
         AssertionError: the store breaks the contract; the message says how.
@@ -51,14 +51,14 @@ def check_replay_store(store: ReplayStore) -> None:
     for check in _CHECKS:
         finish(check(contract), otherwise=_AWAITED)
     with ThreadPoolExecutor(_RACERS) as pool:
-        for claims, judge in _RACES:
+        for claims, check_race in _RACES:
             barrier = Barrier(_RACERS)
 
             def racer(number: int, claims: _Racer = claims, barrier: Barrier = barrier) -> list[Claim]:
                 barrier.wait()
                 return finish(claims(contract, number), otherwise=_AWAITED)
 
-            judge(list(pool.map(racer, range(_RACERS))))
+            check_race(list(pool.map(racer, range(_RACERS))))
 
 
 async def check_async_replay_store(store: AsyncReplayStore) -> None:
@@ -70,8 +70,8 @@ async def check_async_replay_store(store: AsyncReplayStore) -> None:
     contract = _Contract(store)
     for check in _CHECKS:
         await check(contract)
-    for claims, judge in _RACES:
-        judge(list(await asyncio.gather(*(claims(contract, number) for number in range(_RACERS)))))
+    for claims, check_race in _RACES:
+        check_race(list(await asyncio.gather(*(claims(contract, number) for number in range(_RACERS)))))
 
 
 @dataclass(frozen=True, slots=True)

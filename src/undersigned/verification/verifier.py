@@ -64,7 +64,7 @@ class AsyncVerifier:
         self.clock = clock
 
     async def verify(self, request: Request) -> VerifiedSignature:
-        """Verify a request whose body is at hand.
+        """Verify a request whose body has been read.
 
         Raises:
             SignatureError: the request is rejected, or it cannot be verified now.
@@ -230,7 +230,7 @@ class Verifier:
         return self._shared if type(self) is Verifier else AwaitedVerifier(self)
 
     def verify(self, request: Request) -> VerifiedSignature:
-        """Verify a request whose body is at hand, as `AsyncVerifier.verify`."""
+        """Verify a request whose body has been read, as `AsyncVerifier.verify` does."""
         return finish(self._shared.verify(request))
 
     def authenticate(self, request: Request) -> AuthenticatedSignature:

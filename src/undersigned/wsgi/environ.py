@@ -24,7 +24,7 @@ _READ_TWO_WAYS = re.compile(r"//|%2[EeFf]")
 
 
 def field_lines(environ: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return the header fields. A key that no field name makes, such as an empty one, is kept and rejected later."""
+    """Return the header fields. A key that is not made of a field name, such as an empty one, is rejected later."""
     fields = [
         (key[5:].lower().replace("_", "-"), str(value)) for key, value in environ.items() if key.startswith("HTTP_")
     ]
@@ -141,8 +141,8 @@ def _path_info(environ: dict[str, Any], path: str) -> str:
     """Return the PATH_INFO of the canonical, decoded `path`: what follows SCRIPT_NAME if the server cuts that off.
 
     Raises:
-        MalformedURL: of the received and the canonical path, only one is in the mount that SCRIPT_NAME names, or dot
-            segments hide whether the received one is.
+        MalformedURL: only one of the received and the canonical path is in the mount that SCRIPT_NAME names. Or dot
+            segments hide whether the received path is.
     """
     script_name: str = environ.get("SCRIPT_NAME", "")
     if not script_name:

@@ -19,10 +19,10 @@ _CARD = "/.well-known/agent-card.json"
 
 
 async def run_task(conversation: Conversation, name: str) -> Mapping[str, object]:
-    """Return what an A2A agent answers to the task `name` without input.
+    """Run the task `name` of an A2A agent without input, and return its result.
 
     Raises:
-        FetchError: the agent cannot be reached, or answers something else.
+        FetchError: the agent cannot be reached, or its answer is not a result.
     """
     card = await conversation.read(urljoin(conversation.agent, _CARD))
     url, version = _endpoint(conversation.agent, card)

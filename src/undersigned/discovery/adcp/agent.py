@@ -99,7 +99,7 @@ class AgentLoader:
         """Return the keys of the agent's JWK set that are not excluded by a pin (step 8)."""
         request = FetchRequest(url=jwks.value, max_bytes=MOST_JWKS_BYTES, accept=JWK_SET_TYPES, seconds=seconds)
         pins = None if self._pins is None else self._pins.value
-        # What the last copy holds depends on where it is from, and on the pins of that time.
+        # The last copy is only valid for the same URL, and it was filtered by the pins of its time.
         same = jwks.value == self._fetched_from and pins is None
         wall = self._agent.now()
         try:

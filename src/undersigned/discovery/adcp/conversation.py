@@ -118,6 +118,6 @@ def field_value(value: object) -> str:
 
 
 def objects(value: object) -> Sequence[Mapping[str, object]]:
-    """Return the objects in an array; whatever else is in it, or any other value, is left out."""
+    """Return the objects in an array, without its other items. Return nothing if `value` is not an array."""
     items = cast("list[object]", value) if isinstance(value, list) else []
     return [cast("Mapping[str, object]", item) for item in items if isinstance(item, dict)]

@@ -19,10 +19,10 @@ _CLIENT = {"protocolVersion": _VERSION, "capabilities": {}, "clientInfo": {"name
 
 
 async def call_tool(conversation: Conversation, name: str) -> Mapping[str, object]:
-    """Return what the tool `name` of an MCP server answers to no arguments.
+    """Call the tool `name` of an MCP server without arguments, and return its result.
 
     Raises:
-        FetchError: the server cannot be reached, or answers something else.
+        FetchError: the server cannot be reached, or its answer is not a result.
     """
     url = conversation.agent
     begun, response = await conversation.call(url, "initialize", _CLIENT)

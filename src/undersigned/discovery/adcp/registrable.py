@@ -12,8 +12,8 @@ from undersigned.url.host import is_address
 def registrable_domain(host: str) -> str | None:
     """Return the registrable domain of a host in canonical form, or None if it has none.
 
-    Private suffixes such as `github.io` count (AdCP, origin binding). An address has no registrable domain, and neither
-    has a public suffix itself.
+    Private suffixes such as `github.io` count (AdCP, origin binding). Addresses and public suffixes have no registrable
+    domain.
     """
     return None if is_address(host) else _suffixes().privatesuffix(host)
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+from pathlib import Path
 
 import pytest
 from tests.cli.command import invoke
@@ -133,6 +134,19 @@ def test_file_in_the_way_is_kept_and_the_set_is_as_it_was(folder, there):
     assert (folder / there).read_text() == "mine"
     assert (folder / "public.jwks.json").read_text() == before
     assert names(folder) == {"private.jwk.json", "public.jwks.json", there}
+
+
+def test_run_that_begins_when_the_set_is_replaced_keeps_its_new_file(folder, monkeypatch):
+    replace = Path.replace
+
+    def replace_as_another_run_begins(path, target):
+        replace(path, target)
+        path.touch(exist_ok=False)
+
+    monkeypatch.setattr(Path, "replace", replace_as_another_run_begins)
+    assert run(folder, "--kid", "new").exit_code == 0
+    assert "public.jwks.json.new" in names(folder)
+    assert list(published(folder)) == ["old", "new"]
 
 
 def test_nothing_changes_when_the_disk_is_full(folder, monkeypatch):

@@ -97,6 +97,8 @@ def rotate(
                 step = _begin(jwks, new_pair(algorithm, keyid), public, private, now=moment, overlap=overlap)
             if replacement is not None and step.changes:
                 _write(step, public, replacement)
+            elif replacement is not None:
+                replacement.unlink()
     except ConfigurationError as wrong:
         raise click.UsageError(f"{click.format_filename(public)}: {wrong}") from None
     except OSError as failure:
@@ -166,13 +168,17 @@ def _time(seconds: int) -> str:
 
 @contextmanager
 def _alone(public: Path) -> Generator[Path]:
-    """Yield a new file in the folder of the set, as a lock. Two runs at once would each lose what the other adds."""
+    """Yield a new file in the folder of the set, as a lock. Two runs at once would each lose what the other adds.
+
+    Once it has replaced the set, a file of its name belongs to the next run. So it is removed only after an error.
+    """
     replacement = public.with_name(f"{public.name}.new")
     create_files({replacement: (0o600, b"")})
     try:
         yield replacement
-    finally:
+    except BaseException:
         replacement.unlink(missing_ok=True)
+        raise
 
 
 def _write(step: _Step, public: Path, replacement: Path) -> None:

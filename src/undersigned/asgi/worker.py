@@ -37,4 +37,12 @@ class Worker:
         thread = self._threads.get(loop)
         if thread is None:
             thread = self._threads[loop] = ThreadPoolExecutor(1, thread_name_prefix="undersigned")
-        return await loop.run_in_executor(thread, partial(copy_context().run, call))
+        return await loop.run_in_executor(thread, partial(copy_context().run, _ended, call))
+
+
+def _ended(call: Callable[[], Answer]) -> Answer:
+    """Return what `call` returns. Before Python 3.12, asyncio waits forever if it raises StopIteration."""
+    try:
+        return call()
+    except StopIteration as stopped:
+        raise RuntimeError("a call in a thread raised StopIteration") from stopped

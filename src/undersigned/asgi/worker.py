@@ -37,7 +37,7 @@ class Worker:
         thread = self._threads.get(loop)
         if thread is None:
             thread = self._threads[loop] = ThreadPoolExecutor(1, thread_name_prefix="undersigned")
-        return await loop.run_in_executor(thread, partial(copy_context().run, _ended, call))
+        return await loop.run_in_executor(thread, partial(copy_context().run, partial(_ended, call)))
 
 
 def _ended(call: Callable[[], Answer]) -> Answer:

@@ -117,7 +117,9 @@ def test_any_text_alone_is_read_as_in_the_whole_field(text, encodings):
         assert parse_byte_sequences(f"{value}, zz=::", *encodings) == {**read, "zz": b""}
 
 
-@pytest.mark.parametrize("value", [f"s=:{'A' * 2044}:", "s=:AAAA:" + "".join(f";p{at}" for at in range(37))])
+@pytest.mark.parametrize(
+    "value", [f"s=:{'A' * 2044}:", f"s=:AAAA:;p={'a' * 2037}", "s=:AAAA:" + "".join(f";p{at}" for at in range(37))]
+)
 def test_field_within_the_bounds_is_read(value):
     assert list(parse_byte_sequences(value, "base64")) == ["s"]
 

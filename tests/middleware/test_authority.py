@@ -63,6 +63,7 @@ def test_version_error_names_the_server_and_the_fix(server):
         authority.check_version("2", None, server=server, profile=PROFILE)
     assert caught.value.detail.startswith(f"{server or 'the server'} hides over HTTP version 2 whether")
     assert "http2_server=" in caught.value.detail
+    assert caught.value.step == 10
 
 
 @pytest.mark.parametrize("version", ["", "0.9", "2.0", "2.1", "9", "11.1", "b\r\nHTTP/1.1", "\u00b2"])
@@ -132,3 +133,5 @@ def test_root_path_field_of_daphne_is_rejected(party, roots, status):
 def test_authority_over_the_length_limit_is_rejected_without_parsing():
     with pytest.raises(MalformedURL, match="1024 characters"):
         authority.matched_origin(Origins(["https://seller.example.com"]), HeaderFields([("host", "a" * 1025)]), "1.1")
+    with pytest.raises(MalformedURL, match="longer than 253 characters"):
+        authority.matched_origin(Origins(["https://seller.example.com"]), HeaderFields([("host", "a" * 1024)]), "1.1")

@@ -25,7 +25,7 @@ NEAR: Final = {
     "url": ("url", "message", "policy", "middleware", "normalization", "properties", "vectors"),
     "normalization": ("normalization", "docs", "cli"),
     "message": (*_REQUEST, "signature", "cli/explain", "properties", "vectors"),
-    "signature": ("signature", *_REQUEST, "conformance", "properties", "vectors"),
+    "signature": ("signature", *_REQUEST, "cli", "conformance", "properties", "vectors"),
     "profiles": (*_REQUEST, "signature", "conformance", "vectors"),
     "policy": ("policy", "middleware", "asgi", "wsgi", "properties", "vectors"),
     "replay": ("replay", "verification", "testing", "properties"),

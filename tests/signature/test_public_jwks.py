@@ -36,6 +36,7 @@ MISTAKES = {
     "keys for other uses only": ({"keys": [RSA]}, "can verify"),
     "a broken key": ({"keys": [PUBLIC | {"x": "AAAA"}]}, "can verify"),
     "no kid": ({"keys": [{name: PUBLIC[name] for name in PUBLIC if name != "kid"}]}, "needs a kid"),
+    "an empty kid": ({"keys": [PUBLIC | {"kid": ""}]}, "needs a kid"),
     "a long kid": ({"keys": [PUBLIC | {"kid": "k" * 1025}]}, "needs a kid"),
     "one kid twice": ({"keys": [PUBLIC, OTHER_PUBLIC | {"kid": PUBLIC["kid"]}]}, "share a kid"),
     "a member that is not a key": ({"keys": [PUBLIC, None]}, "must be a JSON object"),

@@ -106,6 +106,7 @@ def test_escaped_text_equals_the_result_of_urllib_quote(text):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        ("http://h/1e%CC%812", "http://h/1%C3%A92"),
         ("http://a/C%CC%A7", "http://a/%C3%87"),
         ("http://a/C\u0327", "http://a/\u00c7"),
         ("http://a/\u00e9%CC%A7", "http://a/\u0229\u0301"),

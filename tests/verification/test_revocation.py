@@ -34,7 +34,7 @@ def test_revocation_list_rejects_dates_instead_of_seconds(options):
 def test_revocation_list_applies_to_every_owner_and_does_not_block():
     listed = RevocationList(revoked=frozenset({"k"}), updated=1000, next_update=1600)
     assert listed.current("") is listed.current("anybody") is listed
-    assert not listed.blocking
+    assert listed.blocking is False
 
 
 PUBLISHED = {

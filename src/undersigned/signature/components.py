@@ -122,8 +122,8 @@ class ComponentValues:
             self._count(component)
         if component.name == "@query-param":
             return self._query_parameter(component)
-        is_wrapped = component.name[:1] != "@" and component.text == f'"{component.name}";bs'
-        if is_wrapped and self.request.fields.are_valid:
+        # The resolver unfolds lines, and wraps no derived component. Valid fields have no name with an @.
+        if component.text == f'"{component.name}";bs' and self.request.fields.are_valid:
             return self._wrapped(component)
         try:
             value = cast("object", self._resolver(component.name).resolve(component.item()))

@@ -5,17 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from undersigned.asgi.body import check_event_loop
+from undersigned.asgi.worker import ended
+from undersigned.verification.awaited_verifier import AwaitedVerifier
 from undersigned.verification.verifier import AsyncVerifier
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from undersigned.message.content import Content
-    from undersigned.message.content_digest import RunningDigest
-    from undersigned.message.request import Request
-    from undersigned.verification.checklist import AuthenticatedSignature
     from undersigned.verification.server import GateVerifier
-    from undersigned.verification.verified_signature import VerifiedSignature
     from undersigned.verification.verifier import Verifier
 
 Answer = TypeVar("Answer")
@@ -28,31 +25,18 @@ def awaitable(verifier: Verifier | AsyncVerifier) -> GateVerifier:
     return ThreadedVerifier(verifier) if verifier.blocking else verifier.awaitable
 
 
-class ThreadedVerifier:
+class ThreadedVerifier(AwaitedVerifier):
     """A verifier whose methods to await call those of another verifier in a thread.
 
     Args:
         verifier: the verifier whose sources block.
     """
 
-    __slots__ = ("_verifier", "profile")
+    __slots__ = ()
 
-    def __init__(self, verifier: Verifier) -> None:
-        self._verifier = verifier
-        self.profile = verifier.profile
-
-    async def authenticate(self, request: Request) -> AuthenticatedSignature:
-        """As `AsyncVerifier.authenticate`."""
-        return await self._run(lambda: self._verifier.authenticate(request))
-
-    async def complete(
-        self, authenticated: AuthenticatedSignature, content: Content, *, digest: RunningDigest | None
-    ) -> VerifiedSignature:
-        """As `AsyncVerifier.complete`."""
-        return await self._run(lambda: self._verifier.complete(authenticated, content, digest=digest))
-
-    async def _run(self, call: Callable[[], Answer]) -> Answer:
+    async def run(self, call: Callable[[], Answer]) -> Answer:
+        """Return what a method of the verifier returns in a thread."""
         check_event_loop(self.profile)
         import asyncio  # noqa: PLC0415 - as in asgi.body
 
-        return await asyncio.to_thread(call)
+        return await asyncio.to_thread(ended, call)

@@ -37,10 +37,10 @@ class Worker:
         thread = self._threads.get(loop)
         if thread is None:
             thread = self._threads[loop] = ThreadPoolExecutor(1, thread_name_prefix="undersigned")
-        return await loop.run_in_executor(thread, partial(copy_context().run, partial(_ended, call)))
+        return await loop.run_in_executor(thread, partial(copy_context().run, partial(ended, call)))
 
 
-def _ended(call: Callable[[], Answer]) -> Answer:
+def ended(call: Callable[[], Answer]) -> Answer:
     """Return what `call` returns. Before Python 3.12, asyncio waits forever if it raises StopIteration."""
     try:
         return call()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from undersigned.errors import ConfigurationError, KeySourceError, SignatureError
 from undersigned.signature.profile import Profile
+from undersigned.verification.awaited_verifier import AwaitedVerifier
 from undersigned.verification.checklist import identify
 from undersigned.verification.screening import screen
 
@@ -242,30 +243,6 @@ class Verifier:
     ) -> VerifiedSignature:
         """Take the steps that need the body, as `AsyncVerifier.complete`."""
         return finish(self._shared.complete(authenticated, content, digest=digest))
-
-
-class AwaitedVerifier:
-    """A user's own verifier class, with its methods made awaitable.
-
-    Args:
-        verifier: the verifier.
-    """
-
-    __slots__ = ("_verifier", "profile")
-
-    def __init__(self, verifier: Verifier) -> None:
-        self._verifier = verifier
-        self.profile = verifier.profile
-
-    async def authenticate(self, request: Request) -> AuthenticatedSignature:
-        """As `AsyncVerifier.authenticate`."""
-        return self._verifier.authenticate(request)
-
-    async def complete(
-        self, authenticated: AuthenticatedSignature, content: Content, *, digest: RunningDigest | None
-    ) -> VerifiedSignature:
-        """As `AsyncVerifier.complete`."""
-        return self._verifier.complete(authenticated, content, digest=digest)
 
 
 def finish(coroutine: Coroutine[Any, Any, Answer]) -> Answer:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, AsyncExitStack, ExitStack
 from typing import TYPE_CHECKING, cast
 
+from undersigned.discovery.running import Running
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import TracebackType
@@ -50,7 +52,7 @@ class Owned:
         await self._async_stack.aclose()
 
 
-class Owner:
+class Owner(Running):
     """A source that contains other sources, for threads: `with`, or `start` and `stop`, runs them all."""
 
     __slots__ = ()
@@ -64,15 +66,6 @@ class Owner:
     def stop(self) -> None:
         """End fetching ahead of time, and wait for the fetches in flight."""
         self._owned.stop()
-
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.stop()
 
 
 class AsyncOwner:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from undersigned.discovery.jwk_set import Keys
+from undersigned.discovery.running import Running
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 Value = TypeVar("Value")
 
 
-class Fetched(Generic[Value]):
+class Fetched(Running, Generic[Value]):
     """A source over a document that is fetched; safe to share between threads.
 
     `with` (or `start` and `stop`) fetches ahead of time in a thread; otherwise a request that finds the document
@@ -42,15 +43,6 @@ class Fetched(Generic[Value]):
     def stop(self) -> None:
         """End fetching ahead of time; waits for a fetch in flight, `network.total_timeout` seconds at most."""
         self._kept.stop()
-
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.stop()
 
 
 class AsyncFetched(Generic[Value]):

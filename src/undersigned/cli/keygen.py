@@ -10,6 +10,7 @@ import click
 
 from undersigned.cli.key_file import FILE
 from undersigned.cli.new_files import create_files
+from undersigned.cli.options import algorithm_option
 from undersigned.errors import ConfigurationError
 from undersigned.signature.key_pair import Algorithm, KeyPair
 
@@ -22,14 +23,7 @@ PRIVATE_MODE = 0o600
 
 
 @click.command()
-@click.option(
-    "--alg",
-    "algorithm",
-    type=click.Choice(["ed25519", "ecdsa-p256-sha256"]),
-    default="ed25519",
-    show_default=True,
-    help="The signature algorithm.",
-)
+@algorithm_option("The signature algorithm.")
 @click.option("--kid", "keyid", metavar="ID", help="The key's kid.  [default: the RFC 7638 thumbprint]")
 @click.option(
     "--pem",

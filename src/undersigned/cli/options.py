@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, TypeVar
+
 import click
 
 from undersigned import profiles
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Command = TypeVar("Command", bound="Callable[..., object]")
 
 MOST_SECONDS = 999_999_999_999_999
 """The largest integer in a signature parameter (RFC 8941 section 3.3.1)."""
@@ -22,3 +29,15 @@ profile_option = click.option(
 
 stdin_argument = click.argument("source", type=click.Choice(["-"]), metavar="-", expose_value=False)
 """The `-` of a command that reads only from standard input."""
+
+
+def algorithm_option(words: str) -> Callable[[Command], Command]:
+    """Return the option for the signature algorithm of a new key; `words` is its help."""
+    return click.option(
+        "--alg",
+        "algorithm",
+        type=click.Choice(["ed25519", "ecdsa-p256-sha256"]),
+        default="ed25519",
+        show_default=True,
+        help=words,
+    )

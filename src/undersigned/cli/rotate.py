@@ -16,7 +16,7 @@ import click
 from undersigned.cli.key_file import FILE
 from undersigned.cli.keygen import PRIVATE_MODE, json_text, new_pair
 from undersigned.cli.new_files import create_files
-from undersigned.cli.options import SECONDS
+from undersigned.cli.options import SECONDS, algorithm_option
 from undersigned.errors import ConfigurationError
 from undersigned.signature.public_jwks import read_public_jwks
 from undersigned.signature.rotation import (
@@ -46,14 +46,7 @@ _ADVICE = "a file that is in the way was left by a run that was cut off, or by t
     type=click.Path(dir_okay=False, path_type=Path),
     help=f"The file for the new private key.  [default: {NEXT} in the set's directory]",
 )
-@click.option(
-    "--alg",
-    "algorithm",
-    type=click.Choice(["ed25519", "ecdsa-p256-sha256"]),
-    default="ed25519",
-    show_default=True,
-    help="The signature algorithm of the new key.",
-)
+@algorithm_option("The signature algorithm of the new key.")
 @click.option("--kid", "keyid", metavar="ID", help="The new key's kid.  [default: the RFC 7638 thumbprint]")
 @click.option(
     "--overlap",

@@ -94,8 +94,8 @@ class Gate:
         Raises:
             SignatureError: the request is rejected.
         """
-        policy, message = self._policy, _Message(request, self._verifier, server, undeclared=undeclared)
-        message.dispatched = dispatched
+        policy = self._policy
+        message = _Message(request, self._verifier, server, undeclared=undeclared, dispatched=dispatched)
         if policy is None:
             return Admitted(await message.verified(), None, message.content)
         operation: Operation | UnresolvedOperation | None = None
@@ -194,15 +194,23 @@ class Gate:
 class _Message:
     """A request that is being verified, with its content once it has been read."""
 
-    __slots__ = ("_authenticated", "_undeclared", "_verifier", "content", "dispatched", "request", "server")
+    __slots__ = ("_authenticated", "_dispatched", "_undeclared", "_verifier", "content", "request", "server")
 
-    def __init__(self, request: Request, verifier: GateVerifier, server: Server, *, undeclared: bool) -> None:
+    def __init__(
+        self,
+        request: Request,
+        verifier: GateVerifier,
+        server: Server,
+        *,
+        undeclared: bool,
+        dispatched: Callable[[], Mapping[str, object]] | None,
+    ) -> None:
         self.request = request
         self._verifier = verifier
         self.server = server
         self._undeclared = undeclared
         self._authenticated: AuthenticatedSignature | SignatureError | None = None
-        self.dispatched: Callable[[], Mapping[str, object]] | None = None
+        self._dispatched = dispatched
         self.content: Content | None = None
 
     @property
@@ -223,9 +231,9 @@ class _Message:
         """Return what `resolver` finds in what has been read so far, or the error it raises."""
         request = self.request if self.content is None else self.request.with_content(self.content)
         try:
-            if self.dispatched is None:
+            if self._dispatched is None:
                 return resolver.resolve(request)
-            return cast("RouteResolver", resolver).resolve_dispatched(request, self.dispatched)
+            return cast("RouteResolver", resolver).resolve_dispatched(request, self._dispatched)
         except UnresolvedOperation as unresolved:
             return unresolved
 

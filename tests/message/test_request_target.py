@@ -20,6 +20,7 @@ PREFIXED = Origin("https", "h:8443", "/api")
         (b"/p?a=1?b=/&c=%20", "/p", "a=1?b=/&c=%20"),
         (b"//evil.example/p", "//evil.example/p", None),
         (b"/:@!$&'()*+,;=-._~", "/:@!$&'()*+,;=-._~", None),
+        (b"/a[]|^?a[]=1|2^`{}", "/a[]|^", "a[]=1|2^`{}"),
     ],
 )
 def test_origin_form_is_read_into_path_and_query(raw, path, query):
@@ -49,13 +50,16 @@ def test_origin_form_is_read_into_path_and_query(raw, path, query):
         b"/%4",
         b"/%zz",
         b"/?%",
-        b"/?a[]=1",
         b'/"',
         b"/<",
-        b"/^",
+        b"/>",
         b"/`",
         b"/{",
-        b"/|",
+        b"/}",
+        b'/?"',
+        b"/?<",
+        b"/?>",
+        b"/?\\",
     ],
 )
 def test_target_in_any_other_form_is_rejected(raw):

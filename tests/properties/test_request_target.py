@@ -12,7 +12,9 @@ from undersigned.message.request_target import RequestTarget, application_path
 from undersigned.url.origin import Origin, Origins
 
 PREFIXED = Origin("https", "h", "/api")
-raw_targets = st.binary(max_size=40) | st.text("/a.%2eEfF?&=;#~ \\", max_size=30).map(lambda text: f"/{text}".encode())
+raw_targets = st.binary(max_size=40) | st.text("/a.%2eEfF?&=;#~ \\[]|^`{", max_size=30).map(
+    lambda text: f"/{text}".encode()
+)
 
 
 @given(raw_targets, st.sampled_from([Origin("https", "h"), PREFIXED]))
@@ -35,13 +37,14 @@ def test_any_octets_are_a_target_in_origin_form_or_rejected(raw, origin):
 
 
 UNRESERVED = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
-PCHAR = {*UNRESERVED, *"!$&'()*+,;=", ":", "@"}
+PCHAR = {*UNRESERVED, *"!$&'()*+,;=", ":", "@", *"[]^|"}
+"""The characters of a path by RFC 3986, and those that clients send raw and servers hand over unchanged."""
 
 
 def by_the_grammar(raw: bytes) -> tuple[str, str | None] | None:
-    """The path and query of `raw`, a character at a time (RFC 3986 sections 3.3 and 3.4), or None."""
+    """The path and query of `raw`, a character at a time (RFC 3986 sections 3.3 and 3.4, widened), or None."""
     path, mark, query = raw.decode("latin-1").partition("?")
-    for part, also in ((path, "/"), (query, "/?")):
+    for part, also in ((path, "/"), (query, "/?`{}")):
         at = 0
         while at < len(part):
             if part[at] == "%" and len(part) > at + 2 and set(part[at + 1 : at + 3]) <= set(hexdigits):

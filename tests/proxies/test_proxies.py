@@ -27,6 +27,7 @@ HONEST = [
     "/caf%c3%a9/%41",
     "//evil.example/p?x=1",
     "/p?x=a+b%20c",
+    "/a[1]|b^c?a[]=1|2^3`4{5}",
     "/a+b%2Bc:d@e!(f)*'g;h,i=j&k$",
     f"/long/{'a' * 4000}",
 ]

@@ -8,6 +8,7 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 from dataclasses import dataclass
@@ -66,7 +67,11 @@ def running(server: Server, **variables: str) -> Iterator[Running]:
     if server.name == "mod_wsgi":
         apache.prepare(directory, port)
     environment = {name: value for name, value in os.environ.items() if not name.startswith("COV")}
-    environment |= {"PYTHONPATH": str(ROOT), "PROBE_HTTP2_SERVER": server.http2, "PYTHONDONTWRITEBYTECODE": "1"}
+    environment |= {
+        "PYTHONPATH": ":".join((str(ROOT), *sys.path)),
+        "PROBE_HTTP2_SERVER": server.http2,
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
     environment |= variables
     log = directory / "log"
     with log.open("wb") as output:

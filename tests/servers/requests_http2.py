@@ -56,6 +56,8 @@ HONEST = {
     "non-ascii, encoded": to("/caf%c3%a9", path="/café"),
     "slashes first": to("//evil.example/p", path="//evil.example/p"),
     "plus and space in the query": to("/p?x=a+b%20c"),
+    "raw in the query": to("/p?a[]=1|2^3`4{5}"),
+    "raw in the path": to("/a[1]|b^c", path="/a[1]|b^c"),
     "hyphens in the query": to("/p?date=2026-11-21&id=a-b"),
     "dot segments": to("/adcp/./create", path="/adcp/create"),
     "a long target": to("/" + "a" * 2000 + "?" + "q" * 5000, path="/" + "a" * 2000),

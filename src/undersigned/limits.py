@@ -79,9 +79,6 @@ MOST_NAMES_KEPT: Final = 4
 LONGEST_LOGGED: Final = 1024
 """characters of one text of the sender in a log line: nobody may flood the log"""
 
-MOST_NESTED_ESCAPES: Final = 4
-"""times that escapes of unsigned content are decoded to find a registration: each looks at all of it"""
-
 # Content
 
 DEFAULT_MAX_BODY: Final = 1_048_576
@@ -90,7 +87,10 @@ DEFAULT_MAX_BODY: Final = 1_048_576
 DEFAULT_MAX_UNSIGNED_BODY: Final = 65_536
 """bytes of content without a valid signature by default (`max_unsigned_body`): a policy parses and searches it"""
 
-MOST_ON_LOOP: Final = 16_384
+BYTES_PER_DELIMITER: Final = 8
+"""bytes of such content at its limit for each bracket, comma, colon or escape: each takes up to 1 us"""
+
+MOST_ON_LOOP: Final = 8192
 """bytes of such content that are parsed on the event loop: more are parsed in a thread, while other requests go on"""
 
 DEFAULT_BODY_TIMEOUT: Final = 30.0

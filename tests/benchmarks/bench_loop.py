@@ -16,6 +16,7 @@ from tests.keys import JSON_FIELD, verifier
 
 from undersigned import A2AResolver, JSONRPCResolver, PathResolver, Policy, asgi
 from undersigned.limits import (
+    BYTES_PER_DELIMITER,
     DEFAULT_MAX_UNSIGNED_BODY,
     LONGEST_TARGET,
     MOST_ESCAPES,
@@ -23,6 +24,7 @@ from undersigned.limits import (
     MOST_ON_LOOP,
     MOST_SEGMENTS,
 )
+from undersigned.message.content import Content
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,8 +43,12 @@ A2A = (
 INTERFACES: dict[str, tuple[OperationResolver, bytes]] = {
     "plain HTTP": (PathResolver(), b"%s"),
     "JSON-RPC": (JSONRPCResolver(), RPC),
+    "JSON-RPC params": (JSONRPCResolver(), RPC.partition(b'{"name"')[0] + b"%s}"),
     "A2A": (A2AResolver(), A2A),
+    "A2A parts": (A2AResolver(), A2A.partition(b"[")[0] + b"%s}}}"),
 }
+_DELIMITERS = DEFAULT_MAX_UNSIGNED_BODY // BYTES_PER_DELIMITER - 64
+"""The delimiters of the worst content that is searched, without those around it."""
 
 
 def rows(*, quick: bool) -> list[Row]:
@@ -172,35 +178,52 @@ def bodies(size: int, around: bytes) -> Iterator[tuple[str, bytes]]:
         ("strings of JSON with escapes", '"{' + "\\\\x41" * 3 + '"'),
         ("strings of JSON with percent signs", '"{' + "%41" * 5 + '"'),
         ("a webhook's members", '{"webhook":{"authenticatio":0}}'),
+        ("parts of text", '{"text":""}'),
+        ("parts with another member", '{"text":0,"x":0}'),
     ):
         yield kind, around % _repeated(fragment, room)
     yield "deep lists", around % (b"[" * 450 + b"]" * 450)
     yield "short members", around % _members("{:x}", room)
     yield "long members", around % _members("webhook_{:x}", room)
-    yield "duplicate members", around % (b"{" + b",".join([b'"aa":0'] * ((room - 2) // 7)) + b"}")
-    for kind, text in (("x escapes", "\\\\x41"), ("nested escapes", "\\\\x5cx5cx41"), ("percent signs", "%41")):
-        yield f"one string of {kind}", around % b'"{%s"' % (text * ((room - 3) // len(text))).encode()
+    yield "duplicate members", around % (b"{" + _joined(b'"aa":0', room) + b"}")
+    for kind, text in (("separators", "-"), ("letters and separators", "-a"), ("other letters", "\u0130")):
+        yield f"a name of {kind}", around % b'{"%s":[0]}' % (text * ((room - 7) // len(text.encode()))).encode()
+    for kind, text in (("x escapes", "\\\\x41"), ("nested escapes", "\\\\x5cx41"), ("percent signs", "%41")):
+        yield f"one string of {kind}", around % b'"{%s"' % _filled(text.encode(), room - 3)
     if around == b"%s":
-        for kind, text in (("x escapes", b"\\x41"), ("nested escapes", b"\\x5cx5cx5cx41"), ("percent signs", b"%41")):
-            yield f"text of {kind}", text * (size // len(text))
-        yield "UTF-16", ('{"a":0},' * (size // 16)).encode("utf-16-le")
+        for kind, text in (("x escapes", "\\x41"), ("nested escapes", "\\x5cx41"), ("percent signs", "%41")):
+            yield f"text of {kind}", _filled(text.encode(), size)
+        yield "UTF-16", ('{"a":0},' * (min(size // 2, _DELIMITERS * 8 // 3) // 8)).encode("utf-16-le")
     else:
-        yield "a batch", b"[" + b",".join([b'{"jsonrpc":"2.0"}'] * (room // 18)) + b"]"
+        yield "a batch", b"[" + _joined(b'{"jsonrpc":"2.0"}', room) + b"]"
+    yield "more delimiters than are searched", around % (b"[" + b"[]," * ((room - 4) // 3) + b"0]")
+
+
+def _filled(text: bytes, room: int) -> bytes:
+    """Return a text that repeats in the room, as often as its delimiters are searched, and then letters."""
+    repeated = text * min(room // len(text), _DELIMITERS // max(Content((text,)).delimiters(), 1))
+    return repeated + b"x" * (room - len(repeated))
+
+
+def _joined(octets: bytes, room: int) -> bytes:
+    return _filled(octets + b",", room - len(octets) - 4).rstrip(b"x") + octets
 
 
 def _repeated(fragment: str, room: int) -> bytes:
-    octets = fragment.encode()
-    return b"[" + b",".join([octets] * max((room - 2) // (len(octets) + 1), 1)) + b"]"
+    """Return a list of fragments, as many as are searched, and of a text in what is left of the room."""
+    joined = _joined(fragment.encode(), room - 2)
+    return b'[%s,"%s"]' % (joined, b"x" * (room - len(joined) - 5))
 
 
 def _members(name: str, room: int) -> bytes:
     longest = len(name.format(room)) + 5
-    return json.dumps({name.format(at): 0 for at in range(room // longest)}, separators=(",", ":")).encode()
+    most = min(room // longest, _DELIMITERS // 2)
+    return json.dumps({name.format(at): 0 for at in range(most)}, separators=(",", ":")).encode()
 
 
 _TEXTS = ('""', '"a"', '"{a:webhook1234567890"', '"[\\\\x41%41\\u0041"', '"\\ud800"')
 _ATOMS = ("0", "-1e9", "1.5", "null", "[]", "{}", *_TEXTS)
-_NAMES = ("", "a", "webhook", "authentication", "push_notification_config", "\u0130", "\\u0077ebhook")
+_NAMES = ("", "a", "webhook", "authentication", "push_notification_config", "\u0130", "\\u0077ebhook", "text", "data")
 
 
 def _fragment(chance: random.Random, depth: int) -> str:
@@ -217,18 +240,20 @@ def _fragment(chance: random.Random, depth: int) -> str:
 
 async def _searched(size: int, *, rounds: int, tries: int) -> tuple[float, str]:
     """Return the worst of random fragments that are repeated: a search that goes on from what was worst before."""
-    chance, best, worst = random.Random(_SEED), "0", 0.0  # noqa: S311 - a search, no secret
+    chance, best, where, worst = random.Random(_SEED), "0", "", 0.0  # noqa: S311 - a search, no secret
     for _ in range(tries):
         fragment = _fragment(chance, 3)
         if chance.random() < 0.5:
             fragment = f"[{best},{fragment}]" if len(best) < 200 else best[1:-1] or best
-        body = RPC % _repeated(fragment, size - len(RPC) + 2)
+        interface = chance.choice(list(INTERFACES))
+        around = INTERFACES[interface][1]
+        body = around % _repeated(fragment, size - len(around) + 2)
         if len(body) > size or not _is_json(body):
             continue
-        held = await _held("JSON-RPC", body, 1)
-        if held > worst and (held := await _held("JSON-RPC", body, rounds)) > worst:
-            best, worst = fragment, held
-    return worst, best
+        held = await _held(interface, body, 1)
+        if held > worst and (held := await _held(interface, body, rounds)) > worst:
+            best, worst, where = fragment, held, interface
+    return worst, f"{best} over {where}"
 
 
 def _is_json(body: bytes) -> bool:

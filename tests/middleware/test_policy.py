@@ -18,6 +18,7 @@ from tests.party import HOST, ORIGIN
 from undersigned import (
     A2AResolver,
     ConfigurationError,
+    Content,
     Decision,
     JSONRPCResolver,
     Operation,
@@ -301,6 +302,26 @@ def test_unsigned_body_is_limited_to_64_kib_by_default(side):
     assert gate.unsigned("POST", "/adcp/get_products", longest + b" ") == (401, "request_signature_required")
 
 
+@pytest.mark.parametrize("piece", [",", ":", "[", "{", "%41", "\\\\x41", "\\u0041"])
+def test_unsigned_body_with_more_delimiters_than_are_searched_must_be_signed(side, piece, caplog):
+    gate = side(policy=Policy())
+    searched, dense = (b'"%s"' % (piece * count).encode() for count in (8192, 8193))
+    assert gate.unsigned("POST", "/adcp/get_products", searched) == (200, None)
+    with caplog.at_level(logging.INFO, "undersigned"):
+        assert gate.unsigned("POST", "/adcp/get_products", dense) == (401, "request_signature_required")
+    assert "too many brackets, commas, colons or escapes" in caplog.text
+    assert gate.signed("POST", "/adcp/get_products", dense) == (200, None)
+    assert gate.signed("POST", "/adcp/get_products", dense, url=f"{ORIGIN}/p") == (401, "request_signature_invalid")
+
+
+@pytest.mark.parametrize(("max_unsigned_body", "searched"), [(10_000, 8192), (80_000, 10_000)])
+def test_only_a_higher_limit_of_unsigned_bodies_allows_more_delimiters(side, max_unsigned_body, searched):
+    gate = side(policy=Policy(), max_unsigned_body=max_unsigned_body)
+    assert gate.unsigned("POST", "/adcp/get_products", b'"%s"' % (b"," * searched)) == (200, None)
+    dense = b'"%s"' % (b"," * (searched + 1))
+    assert gate.unsigned("POST", "/adcp/get_products", dense) == (401, "request_signature_required")
+
+
 def test_unsigned_body_of_undeclared_length_must_be_signed_above_its_limit(side):
     gate = side(policy=Policy(), max_unsigned_body=len(LONG) - 1, http2_server="hypercorn")
     assert gate.unsigned("POST", "/adcp/get_products", LONG, http2=True) == (401, "request_signature_required")
@@ -339,7 +360,7 @@ def test_long_a2a_message_under_a_copied_signature_is_rejected_for_its_digest(si
     gate = side(policy=Policy(resolver=A2AResolver()))
     fields = gate.party.fields("POST", f"{ORIGIN}/a2a", JSON, BODY)
     assert gate.request("POST", "/a2a", fields, b"[]") == (401, "request_body_malformed")
-    assert gate.request("POST", "/a2a", fields, b"[]" + b" " * 16_384) == (401, "request_signature_digest_mismatch")
+    assert gate.request("POST", "/a2a", fields, b"[]" + b" " * 8192) == (401, "request_signature_digest_mismatch")
 
 
 class Witness:
@@ -355,7 +376,7 @@ class Witness:
         return Operation()
 
 
-@pytest.mark.parametrize(("size", "expected"), [(16_384, "MainThread"), (16_385, "undersigned_0")])
+@pytest.mark.parametrize(("size", "expected"), [(8192, "MainThread"), (8193, "undersigned_0")])
 def test_long_unsigned_content_is_read_apart_from_the_event_loop(party, size, expected):
     witness = Witness()
     gate = OverASGI(party, policy=Policy(resolver=witness))
@@ -363,6 +384,21 @@ def test_long_unsigned_content_is_read_apart_from_the_event_loop(party, size, ex
     assert gate.unsigned("POST", "/p", b" " * size) == (200, None)
     assert gate.signed("POST", "/p", b'"%s"' % (b" " * size)) == (200, None)
     assert witness.threads == [expected, expected, "MainThread"]
+
+
+def test_long_unsigned_content_is_parsed_before_a_thread_is_asked_for_the_operation(party, monkeypatch):
+    witness = Witness()
+    parse = Content.json
+
+    def witnessed(content):
+        witness.threads.append("parsed")
+        return parse(content)
+
+    monkeypatch.setattr(Content, "json", witnessed)
+    gate = OverASGI(party, policy=Policy(resolver=witness))
+    for body in (b"{" + b" " * 8192, b"{}" + b" " * 8192):
+        assert gate.unsigned("POST", "/p", body) == (200, None)
+    assert witness.threads == ["parsed", "undersigned_0"] * 2
 
 
 def test_long_unsigned_content_is_searched_for_registrations_apart_from_the_event_loop(party, monkeypatch):
@@ -375,7 +411,7 @@ def test_long_unsigned_content_is_searched_for_registrations_apart_from_the_even
 
     monkeypatch.setattr(Policy, "decide", witnessed)
     gate = OverASGI(party, policy=Policy())
-    assert gate.unsigned("POST", "/p", b'"%s"' % (b" " * 16_384)) == (200, None)
+    assert gate.unsigned("POST", "/p", b'"%s"' % (b" " * 8192)) == (200, None)
     # Before any content is read, and with it.
     assert threads == ["MainThread", "undersigned_0"]
 

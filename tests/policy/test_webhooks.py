@@ -138,6 +138,16 @@ def test_text_mentions_a_webhook_when_a_lenient_reader_finds_a_registration(text
     assert must_be_signed(PathResolver().resolve(Request("POST", f"{ORIGIN}/adcp/update_media_buy", (), text)))
 
 
+@pytest.mark.parametrize("text", [rb"\x5cx41", rb"\u005cx41", rb"\x5cu0041", b'{"a":"\\x5cU00000041"}'])
+def test_text_whose_decoded_escapes_make_an_escape_must_be_signed(text):
+    assert mentions_authentication(text, itself=False)
+
+
+@pytest.mark.parametrize("text", [rb"\\x41", rb"\\\\u0041", rb"\x5c", rb"\x5cn"])
+def test_text_of_strings_in_strings_is_decoded_once(text):
+    assert not mentions_authentication(text, itself=True)
+
+
 @pytest.mark.parametrize(
     "text", [b"", b"\xff\xd8\xff", b"an authentication", b"a webhook", b"webhook: {url: x}", b"%zz \\x \\u00"]
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from undersigned.message.strict_json import loads
 
@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from undersigned.message.strict_json import JSONValue
+
+_DELIMITERS: Final = b"{[,:%"
+_ESCAPES: Final = (rb"\x", rb"\u00", rb"\U0000")
 
 
 class Content:
@@ -27,7 +30,7 @@ class Content:
     def __init__(self, chunks: Sequence[bytes] = ()) -> None:
         self.chunks = chunks
         self._joined: bytes | None = chunks[0] if len(chunks) == 1 else None
-        self._parsed: tuple[JSONValue] | None = None
+        self._parsed: tuple[JSONValue] | ValueError | None = None
 
     def __bytes__(self) -> bytes:
         """Return all bytes, joined on the first call."""
@@ -50,13 +53,23 @@ class Content:
     def __repr__(self) -> str:
         return f"<Content: {len(self)} bytes>"
 
+    def delimiters(self) -> int:
+        """Return how many brackets, commas and colons of JSON and escapes of letters there are, also inside strings."""
+        octets = bytes(self)
+        return len(octets) - len(octets.translate(None, _DELIMITERS)) + sum(map(octets.count, _ESCAPES))
+
     def json(self) -> JSONValue:
-        """Return the content parsed by `strict_json.loads`: parsed on the first call, the same value each time.
+        """Return the content parsed by `strict_json.loads`: parsed on the first call, the same result each time.
 
         Raises:
             AmbiguousJSON: two parsers could read it differently.
             ValueError: it is not JSON.
         """
         if self._parsed is None:
-            self._parsed = (loads(bytes(self)),)
+            try:
+                self._parsed = (loads(bytes(self)),)
+            except ValueError as error:
+                self._parsed = error
+        if isinstance(self._parsed, ValueError):
+            raise self._parsed.with_traceback(None)
         return self._parsed[0]

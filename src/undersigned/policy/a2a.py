@@ -15,9 +15,12 @@ from undersigned.policy.operation import (
     is_webhook,
     members,
     path_segments,
+    spellings,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Container
+
     from undersigned.message.request import Request
     from undersigned.message.strict_json import JSONValue
 
@@ -27,12 +30,12 @@ _TASK_PATH = re.compile(r"(?:.*/)?tasks/[^/]+(?::cancel|:subscribe|/pushNotifica
 _TASK_REQUEST = "HTTP+JSON request about a task"
 
 _JSON_RPC = frozenset({"jsonrpc", "method", "params"})
-_CARRIER = frozenset({"message"})
-_MESSAGE = frozenset({"parts", "taskId"})
+_CARRIER = spellings("message")
+_MESSAGE = spellings("parts", "taskId")
 _CONTENTS = frozenset({"text", "data", "raw", "url", "file"})
 _FILES = frozenset({"raw", "url", "file"})
-_PART = _CONTENTS | {"kind"}
-_INVOCATION = frozenset({"skill"})
+_PART = spellings(*_CONTENTS, "kind")
+_INVOCATION = spellings("skill")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,11 +127,11 @@ def _checked_part(part: JSONValue) -> dict[str, JSONValue]:
     return checked
 
 
-def _has_members(value: JSONValue, names: frozenset[str] | set[str]) -> bool:
+def _has_members(value: JSONValue, names: Container[str]) -> bool:
     return isinstance(value, dict) and any(key.casefold() in names for key in value)
 
 
-def _reject_members(value: JSONValue, names: frozenset[str] | set[str], *, of: str) -> None:
+def _reject_members(value: JSONValue, names: Container[str], *, of: str) -> None:
     """Reject an object that has a member of `names` (lower case), in any case."""
     if _has_members(value, names):
         raise UnresolvedOperation(f"the {of} has a member that belongs to another form of it")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from undersigned.policy.operation import Operation, UnresolvedOperation, content_of, is_name, members
+from undersigned.policy.operation import Operation, UnresolvedOperation, content_of, is_name, members, spellings
 
 if TYPE_CHECKING:
     from undersigned.message.request import Request
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 TOOL_CALL = "tools/call"
 """The one method of MCP that calls an operation."""
 
-_ENVELOPE = frozenset({"jsonrpc", "id", "method", "params", "result", "error"})
-_TOOL = frozenset({"name", "arguments"})
+_ENVELOPE = spellings("jsonrpc", "id", "method", "params", "result", "error")
+_TOOL = spellings("name", "arguments")
 
 
 @dataclass(frozen=True, slots=True)

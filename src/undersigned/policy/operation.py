@@ -14,7 +14,7 @@ from undersigned.policy.webhooks import mentions_authentication, names_webhook
 from undersigned.url import canonicalize
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Mapping
 
     from undersigned.message.strict_json import JSONValue
 
@@ -178,7 +178,12 @@ def content_of(request: Request) -> JSONValue:
     return _read(Request.strict_json, request)
 
 
-def members(value: JSONValue, recognized: Collection[str], *, of: str) -> dict[str, JSONValue]:
+def spellings(*names: str) -> Mapping[str, str]:
+    """Return the names of members that a resolver reads, each by its form without case."""
+    return {name.casefold(): name for name in names}
+
+
+def members(value: JSONValue, recognized: Mapping[str, str], *, of: str) -> dict[str, JSONValue]:
     """Check that `value` is an object and that every reader finds the same recognized members, and return it.
 
     Some readers ignore the case of member names, by Unicode folding: Go's encoding/json takes a long s for an s. Other
@@ -186,7 +191,7 @@ def members(value: JSONValue, recognized: Collection[str], *, of: str) -> dict[s
 
     Args:
         value: what should be an object.
-        recognized: the member names that the caller reads.
+        recognized: the `spellings` of the member names that the caller reads.
         of: the name of the object in error messages.
 
     Raises:
@@ -195,8 +200,7 @@ def members(value: JSONValue, recognized: Collection[str], *, of: str) -> dict[s
     """
     if not isinstance(value, dict):
         raise UnresolvedOperation(f"the {of} is not an object")
-    folded = {name.casefold() for name in recognized}
-    if any(not key.isprintable() or (key.casefold() in folded and key not in recognized) for key in value):
+    if any(not key.isprintable() or recognized.get(key.casefold(), key) != key for key in value):
         raise UnresolvedOperation(f"a member of the {of} has a name that readers read differently")
     return value
 

@@ -11,12 +11,9 @@ from itertools import product
 from string import ascii_lowercase, ascii_uppercase, digits, hexdigits
 from typing import TYPE_CHECKING, Final
 
-from undersigned.limits import MOST_NESTED_ESCAPES
-
 if TYPE_CHECKING:
     from undersigned.message.strict_json import JSONValue
 
-_SEPARATORS = re.compile(r"[^a-z0-9]")
 _WEBHOOK = re.compile(r"webhook|notificationconfig")
 _AUTHENTICATION = "authentication"
 
@@ -106,21 +103,21 @@ def _mentions(known: str, *, itself: bool) -> bool:
         known, escapes = _unescaped(known)
         if escapes:
             return True
-    if not known.isascii():
-        known = known.casefold()
-    plain = known.encode("ascii", "ignore").translate(_LOWER, _DROPPED).decode("ascii")
+    plain = _plain(known)
     return _AUTHENTICATION in plain and (itself or _WEBHOOK.search(plain) is not None)
 
 
 def _unescaped(text: str) -> tuple[str, bool]:
-    """Return `text` with its escapes decoded, and whether it is escaped more often than strings are nested."""
-    for _ in range(MOST_NESTED_ESCAPES):
-        parts = _ESCAPE.split(text)
-        if len(parts) == 1:
-            return text, False
-        parts[1::2] = [_CHARACTERS[code] for code in parts[1::2]]
-        text = "".join(parts)
-    return text, True
+    """Return `text` with its escapes decoded, and whether that makes another escape.
+
+    Strings in strings do not: in these, each backslash of an escape is doubled, not escaped by its number.
+    """
+    parts = _ESCAPE.split(text)
+    if len(parts) == 1:
+        return text, False
+    parts[1::2] = [_CHARACTERS[code] for code in parts[1::2]]
+    text = "".join(parts)
+    return text, _ESCAPE.search(text) is not None
 
 
 def _is_mention(text: str, *, inside: bool) -> bool:
@@ -138,4 +135,5 @@ def _is_authentication(name: str) -> bool:
 
 def _plain(name: str) -> str:
     """Return `name` without case and separators: snake, camel and slash forms of a name are the same."""
-    return _SEPARATORS.sub("", name.casefold())
+    folded = name if name.isascii() else name.casefold()
+    return folded.encode("ascii", "ignore").translate(_LOWER, _DROPPED).decode("ascii")

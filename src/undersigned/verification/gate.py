@@ -6,12 +6,13 @@ awaits it. The WSGI middleware runs it with `undersigned.verification.verifier.f
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 from undersigned.errors import SignatureError, signature_error
-from undersigned.limits import DEFAULT_MAX_UNSIGNED_BODY, MOST_ON_LOOP
+from undersigned.limits import BYTES_PER_DELIMITER, DEFAULT_MAX_UNSIGNED_BODY, MOST_ON_LOOP
 from undersigned.message.content import Content
 from undersigned.policy.operation import UnresolvedOperation
 from undersigned.policy.policy import is_forgivable
@@ -156,20 +157,24 @@ class Gate:
         """Return the operation of a request without a valid signature.
 
         Raises:
-            SignatureError: the content is longer than `max_unsigned_body`. It is not searched, so it must be signed.
+            SignatureError: the content is longer than `max_unsigned_body`, or has too many delimiters. It is not
+                searched, so it must be signed.
         """
-        if not await message.read_unverified(self._max_unsigned_body):
-            raise (
-                result
-                if isinstance(result, SignatureError)
-                else signature_error(
-                    "signature_required",
-                    self._prefix,
-                    step=0,
-                    detail="the body is longer than max_unsigned_body, so the request must be signed",
-                )
-            )
+        most = self._max_unsigned_body
+        if not await message.read_unverified(most):
+            raise self._not_searched(result, "the body is longer than max_unsigned_body")
+        if message.is_dense(max(most, DEFAULT_MAX_UNSIGNED_BODY) // BYTES_PER_DELIMITER):
+            raise self._not_searched(result, "the body has too many brackets, commas, colons or escapes to be searched")
+        if not message.is_short:
+            # Parsing and resolving each take some milliseconds. In between, the event loop has a turn.
+            await message.server.run_apart(message.parse)
         return await message.run_apart(partial(message.operation, policy.resolver))
+
+    def _not_searched(self, result: SignatureResult, why: str) -> SignatureError:
+        if isinstance(result, SignatureError):
+            return result
+        detail = f"{why}, so the request must be signed"
+        return signature_error("signature_required", self._prefix, step=0, detail=detail)
 
     async def _warning(
         self, policy: Policy, operation: Operation | UnresolvedOperation, message: _Message, result: SignatureResult
@@ -222,6 +227,15 @@ class _Message:
     def is_short(self) -> bool:
         """Whether the content that has been read is short enough to be parsed on the event loop."""
         return self.content is None or len(self.content) <= MOST_ON_LOOP
+
+    def parse(self) -> None:
+        """Parse the content that has been read. The resolver gets the result, or the error."""
+        with suppress(ValueError):
+            cast("Content", self.content).json()
+
+    def is_dense(self, most: int) -> bool:
+        """Return whether the content that has been read has more than `most` delimiters."""
+        return self.content is not None and len(self.content) > most and self.content.delimiters() > most
 
     async def run_apart(self, call: Callable[[], Answer]) -> Answer:
         """Run a function that reads unverified content. If the content is long, run it off the event loop."""

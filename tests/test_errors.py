@@ -30,7 +30,7 @@ MALFORMED = {"signature_header_malformed", "signature_params_incomplete", "targe
 
 
 def evident(error: SignatureError, *, keyid: str = "k", base: str | None = None) -> SignatureError:
-    error.add_evidence(keyid=keyid, created=1, signature_base=base)
+    error.add_evidence(keyid=keyid, created=1, algorithm="ed25519", signature_base=base)
     return error
 
 

@@ -9,16 +9,15 @@ from urllib.parse import unquote
 from aiohttp import StreamReader, web
 from yarl import URL
 
-from undersigned.asgi import PROFILE, SignatureMiddleware, find_signature
+from undersigned.asgi import PROFILE, RECORDER, SignatureMiddleware, find_signature
 from undersigned.middleware import (
     DEFAULT_MAX_BODY,
     DEFAULT_MAX_UNSIGNED_BODY,
     ErrorResponse,
     Verification,
-    log_rejection,
 )
 
-from .requirement import VERIFICATION, response
+from .requirement import VERIFICATION, response, route_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
@@ -127,11 +126,12 @@ class _Call:
     async def handle(self, scope: Scope, receive: Receive) -> None:
         """Call the handler with the verified request."""
         profile: Profile = scope[PROFILE]
+        published = Verification(find_signature(scope), profile, scope[RECORDER])
         if scope["path"] != self._path:
             error = profile.error(
                 "target_uri_malformed", step=10, detail="the canonical path is not the path that aiohttp routed"
             )
-            log_rejection(error)
+            published.reject(error, method=self.request.method, route=route_of(self.request))
             self._response = response(ErrorResponse.of(error))
             return
         query = scope["query_string"]
@@ -140,7 +140,7 @@ class _Call:
         if receive != self.receive:
             # aiohttp has no public way to give a request its content again.
             vars(request)["_payload"] = await self._content(receive)
-        request[VERIFICATION] = Verification(find_signature(scope), profile)
+        request[VERIFICATION] = published
         self._response = await self._handler(request)
 
     async def _content(self, receive: Receive) -> StreamReader:

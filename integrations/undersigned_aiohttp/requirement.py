@@ -39,7 +39,7 @@ def verified_signature(request: web.Request) -> VerifiedSignature:
         SignatureError: the request is unsigned.
         ConfigurationError: no middleware has verified it.
     """
-    return _verification(request).required()
+    return _verification(request).required(method=request.method, route=route_of(request))
 
 
 def signature_required(
@@ -75,7 +75,14 @@ def response(rejection: ErrorResponse) -> web.Response:
     return web.Response(status=rejection.status, body=rejection.body, headers=dict(rejection.fields))
 
 
+def route_of(request: web.Request) -> str | None:
+    """Return the path of the route that aiohttp found, such as `/plans/{plan}`."""
+    resource = request.match_info.route.resource
+    return None if resource is None else resource.canonical
+
+
 def _verification(request: web.Request) -> Verification:
-    published = request.get(VERIFICATION)
-    signature, profile = (None, None) if published is None else published
-    return Verification.of(signature, profile, advice="pass web.Application(middlewares=[signature_middleware(...)])")
+    published: Verification | None = request.get(VERIFICATION)
+    if published is not None:
+        return published
+    return Verification.of(None, None, advice="pass web.Application(middlewares=[signature_middleware(...)])")

@@ -14,6 +14,7 @@ from django.http import HttpResponse
 from django.utils.functional import cached_property
 
 from undersigned import ConfigurationError, asgi, wsgi
+from undersigned.middleware import Verification
 
 from .requirement import publish
 from .settings import REQUEST, configured, key, options
@@ -136,7 +137,7 @@ def _forward_wsgi(environ: Environ, start_response: StartResponse) -> list[bytes
     request = cast("WSGIRequest", environ.pop(REQUEST))
     _forget(request)
     type(request).__init__(request, environ)
-    publish(request, environ[wsgi.SIGNATURE], environ[wsgi.PROFILE])
+    publish(request, Verification(environ[wsgi.SIGNATURE], environ[wsgi.PROFILE], environ[wsgi.RECORDER]))
     return []
 
 
@@ -153,7 +154,7 @@ async def _forward_asgi(scope: Scope, receive: Receive, send: Send) -> None:  # 
         stream = BytesIO(b"".join(chunks))
     _forget(request)
     type(request).__init__(request, dict(scope), stream)
-    publish(request, asgi.find_signature(scope), scope[asgi.PROFILE])
+    publish(request, Verification(asgi.find_signature(scope), scope[asgi.PROFILE], scope[asgi.RECORDER]))
 
 
 def _forget(request: HttpRequest) -> None:

@@ -15,8 +15,6 @@ from undersigned.middleware import ErrorResponse, Verification
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from undersigned import Profile
-
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
@@ -26,9 +24,11 @@ _ADVICE = (
 )
 
 
-def publish(request: HttpRequest, signature: VerifiedSignature | None, profile: Profile) -> None:
+def publish(request: HttpRequest, published: Verification) -> None:
     """Let the application read the signature: `request.signature`, or None for an unsigned request."""
-    vars(request).update(signature=signature, signature_profile=profile)
+    vars(request).update(
+        signature=published.signature, signature_profile=published.profile, signature_recorder=published.recorder
+    )
 
 
 def verification(request: HttpRequest) -> Verification:
@@ -38,7 +38,8 @@ def verification(request: HttpRequest) -> Verification:
         ConfigurationError: no middleware has verified the request.
     """
     published = vars(request)
-    return Verification.of(published.get("signature"), published.get("signature_profile"), advice=_ADVICE)
+    parts = (published.get(name) for name in ("signature", "signature_profile", "signature_recorder"))
+    return Verification.of(*parts, advice=_ADVICE)
 
 
 def verified_signature(request: HttpRequest) -> VerifiedSignature:
@@ -48,7 +49,12 @@ def verified_signature(request: HttpRequest) -> VerifiedSignature:
         SignatureError: the request is unsigned.
         ConfigurationError: no middleware has verified the request.
     """
-    return verification(request).required()
+    return verification(request).required(method=request.method, route=_route(request))
+
+
+def _route(request: HttpRequest) -> str | None:
+    match = request.resolver_match
+    return None if match is None else match.route
 
 
 def signature_required(
@@ -97,7 +103,7 @@ def _guarded_async(view: Callable[..., Awaitable[object]]) -> Callable[..., obje
 def _rejection(request: HttpRequest) -> HttpResponse | None:
     """Return the response to an unsigned request, or None if it is signed."""
     try:
-        verification(request).required()
+        verified_signature(request)
     except SignatureError as error:
         rejection = ErrorResponse.of(error)
         return HttpResponse(rejection.body, status=rejection.status, headers=dict(rejection.fields))

@@ -61,4 +61,5 @@ class RouteResolver(_RouteResolver):
             except Resolver404:
                 return None
         endpoint = getattr(match.func, "view_class", match.func)
-        return MatchedRoute(endpoint, tuple(name for name in (match.view_name, match.url_name) if name), match.kwargs)
+        names = tuple(name for name in (match.view_name, match.url_name) if name)
+        return MatchedRoute(endpoint, names, match.kwargs, path=match.route)

@@ -10,7 +10,7 @@ from werkzeug.local import LocalProxy
 
 from undersigned import ConfigurationError, SignatureError, VerifiedSignature
 from undersigned.middleware import ErrorResponse, Verification
-from undersigned.wsgi import PROFILE, SIGNATURE
+from undersigned.wsgi import PROFILE, RECORDER, SIGNATURE
 
 from .answer import unsigned_response
 
@@ -79,7 +79,8 @@ def _guarded(view: Callable[..., object]) -> Callable[..., object]:
 def _rejection() -> Response | None:
     """Return the response to an unsigned request, or None if it is signed."""
     try:
-        _verification().required()
+        rule = request.url_rule
+        _verification().required(method=request.method, route=None if rule is None else rule.rule)
     except SignatureError as error:
         return unsigned_response(request.environ, ErrorResponse.of(error))
     return None
@@ -89,6 +90,7 @@ def _verification() -> Verification:
     return Verification.of(
         request.environ.get(SIGNATURE),
         request.environ.get(PROFILE),
+        request.environ.get(RECORDER),
         advice="call Undersigned(app) or init_app(app); in tests use app.test_client(), because "
         "app.test_request_context() runs no middleware",
     )

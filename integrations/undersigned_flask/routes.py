@@ -54,4 +54,4 @@ class RouteResolver(_RouteResolver):
             return None
         endpoint: str = rule.endpoint
         view = self._app.view_functions[endpoint]
-        return MatchedRoute(view, (endpoint, endpoint.rpartition(".")[2]), parameters)
+        return MatchedRoute(view, (endpoint, endpoint.rpartition(".")[2]), parameters, path=rule.rule)

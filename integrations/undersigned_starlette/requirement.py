@@ -47,7 +47,7 @@ def verified_signature(connection: HTTPConnection) -> VerifiedSignature:
         ConfigurationError: no middleware has verified it.
     """
     try:
-        return required_signature(connection.scope)
+        return required_signature(connection.scope, route=_route(connection))
     except SignatureError as error:
         handlers = connection.scope.get(_HANDLERS)
         if handlers is not None:
@@ -84,7 +84,8 @@ def _guarded(endpoint: Callable[..., object]) -> Callable[..., object]:
     @wraps(endpoint)
     def guarded(*args: object, **kwargs: object) -> object:
         try:
-            required_signature(_connection(args, kwargs).scope)
+            connection = _connection(args, kwargs)
+            required_signature(connection.scope, route=_route(connection))
         except SignatureError as error:
             return _response(error)
         return endpoint(*args, **kwargs)
@@ -97,7 +98,7 @@ def _guarded_async(endpoint: Callable[..., Awaitable[object]]) -> Callable[..., 
     async def guarded(*args: object, **kwargs: object) -> object:
         connection = _connection(args, kwargs)
         try:
-            required_signature(connection.scope)
+            required_signature(connection.scope, route=_route(connection))
         except SignatureError as error:
             return await _reject(connection, error)
         return await endpoint(*args, **kwargs)
@@ -114,6 +115,12 @@ def _connection(args: tuple[object, ...], kwargs: dict[str, object]) -> HTTPConn
         "signature_required: the endpoint is called without its request; give it a request: Request parameter, or in "
         "FastAPI use the dependency Depends(require_signature) instead of the decorator"
     )
+
+
+def _route(connection: HTTPConnection) -> str | None:
+    """Return the path of the route, which FastAPI and newer versions of Starlette publish."""
+    path: object = getattr(connection.scope.get("route"), "path", None)
+    return path if isinstance(path, str) else None
 
 
 def _response(error: SignatureError) -> Response:

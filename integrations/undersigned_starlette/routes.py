@@ -74,7 +74,8 @@ class RouteResolver(_RouteResolver):
         if isinstance(declared, (Route, WebSocketRoute)):
             endpoint = scope["endpoint"]
             is_opaque = _is_application(endpoint)
-            return MatchedRoute(endpoint, (route.name,), scope["path_params"], is_opaque=is_opaque)
+            path = getattr(route, "path", None)
+            return MatchedRoute(endpoint, (route.name,), scope["path_params"], is_opaque=is_opaque, path=path)
         if not isinstance(declared, (Mount, Host)):
             return MatchedRoute(declared, is_opaque=True)
         # A mount may have middlewares around its application.

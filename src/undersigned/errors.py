@@ -124,6 +124,8 @@ class SignatureError(UndersignedError):
         received: other evidence, such as the Host and the request target; text from the sender.
         keyid: the key id the message named, once it is known; text from the sender.
         created: the `created` parameter, once it was checked.
+        algorithm: the algorithm that the message named, once it was found to be one of the profile's.
+        route: the route that the application's router found, as the framework spells it, if a policy asked the router.
         signature_base: the base as rebuilt from the message, once it is known; text from the sender.
     """
 
@@ -135,12 +137,15 @@ class SignatureError(UndersignedError):
         self.received = received
         self.keyid: str | None = None
         self.created: int | None = None
+        self.algorithm: str | None = None
+        self.route: str | None = None
         self.signature_base: str | None = None
 
-    def add_evidence(self, *, keyid: str, created: int, signature_base: str | None) -> None:
-        """Add evidence about the signature: its key id, its creation time and, if it was rebuilt, its base."""
+    def add_evidence(self, *, keyid: str, created: int, algorithm: str, signature_base: str | None) -> None:
+        """Add evidence about the signature: its key id, creation time, algorithm and, if it was rebuilt, its base."""
         self.keyid = keyid
         self.created = created
+        self.algorithm = algorithm
         if signature_base is not None:
             self.signature_base = signature_base
 

@@ -4,12 +4,13 @@ import asyncio
 import logging
 import os
 import threading
+from dataclasses import replace
 
 import pytest
 from tests.discovery.key_server import response
 from tests.keys import EC_PUBLIC, JWKS, OTHER_PUBLIC, PUBLIC, lookup
 
-from undersigned.discovery import AsyncRemoteJWKS, Freshness, RemoteJWKS
+from undersigned.discovery import AsyncRemoteJWKS, FetchReport, Freshness, RemoteJWKS
 from undersigned.errors import ConfigurationError, KeySourceError
 
 BOTH = response(JWKS)
@@ -483,3 +484,34 @@ def test_keys_of_strangers_are_not_mixed_up(world, server):
     assert world.find(first, "stranger") is None
     assert world.find(second, "stranger") is not None
     assert world.find(second, "buyer-ed25519") is None
+
+
+def reported(world, server, clock, on_fetch):
+    """A source whose fetches are reported."""
+    network = replace(server.network(), on_fetch=on_fetch)
+    return world.jwks(server.url(), network=network, clock=clock, freshness=Freshness(stale=1000))
+
+
+def test_each_fetch_is_reported_with_its_time_and_failure(world, server, clock):
+    reports: list[FetchReport] = []
+    source = reported(world, server, clock, reports.append)
+    server.answers["/jwks.json"] = ONE
+    world.find(source, "buyer-ed25519")
+    world.find(source, "buyer-ed25519")
+    server.answers["/jwks.json"] = DOWN
+    clock.now += 301
+    world.find(source, "buyer-ed25519")
+    assert [(report.document, report.url, report.error) for report in reports] == [
+        ("keys", server.url(), None),
+        ("keys", server.url(), "signature_jwks_unavailable"),
+    ]
+    assert all(report.seconds > 0 for report in reports)
+
+
+def test_exception_of_on_fetch_ends_no_fetch(world, server, clock, caplog):
+    def broken(_report: FetchReport) -> None:
+        raise RuntimeError("metrics are down")
+
+    server.answers["/jwks.json"] = ONE
+    assert world.find(reported(world, server, clock, broken), "buyer-ed25519") is not None
+    assert "on_fetch raised" in caplog.text

@@ -54,7 +54,9 @@ def agreement() -> Agreement:
     return Agreement.make()
 
 
-SERVICES = ["fastapi", "starlette", "flask", "django", "aiohttp", "litestar", "quart", "falcon", "sanic"]
+SERVICES = [
+    *("fastapi", "fastapi_telemetry", "starlette", "flask", "django", "aiohttp", "litestar", "quart", "falcon", "sanic")
+]
 
 
 @pytest.fixture(scope="module", params=SERVICES)
@@ -87,3 +89,18 @@ def test_example_rejects_an_unsigned_and_a_changed_request(port, agreement):
 
 def test_example_has_a_page_without_a_signature(port):
     assert ask(port, raw_request("GET", "/", host=f"127.0.0.1:{port}")).json == {"service": "plans"}
+
+
+def test_prometheus_reads_the_decisions_and_the_claims(agreement, tmp_path):
+    jwks = tmp_path / "jwks.json"
+    jwks.write_text(json.dumps(agreement.jwks))
+    with started("fastapi_telemetry_app.py", jwks) as port:
+        ask(port, signed(agreement, port))
+        ask(port, raw_request("POST", "/plans/gold", JSON, BODY, host=f"127.0.0.1:{port}"))
+        metrics = ask(port, raw_request("GET", "/metrics/", host=f"127.0.0.1:{port}")).content.decode()
+    counts = [line for line in metrics.splitlines() if "undersigned_verification_duration_seconds_count{" in line]
+    assert all('profile="adcp-3.2"' in line for line in counts)
+    assert any('algorithm="ed25519"' in line and 'result="verified"' in line for line in counts)
+    assert any('error_type="request_signature_required"' in line and 'result="rejected"' in line for line in counts)
+    assert any("undersigned_replay_claims" in line and line.endswith(" 1.0") for line in metrics.splitlines())
+    assert KEYID not in metrics

@@ -493,6 +493,13 @@ def test_every_request_makes_one_decision(side):
         ("rejected", "request_signature_invalid", 10, "buyer-2026", tag, ORIGIN),
         ("rejected", "request_target_uri_malformed", 10, None, None, None),
     ]
+    assert [(told.profile, told.method, told.algorithm) for told in gate.decisions] == [
+        ("adcp-3.2", "POST", "ed25519"),
+        ("adcp-3.2", "POST", None),
+        ("adcp-3.2", "GET", None),
+        ("adcp-3.2", "POST", "ed25519"),
+        ("adcp-3.2", "POST", None),
+    ]
     assert all(decision.seconds > 0 for decision in gate.decisions)
     assert 0 <= gate.decisions[0].skew < 60
     assert 0 <= gate.decisions[3].skew < 60
@@ -519,7 +526,7 @@ def test_rejection_of_an_unread_request_is_logged_and_makes_a_decision(side, cap
         ("rejected", "content_too_large", None),
         ("rejected", "request_header_fields_too_large", None),
     ]
-    assert [told.origin for told in gate.decisions] == [ORIGIN, None]
+    assert [(told.origin, told.method) for told in gate.decisions] == [(ORIGIN, "POST"), (None, None)]
     assert caplog.records[0].signature_code == "content_too_large"
     assert caplog.messages == [
         "request rejected: content_too_large: the body is larger than max_body",

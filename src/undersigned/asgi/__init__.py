@@ -3,6 +3,7 @@
 from undersigned.asgi.middleware import (
     OPERATION,
     PROFILE,
+    RECORDER,
     ASGIApp,
     Fallback,
     Message,
@@ -16,6 +17,7 @@ from undersigned.asgi.requirement import find_signature, required_signature
 __all__ = [
     "OPERATION",
     "PROFILE",
+    "RECORDER",
     "ASGIApp",
     "Fallback",
     "Message",

@@ -32,7 +32,7 @@ from undersigned.verification.verifier import AsyncVerifier, Verifier
 if TYPE_CHECKING:
     from undersigned.message.content_digest import RunningDigest
     from undersigned.middleware.answer import ErrorResponse
-    from undersigned.middleware.decision import Decision
+    from undersigned.middleware.decision import Decision, Recorder
     from undersigned.policy.operation import Operation
     from undersigned.policy.policy import Policy
     from undersigned.signature.profile import Profile
@@ -52,6 +52,8 @@ OPERATION = "undersigned.operation"
 """The scope's key for the operation that the policy resolved, or None."""
 PROFILE = "undersigned.profile"
 """The scope's key for the verifier's profile, so that the application can reject in the profile's codes."""
+RECORDER = "undersigned.recorder"
+"""The scope's key for the recorder of decisions, so that the rejection by a route is a `Decision` too."""
 
 _LONGEST_TIMEOUT = 86_400
 _WITH_CONTENT = frozenset({"POST", "PUT", "PATCH"})
@@ -116,7 +118,6 @@ class SignatureMiddleware:
             raise ConfigurationError("body_timeout: give seconds greater than 0, such as 30, and at most a day")
         self.app = app
         profile = verifier.profile
-        self._options = _Options(profile, mode, max_body, body_timeout, server_adds_root_path, fallback, Worker())
         self._guard: Guard[Forwarded] = Guard(
             awaitable(verifier),
             Origins(origins),
@@ -126,6 +127,10 @@ class SignatureMiddleware:
             max_unsigned_body=min(max_unsigned_body, max_body),
             http2_server=http2_server,
             on_decision=on_decision,
+        )
+        recorder = self._guard.recorder
+        self._options = _Options(
+            profile, recorder, mode, max_body, body_timeout, server_adds_root_path, fallback, Worker()
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -149,6 +154,7 @@ class _Options(NamedTuple):
     """The options of a middleware that its exchanges need."""
 
     profile: Profile
+    recorder: Recorder
     mode: options.Mode | Callable[[Scope], options.Mode]
     max_body: int
     body_timeout: float
@@ -242,12 +248,12 @@ class _Exchange:
         return verified_scope(self._scope, self._headers, target=target, origin=origin, server_adds_root_path=adds)
 
     def forward_unsigned(self) -> Forwarded:
-        published = _published(self._scope, None, None, self._options.profile)
+        published = _published(self._scope, None, None, self._options)
         return {**self._scope, "headers": self._headers, **published}, self._receive, self._send
 
     def forward(self, admitted: Admitted, target: CanonicalURL, origin: Origin, *, has_body: bool) -> Forwarded:
         adds = self._options.server_adds_root_path
-        published = _published(self._scope, admitted.signature, admitted.operation, self._options.profile)
+        published = _published(self._scope, admitted.signature, admitted.operation, self._options)
         new = verified_scope(self._scope, self._headers, target=target, origin=origin, server_adds_root_path=adds)
         new.update(published)
         content, receive = admitted.content, self._receive
@@ -259,10 +265,11 @@ class _Exchange:
 
 
 def _published(
-    scope: Scope, signature: VerifiedSignature | None, operation: Operation | None, profile: Profile
+    scope: Scope, signature: VerifiedSignature | None, operation: Operation | None, chosen: _Options
 ) -> Scope:
     """Return what the application may read of the verification."""
-    return {"state": {**scope.get("state", {}), "signature": signature}, OPERATION: operation, PROFILE: profile}
+    state = {**scope.get("state", {}), "signature": signature}
+    return {"state": state, OPERATION: operation, PROFILE: chosen.profile, RECORDER: chosen.recorder}
 
 
 async def _answer(scope: Scope, send: Send, response: ErrorResponse) -> None:

@@ -4,6 +4,7 @@ Every fetch is guarded. It uses https only, and checks all addresses of a name b
 bytes and its time are bounded, and it does not follow redirects. `Network` has what an operator can change.
 """
 
+from undersigned.discovery.fetch_report import FetchReport
 from undersigned.discovery.freshness import Freshness
 from undersigned.discovery.jwks_file import JWKSFile
 from undersigned.discovery.key_sources import AsyncKeySources, KeySources
@@ -15,6 +16,7 @@ __all__ = [
     "AsyncKeySources",
     "AsyncRemoteJWKS",
     "AsyncRemoteRevocationList",
+    "FetchReport",
     "Freshness",
     "JWKSFile",
     "KeySources",

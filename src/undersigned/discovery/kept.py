@@ -8,6 +8,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
+from undersigned.discovery.fetch_report import FetchReport
 from undersigned.discovery.flight import AsyncFlight, Flight
 from undersigned.errors import KeySourceError
 from undersigned.verification.verifier import finish
@@ -16,7 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
     from undersigned.discovery.cache import Cache, Copy
+    from undersigned.discovery.fetch_report import Document
     from undersigned.discovery.flight import Outcome
+    from undersigned.discovery.network import Network
+    from undersigned.errors import Reason
 
 Value = TypeVar("Value")
 
@@ -42,14 +46,19 @@ class Kept(Generic[Value]):
         name: the name of the document in the log.
         load: fetches the document; its coroutine must not suspend.
         cache: the cache for the document.
-        wait: the seconds that a caller waits for a fetch. The fetch continues after that.
+        network: says how long a caller waits for a fetch, which continues after that, and who gets its report.
+        document: what the document is, for that report.
     """
 
-    __slots__ = ("_cache", "_flight", "_load", "_name", "_stop", "_thread", "_wait")
+    __slots__ = ("_cache", "_document", "_flight", "_load", "_name", "_network", "_stop", "_thread", "_wait")
 
-    def __init__(self, name: str, load: Load[Value], cache: Cache[Value], *, wait: float) -> None:
+    def __init__(
+        self, name: str, load: Load[Value], cache: Cache[Value], *, network: Network, document: Document = "keys"
+    ) -> None:
         self._name = name
-        self._wait = wait
+        self._network = network
+        self._document: Document = document
+        self._wait = network.wait_timeout
         self._load = load
         self._cache = cache
         self._flight = Flight()
@@ -115,20 +124,28 @@ class Kept(Generic[Value]):
             self._flight.run(self._fetch, if_due=lambda: cache.refresh_at() <= cache.now(), seconds=None)
 
     def _fetch(self) -> None:
+        began, reason = time.perf_counter(), None
         try:
             self._cache.store(finish(self._load(self._cache.copy)))
         except Exception as error:  # noqa: BLE001 - the callers that wait get the failure
-            self._cache.fail(_logged_failure(self._name, error))
+            failure = _logged_failure(self._name, error)
+            self._cache.fail(failure)
+            reason = failure.reason
+        _report(self._network, self._document, self._name, began, reason)
 
 
 class AsyncKept(Generic[Value]):
     """`Kept` for the tasks of an event loop."""
 
-    __slots__ = ("_cache", "_flight", "_load", "_name", "_task", "_wait")
+    __slots__ = ("_cache", "_document", "_flight", "_load", "_name", "_network", "_task", "_wait")
 
-    def __init__(self, name: str, load: Load[Value], cache: Cache[Value], *, wait: float) -> None:
+    def __init__(
+        self, name: str, load: Load[Value], cache: Cache[Value], *, network: Network, document: Document = "keys"
+    ) -> None:
         self._name = name
-        self._wait = wait
+        self._network = network
+        self._document: Document = document
+        self._wait = network.wait_timeout
         self._load = load
         self._cache = cache
         self._flight = AsyncFlight()
@@ -175,10 +192,14 @@ class AsyncKept(Generic[Value]):
             await self._flight.run(self._fetch, if_due=lambda: cache.refresh_at() <= cache.now(), seconds=None)
 
     async def _fetch(self) -> None:
+        began, reason = time.perf_counter(), None
         try:
             self._cache.store(await self._load(self._cache.copy))
         except Exception as error:  # noqa: BLE001 - the callers that wait get the failure
-            self._cache.fail(_logged_failure(self._name, error))
+            failure = _logged_failure(self._name, error)
+            self._cache.fail(failure)
+            reason = failure.reason
+        _report(self._network, self._document, self._name, began, reason)
 
 
 def _answer(cache: Cache[Value], satisfied: Callable[[Value], bool], ended: Outcome) -> Value:
@@ -196,6 +217,11 @@ def _answer(cache: Cache[Value], satisfied: Callable[[Value], bool], ended: Outc
         if (failure := cache.failure) is not None:
             raise failure
     return value
+
+
+def _report(network: Network, document: Document, url: str, began: float, error: Reason | None) -> None:
+    seconds = time.perf_counter() - began
+    FetchReport(document=document, url=url, seconds=seconds, error=error).send(network.on_fetch)
 
 
 def _logged_failure(name: str, error: Exception) -> KeySourceError:

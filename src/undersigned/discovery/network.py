@@ -18,6 +18,7 @@ from undersigned.limits import DEFAULT_CONNECT_TIMEOUT, DEFAULT_TOTAL_TIMEOUT, D
 
 if TYPE_CHECKING:
     from undersigned.discovery.addresses import AddressRange
+    from undersigned.discovery.fetch_report import FetchReport
 
 Resolver: TypeAlias = Callable[[str, int], Sequence[str]]
 """Return the addresses of a host name, given the port; may block, and raises OSError if there are none."""
@@ -46,6 +47,7 @@ class Network:
         total_timeout: seconds for a whole fetch, from the name's resolution to the last byte.
         wait_timeout: seconds that a request waits for a fetch. After that, the fetch continues without it, and the last
             good copy is used. If that copy does not have what the request needs, the request gets 503.
+        on_fetch: gets a `FetchReport` after every fetch of a document, in the thread or task that fetched it.
 
     Raises:
         ConfigurationError: an argument is not what it must be, or `tls` does not check certificates and names.
@@ -57,6 +59,7 @@ class Network:
     connect_timeout: float = DEFAULT_CONNECT_TIMEOUT
     total_timeout: float = DEFAULT_TOTAL_TIMEOUT
     wait_timeout: float = DEFAULT_WAIT_TIMEOUT
+    on_fetch: Callable[[FetchReport], object] | None = field(default=None, repr=False, compare=False)
     _allowed: tuple[AddressRange, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -71,6 +74,8 @@ class Network:
             raise ConfigurationError("resolve: pass a function that returns the addresses of a host and port")
         if self.tls is not None and not _checks_certificates(self.tls):
             raise ConfigurationError("tls: pass a client SSLContext that checks certificates and host names")
+        if self.on_fetch is not None and not callable(self.on_fetch):
+            raise ConfigurationError("on_fetch: pass a function that takes a FetchReport")
         for option in ("connect_timeout", "total_timeout", "wait_timeout"):
             check_seconds(option, getattr(self, option), least=0.001)
         object.__setattr__(self, "_allowed", allowed)

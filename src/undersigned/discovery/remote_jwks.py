@@ -58,7 +58,7 @@ class RemoteJWKS(FetchedKeys):
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         loader = Loader.blocking(network, freshness, clock)
-        super().__init__(Kept(url, _load(url, loader, max_bytes), Cache(freshness, clock), wait=network.wait_timeout))
+        super().__init__(Kept(url, _load(url, loader, max_bytes), Cache(freshness, clock), network=network))
         self.url = url
 
 
@@ -77,9 +77,7 @@ class AsyncRemoteJWKS(AsyncFetchedKeys):
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         loader = Loader.awaiting(network, freshness, clock)
-        super().__init__(
-            AsyncKept(url, _load(url, loader, max_bytes), Cache(freshness, clock), wait=network.wait_timeout)
-        )
+        super().__init__(AsyncKept(url, _load(url, loader, max_bytes), Cache(freshness, clock), network=network))
         self.url = url
 
 

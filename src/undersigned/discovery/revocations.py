@@ -68,7 +68,8 @@ class RemoteRevocationList(Fetched[RevocationList]):
         now: Callable[[], float] = time.time,
     ) -> None:
         load = _load(url, issuer, keys, Loader.blocking(network, LIST_FRESHNESS, clock), now)
-        super().__init__(Kept(url, load, Cache(LIST_FRESHNESS, clock, ahead=0), wait=network.wait_timeout))
+        cache = Cache[RevocationList](LIST_FRESHNESS, clock, ahead=0)
+        super().__init__(Kept(url, load, cache, network=network, document="revocations"))
 
     def current(self, owner: str) -> RevocationList:  # noqa: ARG002 - the protocol's signature
         """Return the issuer's list, whoever owns the key.
@@ -95,7 +96,8 @@ class AsyncRemoteRevocationList(AsyncFetched[RevocationList]):
         now: Callable[[], float] = time.time,
     ) -> None:
         load = _load(url, issuer, keys, Loader.awaiting(network, LIST_FRESHNESS, clock), now)
-        super().__init__(AsyncKept(url, load, Cache(LIST_FRESHNESS, clock, ahead=0), wait=network.wait_timeout))
+        cache = Cache[RevocationList](LIST_FRESHNESS, clock, ahead=0)
+        super().__init__(AsyncKept(url, load, cache, network=network, document="revocations"))
 
     def current(self, owner: str) -> RevocationList | Coroutine[object, None, RevocationList]:  # noqa: ARG002 - as above
         """As `RemoteRevocationList.current`; to be awaited if the list is due."""

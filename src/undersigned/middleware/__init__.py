@@ -3,7 +3,7 @@
 from undersigned.limits import DEFAULT_MAX_BODY, DEFAULT_MAX_UNSIGNED_BODY
 from undersigned.middleware.answer import ErrorResponse
 from undersigned.middleware.configuration import configured_verifier
-from undersigned.middleware.decision import Decision, log_rejection
+from undersigned.middleware.decision import Decision, Recorder, log_rejection
 from undersigned.middleware.options import Mode
 from undersigned.middleware.requirement import Verification
 
@@ -13,6 +13,7 @@ __all__ = [
     "Decision",
     "ErrorResponse",
     "Mode",
+    "Recorder",
     "Verification",
     "configured_verifier",
     "log_rejection",

@@ -31,23 +31,51 @@ class Decision:
 
     Attributes:
         outcome: what was decided.
+        profile: the name of the verifier's profile.
         code: the code of the error, or None.
         step: the step of the checklist that failed, or None.
+        method: the method, escaped and truncated, once the header fields were read.
+        route: the path of the route, as the framework spells it, such as `/plans/{plan}`. It is known if the route
+            requires a signature and rejected the request, or if the policy asked the router.
         keyid: the key id of the message, escaped and truncated, once its signature fields were parsed.
+        algorithm: the algorithm that the signature names, once the signature was found to meet the profile.
         tag: the profile's tag, once the message was found to carry it.
         origin: the origin the request was for, once it was found.
-        seconds: how long the decision took, including the time to read the content.
+        seconds: how long the decision took, including the time to read the content; 0 if a route rejected the request.
         skew: seconds from `created` to the verifier's clock at the decision; negative if `created` is in the future.
     """
 
     outcome: Outcome
+    profile: str
     code: str | None = None
     step: Step | None = None
+    method: str | None = None
+    route: str | None = None
     keyid: str | None = None
+    algorithm: str | None = None
     tag: str | None = None
     origin: str | None = None
     seconds: float
     skew: float | None = None
+
+
+class Visit:
+    """One request in the guard, with what is known of it so far.
+
+    Attributes:
+        begun: when its verification began, by `time.perf_counter`.
+        method: its method, or None.
+        origin: its origin, or None.
+        route: the path of its route, or None.
+    """
+
+    __slots__ = ("begun", "method", "origin", "route")
+
+    def __init__(self) -> None:
+        self.begun = time.perf_counter()
+        self.method: str | None = None
+        self.origin: Origin | None = None
+        self.route: str | None = None
 
 
 class Recorder:
@@ -73,29 +101,21 @@ class Recorder:
         self._unsupported: set[str] = set()
         self.listens = on_decision is not None
 
-    def accepted(
-        self,
-        signature: VerifiedSignature | None,
-        warning: SignatureError | None,
-        *,
-        origin: Origin | None,
-        begun: float,
-    ) -> None:
+    def accepted(self, signature: VerifiedSignature | None, warning: SignatureError | None, visit: Visit) -> None:
         """Record a request that the application gets.
 
         Args:
             signature: the verified signature, or None.
             warning: the error that the policy forgave, or None.
-            origin: the origin the request is for, if it is known.
-            begun: when the verification began, by `time.perf_counter`.
+            visit: the request in the guard.
         """
         if warning is not None:
             logger.warning("request accepted on another credential: %s", warning.explain(), extra=_fields(warning))
         if self._on_decision is not None:
             outcome: Outcome = "verified" if signature is not None else "unsigned" if warning is None else "warned"
-            self._report(outcome, warning or signature, origin=origin, begun=begun)
+            self._report(outcome, warning or signature, visit)
 
-    def rejected(self, error: SignatureError, *, origin: Origin | None, begun: float) -> None:
+    def rejected(self, error: SignatureError, visit: Visit) -> None:
         """Record a rejected request.
 
         If a server hides what was signed, that is logged as an error only once. Any client can cause it again, for
@@ -107,34 +127,61 @@ class Recorder:
             self._unsupported.add(error.detail)
         log_rejection(error, again=again)
         if self._on_decision is not None:
+            visit.route = error.route
             unavailable = isinstance(error, VerificationUnavailable)
-            self._report("unavailable" if unavailable else "rejected", error, origin=origin, begun=begun)
+            self._report("unavailable" if unavailable else "rejected", error, visit)
 
-    def unread(self, response: ErrorResponse, *, origin: Origin | None, begun: float) -> None:
+    def unread(self, response: ErrorResponse, visit: Visit) -> None:
         """Record a request that was rejected before it was read to its end."""
         logger.info("request rejected: %s: %s", response.code, response.detail, extra={"signature_code": response.code})
         if self._on_decision is not None:
-            self._call(Decision(outcome="rejected", code=response.code, origin=_text(origin), seconds=_since(begun)))
+            decision = Decision(
+                outcome="rejected",
+                profile=self._profile.name,
+                code=response.code,
+                method=_method(visit.method),
+                origin=_text(visit.origin),
+                seconds=_since(visit.begun),
+            )
+            self._call(decision)
 
-    def _report(
-        self,
-        outcome: Outcome,
-        evidence: VerifiedSignature | SignatureError | None,
-        *,
-        origin: Origin | None,
-        begun: float,
-    ) -> None:
+    def rejected_by_route(self, error: SignatureError, *, method: str | None = None, route: str | None = None) -> None:
+        """Record a request that the middleware accepted and that a route of the application rejects.
+
+        Args:
+            error: why the route rejects the request.
+            method: the method of the request.
+            route: the path of the route as the framework spells it, such as `/plans/{plan}`.
+        """
+        log_rejection(error)
+        if self._on_decision is not None:
+            decision = Decision(
+                outcome="rejected",
+                profile=self._profile.name,
+                code=error.code,
+                step=error.step,
+                method=_method(method),
+                route=route,
+                seconds=0.0,
+            )
+            self._call(decision)
+
+    def _report(self, outcome: Outcome, evidence: VerifiedSignature | SignatureError | None, visit: Visit) -> None:
         error = evidence if isinstance(evidence, SignatureError) else None
         keyid = None if evidence is None else evidence.keyid
         created = None if evidence is None else evidence.created
         decision = Decision(
             outcome=outcome,
+            profile=self._profile.name,
             code=None if error is None else error.code,
             step=None if error is None else error.step,
+            method=_method(visit.method),
+            route=visit.route,
             keyid=None if keyid is None else printable(keyid, limit=128),
+            algorithm=None if evidence is None else evidence.algorithm,
             tag=None if keyid is None else self._profile.tag,
-            origin=_text(origin),
-            seconds=_since(begun),
+            origin=_text(visit.origin),
+            seconds=_since(visit.begun),
             skew=None if created is None else self._clock() - created,
         )
         self._call(decision)
@@ -165,6 +212,10 @@ def log_rejection(error: SignatureError, *, again: bool = False) -> None:
 def log_unsigned() -> None:
     """Log that an unsigned request is accepted because the mode only observes."""
     logger.warning('unsigned request accepted: mode="observe" lets it pass, mode="required" would reject it')
+
+
+def _method(method: str | None) -> str | None:
+    return None if method is None else printable(method, limit=32)
 
 
 def _text(origin: Origin | None) -> str | None:

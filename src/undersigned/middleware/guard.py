@@ -6,7 +6,6 @@ what the exchange makes for the application.
 
 from __future__ import annotations
 
-import time
 from functools import partial
 from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
 
@@ -22,7 +21,7 @@ from undersigned.middleware.authority import (
     matched_origin,
     target_rejected,
 )
-from undersigned.middleware.decision import Recorder, log_unsigned
+from undersigned.middleware.decision import Recorder, Visit, log_unsigned
 from undersigned.middleware.options import checked_mode
 from undersigned.policy.route import RouteResolver
 from undersigned.url import canonicalize
@@ -155,9 +154,12 @@ class Guard(Generic[Forwarded_co]):
         max_unsigned_body: upper bound on the bytes of content that the policy may read without a valid signature.
         http2_server: the HTTP/2 server that compares `:authority` with Host, or None.
         on_decision: gets a `Decision` for every request, or None.
+
+    Attributes:
+        recorder: records the decisions, also those of the application's routes.
     """
 
-    __slots__ = ("_gate", "_http2_server", "_is_routed", "_origins", "_policy", "_profile", "_recorder")
+    __slots__ = ("_gate", "_http2_server", "_is_routed", "_origins", "_policy", "_profile", "recorder")
 
     def __init__(
         self,
@@ -177,7 +179,7 @@ class Guard(Generic[Forwarded_co]):
         self._is_routed = policy is not None and isinstance(policy.resolver, RouteResolver)
         self._http2_server = http2_server
         self._gate = Gate(verifier, policy, fallback=fallback, max_unsigned_body=max_unsigned_body)
-        self._recorder = Recorder(verifier.profile, clock, on_decision)
+        self.recorder = Recorder(verifier.profile, clock, on_decision)
 
     async def admit(self, exchange: Exchange[Forwarded_co]) -> Forwarded_co:
         """Verify one request, and return what the application gets.
@@ -185,22 +187,23 @@ class Guard(Generic[Forwarded_co]):
         Raises:
             Rejected: the application must not get the request.
         """
-        visit = _Visit()
+        visit = Visit()
         try:
             return await self._admit(exchange, visit)
         except SignatureError as error:
-            self._recorder.rejected(error, origin=visit.origin, begun=visit.begun)
+            self.recorder.rejected(error, visit)
             raise Rejected(ErrorResponse.of(error)) from None
         except UnreadRequest as unread:
-            self._recorder.unread(unread.response, origin=visit.origin, begun=visit.begun)
+            self.recorder.unread(unread.response, visit)
             raise Rejected(unread.response) from None
 
-    async def _admit(self, exchange: Exchange[Forwarded_co], visit: _Visit) -> Forwarded_co:
+    async def _admit(self, exchange: Exchange[Forwarded_co], visit: Visit) -> Forwarded_co:
         received = exchange.received()
+        visit.method = received.method
         signed = not SIGNATURE_FIELDS.isdisjoint(received.fields.combined)
         if not signed and self._policy is None:
             self._check_mode(exchange.mode())
-            self._recorder.accepted(None, None, origin=None, begun=visit.begun)
+            self.recorder.accepted(None, None, visit)
             return exchange.forward_unsigned()
         server, fields = exchange.server(), received.fields
         try:
@@ -224,8 +227,9 @@ class Guard(Generic[Forwarded_co]):
         except MalformedURL as malformed:
             hosts, shown = received.fields.values("host"), exchange.shown_target()
             raise target_rejected(self._profile, malformed, hosts=hosts, target=shown) from None
-        if self._recorder.listens or admitted.warning is not None:
-            self._recorder.accepted(admitted.signature, admitted.warning, origin=origin, begun=visit.begun)
+        if self.recorder.listens or admitted.warning is not None:
+            visit.route = None if admitted.operation is None else admitted.operation.route
+            self.recorder.accepted(admitted.signature, admitted.warning, visit)
         return forwarded
 
     def _check_mode(self, mode: str) -> None:
@@ -238,16 +242,6 @@ class Guard(Generic[Forwarded_co]):
 
 def _dispatched(exchange: Exchange[object], request: Request, origin: Origin) -> Mapping[str, object]:
     return exchange.dispatched(canonicalize(request.url), origin)
-
-
-class _Visit:
-    """One request in the guard: when its verification began, and its origin once that is known."""
-
-    __slots__ = ("begun", "origin")
-
-    def __init__(self) -> None:
-        self.begun = time.perf_counter()
-        self.origin: Origin | None = None
 
 
 def _with_one_host(fields: HeaderFields) -> HeaderFields:

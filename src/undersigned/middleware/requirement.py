@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from undersigned.errors import ConfigurationError
-from undersigned.middleware.decision import log_rejection
+from undersigned.middleware.decision import Recorder, log_rejection
 from undersigned.signature.profile import Profile
 from undersigned.verification.verified_signature import VerifiedSignature
+
+if TYPE_CHECKING:
+    from undersigned.errors import SignatureError
 
 _ADVICE = "put SignatureMiddleware outside the application, with verifier= and origins="
 
@@ -18,29 +21,36 @@ class Verification(NamedTuple):
     Attributes:
         signature: the verified signature, or None if the request is unsigned.
         profile: the profile that the middleware verifies by.
+        recorder: the middleware's recorder of decisions, or None.
     """
 
     signature: VerifiedSignature | None
     profile: Profile
+    recorder: Recorder | None = None
 
     @classmethod
-    def of(cls, signature: object, profile: object, *, advice: str = _ADVICE) -> Verification:
+    def of(cls, signature: object, profile: object, recorder: object = None, *, advice: str = _ADVICE) -> Verification:
         """Return the published result, if a middleware of this package published one.
 
         Args:
             signature: the value in the place of the signature.
             profile: the value in the place of the profile.
+            recorder: the value in the place of the recorder.
             advice: how to add the middleware, for the error.
 
         Raises:
             ConfigurationError: no middleware has verified the request.
         """
         if isinstance(profile, Profile) and (signature is None or isinstance(signature, VerifiedSignature)):
-            return cls(signature, profile)
+            return cls(signature, profile, recorder if isinstance(recorder, Recorder) else None)
         raise ConfigurationError(f"no middleware has verified this request: {advice}")
 
-    def required(self) -> VerifiedSignature:
-        """Return the signature, or log the rejection of an unsigned request and raise it.
+    def required(self, *, method: str | None = None, route: str | None = None) -> VerifiedSignature:
+        """Return the signature, or record the rejection of an unsigned request and raise it.
+
+        Args:
+            method: the method of the request, for the `Decision`.
+            route: the path of the route as the framework spells it, for the `Decision`.
 
         Raises:
             SignatureError: the request is unsigned. `ErrorResponse.of` makes the response of it.
@@ -50,5 +60,12 @@ class Verification(NamedTuple):
         error = self.profile.error(
             "signature_required", step=0, detail="the route requires a signature; the request has none"
         )
-        log_rejection(error)
+        self.reject(error, method=method, route=route)
         raise error
+
+    def reject(self, error: SignatureError, *, method: str | None = None, route: str | None = None) -> None:
+        """Record that a route rejects a request for `error`: in the log, and as a `Decision` if anybody listens."""
+        if self.recorder is None:
+            log_rejection(error)
+        else:
+            self.recorder.rejected_by_route(error, method=method, route=route)

@@ -35,6 +35,7 @@ class Operation:
         may_register_credentials: whether some applications may find a webhook with credentials in the content, because
             they read it differently. Such a request must be signed.
         is_unknown: whether it is unknown which operation the application will run. Such a request must be signed.
+        route: the path of the route that the application's router found, as the framework spells it, or None.
     """
 
     name: str | None = None
@@ -43,6 +44,7 @@ class Operation:
     registers_webhook: bool = False
     may_register_credentials: bool = False
     is_unknown: bool = False
+    route: str | None = field(default=None, compare=False)
 
 
 class UnresolvedOperation(UndersignedError):

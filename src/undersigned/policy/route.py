@@ -29,12 +29,14 @@ class MatchedRoute:
         names: what the framework calls the route.
         parameters: the path parameters.
         is_opaque: whether the endpoint is an application that routes by itself, so that its operation is not known.
+        path: the path of the route as the framework spells it, such as `/plans/{plan}`, for decisions and telemetry.
     """
 
     endpoint: object
     names: tuple[str, ...] = ()
     parameters: Mapping[str, object] = field(default_factory=dict[str, object])
     is_opaque: bool = False
+    path: str | None = field(default=None, compare=False)
 
 
 class RouteResolver(ABC):
@@ -108,10 +110,11 @@ class RouteResolver(ABC):
         read, given = _PATH.resolve(request), dispatched()
         try:
             route = self.find(given)
-            name = None if route is None else self._name(route)
+            if route is None:
+                return replace(read, name=None)
+            return replace(read, name=self._name(route), route=route.path)
         except Exception:  # noqa: BLE001 - the application's router or function may raise anything: route unknown
             return replace(read, name=None, is_unknown=True)
-        return replace(read, name=name)
 
     def _name(self, route: MatchedRoute) -> str | None:
         """Return the operation of a route.

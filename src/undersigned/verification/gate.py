@@ -192,6 +192,8 @@ class Gate:
         if verdict.error is None:
             return None
         if verdict.outcome == "reject" or await message.server.accepts_caller() is not True:
+            if not isinstance(operation, UnresolvedOperation):
+                verdict.error.route = operation.route
             raise verdict.error
         return result if isinstance(result, SignatureError) else None
 

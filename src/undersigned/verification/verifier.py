@@ -96,7 +96,9 @@ class AsyncVerifier:
                     raise
             return await self._prove(parsed, others)
         except SignatureError as error:
-            error.add_evidence(keyid=parsed.keyid, created=parsed.created, signature_base=None)
+            error.add_evidence(
+                keyid=parsed.keyid, created=parsed.created, algorithm=parsed.algorithm, signature_base=None
+            )
             raise
 
     async def complete(
@@ -124,7 +126,9 @@ class AsyncVerifier:
             return bound.accept(claim, content)
         except SignatureError as error:
             base = authenticated.signature_base
-            error.add_evidence(keyid=parsed.keyid, created=parsed.created, signature_base=base)
+            error.add_evidence(
+                keyid=parsed.keyid, created=parsed.created, algorithm=parsed.algorithm, signature_base=base
+            )
             raise
 
     async def _prove(self, parsed: ParsedSignature, keys: Sequence[VerificationKey]) -> AuthenticatedSignature:

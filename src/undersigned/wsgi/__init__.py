@@ -6,6 +6,7 @@
 from undersigned.wsgi.middleware import (
     OPERATION,
     PROFILE,
+    RECORDER,
     SIGNATURE,
     Environ,
     Fallback,
@@ -18,6 +19,7 @@ from undersigned.wsgi.requirement import find_signature, required_signature
 __all__ = [
     "OPERATION",
     "PROFILE",
+    "RECORDER",
     "SIGNATURE",
     "Environ",
     "Fallback",

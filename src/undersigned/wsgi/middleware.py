@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from undersigned.message.content import Content
     from undersigned.message.content_digest import RunningDigest
     from undersigned.middleware.answer import ErrorResponse
-    from undersigned.middleware.decision import Decision
+    from undersigned.middleware.decision import Decision, Recorder
     from undersigned.policy.operation import Operation
     from undersigned.policy.policy import Policy
     from undersigned.signature.profile import Profile
@@ -55,6 +55,8 @@ OPERATION = "undersigned.operation"
 """The environ's key for the operation that the policy resolved, or None."""
 PROFILE = "undersigned.profile"
 """The environ's key for the verifier's profile, so that the application can reject in the profile's codes."""
+RECORDER = "undersigned.recorder"
+"""The environ's key for the recorder of decisions, so that the rejection by a route is a `Decision` too."""
 
 _REASONS = {
     401: "Unauthorized",
@@ -115,7 +117,6 @@ class SignatureMiddleware:
         options.check_size("max_unsigned_body", max_unsigned_body)
         options.check_policy(policy, fallback=fallback, on_decision=on_decision, mode=mode)
         self.app = app
-        self._options = _Options(verifier.profile, mode, max_body, reconstruct, fallback)
         self._noticed = False
         self._guard: Guard[Environ] = Guard(
             verifier.awaitable,
@@ -127,6 +128,7 @@ class SignatureMiddleware:
             http2_server=http2_server,
             on_decision=on_decision,
         )
+        self._options = _Options(verifier.profile, self._guard.recorder, mode, max_body, reconstruct, fallback)
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         """Verify one request, then call the application with what was verified."""
@@ -156,6 +158,7 @@ class _Options(NamedTuple):
     """The options of a middleware that its exchanges need."""
 
     profile: Profile
+    recorder: Recorder
     mode: options.Mode | Callable[[Environ], options.Mode]
     max_body: int
     reconstruct: bool
@@ -241,4 +244,5 @@ class _Exchange:
 
     def _published(self, signature: VerifiedSignature | None, operation: Operation | None) -> Environ:
         """Return what the application may read of the verification."""
-        return {SIGNATURE: signature, OPERATION: operation, PROFILE: self._options.profile}
+        chosen = self._options
+        return {SIGNATURE: signature, OPERATION: operation, PROFILE: chosen.profile, RECORDER: chosen.recorder}

@@ -67,7 +67,7 @@ class AdCPAgent(FetchedKeys):
     ) -> None:
         agent = _agent(url, purpose, protocol, publisher, network, now)
         loader = AgentLoader(agent, Loader.blocking(network, freshness, clock))
-        super().__init__(Kept(url, loader, Cache(freshness, clock), wait=network.wait_timeout))
+        super().__init__(Kept(url, loader, Cache(freshness, clock), network=network))
         self.url = url
 
 
@@ -90,7 +90,7 @@ class AsyncAdCPAgent(AsyncFetchedKeys):
     ) -> None:
         agent = _agent(url, purpose, protocol, publisher, network, now)
         loader = AgentLoader(agent, Loader.awaiting(network, freshness, clock))
-        super().__init__(AsyncKept(url, loader, Cache(freshness, clock), wait=network.wait_timeout))
+        super().__init__(AsyncKept(url, loader, Cache(freshness, clock), network=network))
         self.url = url
 
 

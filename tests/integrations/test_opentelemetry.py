@@ -1,0 +1,220 @@
+"""Metrics and spans of real requests and fetches, read back through the OpenTelemetry SDK."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from pathlib import Path
+
+import pytest
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import InMemoryMetricReader
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import StatusCode
+from starlette.applications import Starlette
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+from tests.integrations.agreement import BODY, JSON, KEYID, ORIGIN, ORIGINS, Agreement, ask, raw_request
+from tests.serving import uvicorn_server
+
+from undersigned import Caps, Decision, KeySet, MemoryReplayStore, Verifier, profiles
+from undersigned.discovery import FetchReport, Network, RemoteJWKS
+from undersigned_opentelemetry import Telemetry
+from undersigned_starlette import SignatureMiddleware, signature_required
+
+CAPS = Caps(per_key=1)
+TIMES = {"now": 0.0, "until": 60.0, "caps": CAPS}
+
+
+class Recorded:
+    """A telemetry, and what it has recorded."""
+
+    def __init__(self) -> None:
+        self._reader, self._spans = InMemoryMetricReader(), InMemorySpanExporter()
+        tracer_provider = TracerProvider()
+        tracer_provider.add_span_processor(SimpleSpanProcessor(self._spans))
+        meter_provider = MeterProvider(metric_readers=[self._reader])
+        self.telemetry = Telemetry(meter_provider=meter_provider, tracer_provider=tracer_provider)
+
+    def metric(self, name: str) -> list:
+        """The data points of one metric, in the order of their attributes."""
+        data = json.loads(self._reader.get_metrics_data().to_json())
+        metrics = data["resource_metrics"][0]["scope_metrics"][0]["metrics"]
+        [points] = [metric["data"]["data_points"] for metric in metrics if metric["name"] == name]
+        return sorted(points, key=lambda point: json.dumps(point["attributes"], sort_keys=True))
+
+    def spans(self) -> list:
+        return list(self._spans.get_finished_spans())
+
+
+@pytest.fixture
+def recorded() -> Recorded:
+    return Recorded()
+
+
+@pytest.fixture(scope="module")
+def agreement() -> Agreement:
+    return Agreement.make()
+
+
+def served(agreement: Agreement, recorded: Recorded, verifier: Verifier | None = None):
+    @signature_required
+    async def buy(request) -> PlainTextResponse:
+        return PlainTextResponse(request.state.signature.keyid)
+
+    app = Starlette(routes=[Route("/plans/{plan}", buy, methods=["POST"])])
+    options = {"origins": ORIGINS, "mode": "optional", "on_decision": recorded.telemetry.on_decision}
+    app.add_middleware(SignatureMiddleware, verifier=verifier or agreement.verifier(), **options)
+    return uvicorn_server(app)
+
+
+def test_each_decision_is_measured_with_labels_from_closed_lists(agreement, recorded):
+    with served(agreement, recorded) as port:
+        raw = agreement.raw("POST", "/plans/gold", BODY)
+        assert ask(port, raw).status == 200
+        ask(port, raw)
+        ask(port, raw_request("POST", "/plans/gold", JSON, BODY))
+    points = recorded.metric("undersigned.verification.duration")
+    common = {"profile": "adcp-3.2"}
+    signed = common | {"algorithm": "ed25519"}
+    assert [(point["attributes"], point["count"]) for point in points] == [
+        (signed | {"result": "rejected", "error.type": "request_signature_replayed"}, 1),
+        (signed | {"result": "verified"}, 1),
+        (common | {"result": "rejected", "error.type": "request_signature_required"}, 1),
+        (common | {"result": "unsigned"}, 1),
+    ]
+    assert all(len(point["explicit_bounds"]) == 13 for point in points)
+
+
+def test_span_has_the_key_id_and_the_route_that_rejected(agreement, recorded):
+    with served(agreement, recorded) as port:
+        ask(port, agreement.raw("POST", "/plans/gold", BODY))
+        ask(port, raw_request("POST", "/plans/gold", JSON, BODY))
+    verified, _unsigned, rejected = recorded.spans()
+    assert verified.name == "undersigned.verification"
+    assert verified.attributes["undersigned.keyid"] == KEYID
+    assert verified.attributes["undersigned.origin"] == ORIGIN
+    assert verified.attributes["http.request.method"] == "POST"
+    assert verified.end_time > verified.start_time
+    assert rejected.attributes["http.route"] == "/plans/{plan}"
+    assert rejected.attributes["undersigned.step"] == "0"
+    assert rejected.status.status_code is StatusCode.UNSET
+
+
+def test_method_of_a_stranger_is_no_value_of_its_own(agreement, recorded):
+    with served(agreement, recorded) as port:
+        ask(port, raw_request("BREW", "/plans/gold"))
+    assert [span.attributes["http.request.method"] for span in recorded.spans()] == ["_OTHER"]
+
+
+class Broken:
+    blocking = False
+
+    def full(self, *_args, **_options) -> bool:
+        return False
+
+    def claim(self, *_args, **_options):
+        raise ConnectionError
+
+
+def test_unavailable_store_is_an_error_in_metric_and_span(agreement, recorded):
+    store = recorded.telemetry.replay_store(Broken())
+    verifier = Verifier(profiles.ADCP_3_2, keys=KeySet.from_jwks(agreement.jwks), replay=store)
+    with served(agreement, recorded, verifier) as port:
+        assert ask(port, agreement.raw("POST", "/plans/gold", BODY)).status == 503
+    [span] = recorded.spans()
+    assert (span.status.status_code, span.status.description) == (
+        StatusCode.ERROR,
+        "request_signature_store_unavailable",
+    )
+    [claims] = recorded.metric("undersigned.replay.claims")
+    assert (claims["attributes"], claims["value"]) == ({"result": "error"}, 1)
+
+
+async def full_and_claims(store) -> list:
+    return [
+        await store.claim("a", "n", **TIMES),
+        await store.claim("a", "n", **TIMES),
+        await store.claim("a", "m", **TIMES),
+        await store.full("a", now=0.0, caps=CAPS),
+    ]
+
+
+def test_claims_of_a_store_are_counted_by_their_result(recorded):
+    store = recorded.telemetry.replay_store(MemoryReplayStore())
+    assert [store.claim("a", nonce, **TIMES) for nonce in "nnm"] == ["fresh", "seen", "full"]
+    assert store.full("a", now=0.0, caps=CAPS)
+    assert store.blocking is False
+    points = recorded.metric("undersigned.replay.claims")
+    assert [(point["attributes"]["result"], point["value"]) for point in points] == [
+        ("fresh", 1),
+        ("full", 1),
+        ("seen", 1),
+    ]
+
+
+class Awaited:
+    """A store whose answers have to be awaited."""
+
+    def __init__(self, store) -> None:
+        self._store = store
+
+    async def full(self, *args, **options) -> bool:
+        return self._store.full(*args, **options)
+
+    async def claim(self, *args, **options) -> str:
+        return self._store.claim(*args, **options)
+
+
+@pytest.mark.parametrize("made", [MemoryReplayStore, lambda: Awaited(MemoryReplayStore())], ids=["plain", "awaited"])
+def test_claims_of_an_async_store_are_counted_by_their_result(made, recorded):
+    store = recorded.telemetry.async_replay_store(made())
+    assert asyncio.run(full_and_claims(store)) == ["fresh", "seen", "full", True]
+    assert len(recorded.metric("undersigned.replay.claims")) == 3
+
+
+def test_failure_of_an_async_store_is_counted_and_raised(recorded):
+    store = recorded.telemetry.async_replay_store(Awaited(Broken()))
+    with pytest.raises(ConnectionError):
+        asyncio.run(store.claim("a", "n", **TIMES))
+    [claims] = recorded.metric("undersigned.replay.claims")
+    assert claims["attributes"] == {"result": "error"}
+
+
+def test_fetches_are_measured_by_document_and_failure(recorded):
+    url = "https://buyer.example.com/jwks.json"
+    recorded.telemetry.on_fetch(FetchReport(document="keys", url=url, seconds=0.5))
+    failed = "signature_jwks_unavailable"
+    recorded.telemetry.on_fetch(FetchReport(document="revocations", url=url, seconds=1, error=failed))
+    points = recorded.metric("undersigned.key_fetch.duration")
+    assert [(point["attributes"], point["sum"]) for point in points] == [
+        ({"document": "keys"}, 0.5),
+        ({"document": "revocations", "error.type": failed}, 1),
+    ]
+    fetched, not_fetched = recorded.spans()
+    assert (fetched.attributes["url.full"], fetched.status.status_code) == (url, StatusCode.UNSET)
+    assert (not_fetched.end_time - not_fetched.start_time, not_fetched.status.status_code) == (10**9, StatusCode.ERROR)
+
+
+def test_without_an_sdk_nothing_is_recorded_and_nothing_fails():
+    telemetry = Telemetry()
+    telemetry.on_decision(Decision(outcome="verified", profile="adcp-3.2", method="GET", seconds=0.1))
+    telemetry.on_fetch(FetchReport(document="keys", url=ORIGIN, seconds=0.5))
+    assert telemetry.replay_store(MemoryReplayStore()).claim("a", "n", **TIMES) == "fresh"
+
+
+def test_snippet_of_the_page_is_complete():
+    page = (Path(__file__).parents[2] / "docs/telemetry.md").read_text()
+    names = {
+        **{thing.__name__: thing for thing in (MemoryReplayStore, Network, RemoteJWKS, SignatureMiddleware, Telemetry)},
+        "Verifier": Verifier,
+        "app": Starlette(),
+        "origins": ORIGINS,
+        "profiles": profiles,
+    }
+    exec(re.search(r"```python\n(.*?)```", page, re.DOTALL)[1], names)  # noqa: S102 - the page's own words
+    with uvicorn_server(names["app"]) as port:
+        assert ask(port, raw_request("GET", "/")).status == 401

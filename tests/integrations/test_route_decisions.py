@@ -1,0 +1,212 @@
+"""Decisions of routes: a route that rejects an unsigned request makes one, and a policy by route names its route."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+
+import pytest
+from aiohttp import web
+from django.core.asgi import get_asgi_application
+from django.core.wsgi import get_wsgi_application
+from django.http import HttpResponse
+from django.test import override_settings
+from django.urls import path
+from fastapi import APIRouter, Depends, FastAPI
+from flask import Blueprint, Flask
+from starlette.applications import Starlette
+from starlette.endpoints import HTTPEndpoint
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+from tests.integrations.agreement import BODY, JSON, KEYID, ORIGINS, Agreement, ask, raw_request
+from tests.integrations.django_site import FIRST, site
+from tests.integrations.test_aiohttp import served
+from tests.serving import uvicorn_server, waitress_server
+
+import undersigned_aiohttp
+import undersigned_django
+import undersigned_fastapi
+import undersigned_flask
+import undersigned_starlette
+from undersigned import Decision, Policy, asgi, wsgi
+
+BRACES = "/plans/{plan}"
+
+
+def starlette_app(verifier, decisions, **options):
+    def buy(_request) -> PlainTextResponse:
+        return PlainTextResponse("bought")
+
+    guarded = buy if "policy" in options else undersigned_starlette.signature_required(buy)
+    app = Starlette(routes=[Route(BRACES, guarded, methods=["POST"])])
+    return uvicorn_server(_asgi(app, undersigned_starlette, verifier, decisions, options))
+
+
+def starlette_class_app(verifier, decisions, **options):
+    class Plans(HTTPEndpoint):
+        @undersigned_starlette.signature_required
+        async def post(self, _request) -> PlainTextResponse:
+            raise AssertionError
+
+    return uvicorn_server(
+        _asgi(Starlette(routes=[Route(BRACES, Plans)]), undersigned_starlette, verifier, decisions, options)
+    )
+
+
+def fastapi_app(verifier, decisions, **options):
+    required = [] if "policy" in options else [Depends(undersigned_fastapi.require_signature)]
+    app, router = FastAPI(), APIRouter(dependencies=required)
+
+    @router.post(BRACES)
+    async def buy(plan: str) -> str:
+        return plan
+
+    app.include_router(router)
+    return uvicorn_server(_asgi(app, undersigned_fastapi, verifier, decisions, options))
+
+
+def _asgi(app, package, verifier, decisions, options):
+    if "policy" in options:
+        options["policy"] = Policy(required_for=["buy"], resolver=package.RouteResolver(app))
+    options = {"mode": "required" if "policy" in options else "optional", **options}
+    app.add_middleware(asgi.SignatureMiddleware, verifier=verifier, origins=ORIGINS, on_decision=decisions, **options)
+    return app
+
+
+def flask_app(verifier, decisions, **options):
+    app, blueprint = Flask(__name__), Blueprint("plans", __name__)
+
+    @blueprint.post("/plans/<plan>")
+    def buy(plan: str) -> str:
+        return plan
+
+    if "policy" in options:
+        options["policy"] = Policy(required_for=["buy"], resolver=undersigned_flask.RouteResolver(app))
+    else:
+        undersigned_flask.signature_required(blueprint)
+        options["mode"] = "optional"
+    app.register_blueprint(blueprint)
+    undersigned_flask.Undersigned(app, verifier=verifier, origins=ORIGINS, on_decision=decisions, **options)
+    return waitress_server(app)
+
+
+@contextlib.contextmanager
+def django_app(verifier, decisions, *, serve=waitress_server, application=get_wsgi_application, **options):
+    def buy(_request, plan: str) -> HttpResponse:
+        return HttpResponse(plan)
+
+    view = buy if "policy" in options else undersigned_django.signature_required(buy)
+    urls = type("urls", (), {"urlpatterns": [path("plans/<str:plan>", view)]})
+    named = {}
+    if "policy" in options:
+        named = {"POLICY": Policy(required_for=["buy"], resolver=undersigned_django.RouteResolver()), "MODE": None}
+    with (
+        site(verifier, ON_DECISION=decisions, middleware=(FIRST,), **named),
+        override_settings(ROOT_URLCONF=urls),
+        serve(application()) as port,
+    ):
+        yield port
+
+
+def django_asgi_app(verifier, decisions, **options):
+    return django_app(verifier, decisions, serve=uvicorn_server, application=get_asgi_application, **options)
+
+
+def aiohttp_app(verifier, decisions):
+    @undersigned_aiohttp.signature_required
+    async def buy(_request: web.Request) -> web.Response:
+        raise AssertionError
+
+    middleware = undersigned_aiohttp.signature_middleware(
+        verifier=verifier, origins=ORIGINS, mode="optional", on_decision=decisions
+    )
+    app = web.Application(middlewares=[middleware])
+    app.add_routes([web.post(BRACES, buy)])
+    return served(app)
+
+
+def any_asgi_app(verifier, decisions):
+    async def app(scope, _receive, send) -> None:
+        with contextlib.suppress(undersigned_starlette.SignatureRequired, Exception):
+            asgi.required_signature(scope, route=BRACES)
+        await send({"type": "http.response.start", "status": 401, "headers": [(b"content-length", b"0")]})
+        await send({"type": "http.response.body", "body": b""})
+
+    options = {"origins": ORIGINS, "mode": "optional", "on_decision": decisions}
+    return uvicorn_server(asgi.SignatureMiddleware(app, verifier=verifier, **options))
+
+
+def any_wsgi_app(verifier, decisions):
+    def app(environ, start_response) -> list[bytes]:
+        with contextlib.suppress(Exception):
+            wsgi.required_signature(environ, route=BRACES)
+        start_response("401 Unauthorized", [("Content-Length", "0")])
+        return []
+
+    options = {"origins": ORIGINS, "mode": "optional", "on_decision": decisions}
+    return waitress_server(wsgi.SignatureMiddleware(app, verifier=verifier, **options))
+
+
+REQUIRING = {
+    "starlette": (starlette_app, BRACES),
+    "a class of starlette": (starlette_class_app, BRACES),
+    "fastapi": (fastapi_app, BRACES),
+    "flask": (flask_app, "/plans/<plan>"),
+    "django over wsgi": (django_app, "plans/<str:plan>"),
+    "django over asgi": (django_asgi_app, "plans/<str:plan>"),
+    "aiohttp": (aiohttp_app, BRACES),
+    "any asgi": (any_asgi_app, BRACES),
+    "any wsgi": (any_wsgi_app, BRACES),
+}
+BY_ROUTE = ["starlette", "fastapi", "flask", "django over wsgi"]
+
+
+@pytest.fixture(scope="module")
+def agreement() -> Agreement:
+    return Agreement.make()
+
+
+@pytest.mark.parametrize("name", REQUIRING)
+def test_rejection_by_a_route_is_a_decision_with_its_method_and_route(name, agreement):
+    make, route = REQUIRING[name]
+    decisions: list[Decision] = []
+    with make(agreement.verifier(), decisions.append) as port:
+        assert ask(port, raw_request("POST", "/plans/gold", JSON, BODY)).status == 401
+    unsigned, rejected = decisions
+    assert (unsigned.outcome, unsigned.method, unsigned.route) == ("unsigned", "POST", None)
+    code = "request_signature_required"
+    assert rejected == Decision(
+        outcome="rejected", profile="adcp-3.2", code=code, step=0, method="POST", route=route, seconds=0.0
+    )
+
+
+@pytest.mark.parametrize("name", BY_ROUTE)
+def test_policy_by_route_names_the_route_in_every_decision(name, agreement):
+    make, route = REQUIRING[name]
+    decisions: list[Decision] = []
+    with make(agreement.verifier(), decisions.append, policy=None) as port:
+        assert ask(port, raw_request("POST", "/plans/gold", JSON, BODY)).status == 401
+        assert ask(port, agreement.raw("POST", "/plans/gold", BODY)).status == 200
+        assert ask(port, raw_request("POST", "/nothing", JSON, BODY)).status == 404
+    told = [(decision.outcome, decision.route, decision.keyid, decision.algorithm) for decision in decisions]
+    assert told == [
+        ("rejected", route, None, None),
+        ("verified", route, KEYID, "ed25519"),
+        ("unsigned", None, None, None),
+    ]
+
+
+def test_path_that_aiohttp_routed_in_another_spelling_makes_a_decision(agreement):
+    decisions: list[Decision] = []
+    with aiohttp_app(agreement.verifier(), decisions.append) as port:
+        ask(port, agreement.raw("POST", "/x/../plans/gold", BODY))
+    assert [(told.outcome, told.route) for told in decisions] == [("verified", None), ("rejected", None)]
+
+
+def test_exception_of_on_decision_does_not_change_the_answer_of_a_route(agreement, caplog):
+    def broken(_decision: Decision) -> None:
+        raise RuntimeError("metrics are down")
+
+    with caplog.at_level(logging.ERROR), starlette_app(agreement.verifier(), broken) as port:
+        assert ask(port, raw_request("POST", "/plans/gold", JSON, BODY)).status == 401
+    assert "on_decision raised" in caplog.text

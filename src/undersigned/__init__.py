@@ -30,7 +30,9 @@ from undersigned.replay.store import AsyncReplayStore, Claim, ReplayStore
 from undersigned.signature.key_pair import KeyPair
 from undersigned.signature.key_source import AsyncKeySource, KeyLookup, KeySet, KeySource
 from undersigned.signature.keys import SigningKey, VerificationKey
+from undersigned.signature.prepared import PreparedSignature
 from undersigned.signature.profile import Caps, Profile
+from undersigned.signature.remote_key import AsyncRemoteKey, KeyReference, RemoteKey
 from undersigned.signature.signer import SignedFields, Signer
 from undersigned.url import CanonicalURL, canonicalize, same_url
 from undersigned.verification.revocation import AsyncRevocationSource, RevocationList, RevocationSource
@@ -42,6 +44,7 @@ __version__ = "0.1.0"
 __all__ = [
     "A2AResolver",
     "AsyncKeySource",
+    "AsyncRemoteKey",
     "AsyncReplayStore",
     "AsyncRevocationSource",
     "AsyncVerifier",
@@ -54,6 +57,7 @@ __all__ = [
     "JSONRPCResolver",
     "KeyLookup",
     "KeyPair",
+    "KeyReference",
     "KeySet",
     "KeySource",
     "MalformedSignature",
@@ -63,7 +67,9 @@ __all__ = [
     "Operation",
     "PathResolver",
     "Policy",
+    "PreparedSignature",
     "Profile",
+    "RemoteKey",
     "ReplayStore",
     "Request",
     "RevocationList",

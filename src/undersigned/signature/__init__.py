@@ -2,16 +2,22 @@
 
 from undersigned.signature.key_source import AsyncKeySource, KeyLookup, KeySet, KeySource
 from undersigned.signature.keys import SigningKey, VerificationKey
+from undersigned.signature.prepared import PreparedSignature
 from undersigned.signature.profile import Caps, Profile
+from undersigned.signature.remote_key import AsyncRemoteKey, KeyReference, RemoteKey
 from undersigned.signature.signer import SignedFields, Signer
 
 __all__ = [
     "AsyncKeySource",
+    "AsyncRemoteKey",
     "Caps",
     "KeyLookup",
+    "KeyReference",
     "KeySet",
     "KeySource",
+    "PreparedSignature",
     "Profile",
+    "RemoteKey",
     "SignedFields",
     "Signer",
     "SigningKey",

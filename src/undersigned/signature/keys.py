@@ -179,7 +179,7 @@ class SigningKey:
         if not isinstance(jwk, Mapping):
             raise ConfigurationError("the signing JWK must be a JSON object, as json.loads reads it")
         keyid = jwk.get("kid")
-        if not _is_keyid(keyid):
+        if not is_keyid(keyid):
             raise ConfigurationError("the signing JWK needs a kid of printable ASCII: the verifier looks it up by kid")
         try:
             algorithm = algorithm_of(jwk)
@@ -200,7 +200,7 @@ class SigningKey:
         Raises:
             ConfigurationError: the key is of another kind, or `keyid` is not printable ASCII.
         """
-        if not _is_keyid(keyid):
+        if not is_keyid(keyid):
             raise ConfigurationError("keyid: give printable ASCII: the verifier looks the key up by it")
         signer = _ALGORITHMS[_algorithm_of_key(key, ed25519.Ed25519PrivateKey, ec.EllipticCurvePrivateKey)]
         return cls(keyid, signer.algorithm_id, frozenset(purposes), _signer=signer(private_key=key))
@@ -256,7 +256,8 @@ def _octets(pem: object) -> bytes:
     raise ConfigurationError("pem: give the text of a PEM file, as str or bytes")
 
 
-def _is_keyid(value: object) -> bool:
+def is_keyid(value: object) -> bool:
+    """Return whether `value` can be the `keyid` parameter: printable ASCII."""
     return isinstance(value, str) and bool(value) and value.isascii() and value.isprintable()
 
 

@@ -15,7 +15,7 @@ from undersigned.message.content_digest import DIGEST_ALGORITHMS, ContentDigest,
 from undersigned.message.signature_input import Component, serialize_signature_input
 from undersigned.message.structured_fields import KEY, MalformedField, serialize_byte_sequence
 from undersigned.signature.components import ComponentValues, UnresolvableComponent, signature_base
-from undersigned.signature.keys import SigningKey
+from undersigned.signature.prepared import Draft, PreparedSignature
 from undersigned.signature.profile import Profile
 from undersigned.signature.receiver import (
     check_base,
@@ -25,6 +25,7 @@ from undersigned.signature.receiver import (
     check_signatures,
     check_target,
 )
+from undersigned.signature.remote_key import AnyKey, awaited_signature, check_key, local_signature, raw_signature
 from undersigned.url import canonicalize
 
 if TYPE_CHECKING:
@@ -63,7 +64,8 @@ class Signer:
     """A signer of requests, with one key and by one profile. Safe to share between threads.
 
     Args:
-        key: the private key.
+        key: the private key: a `SigningKey`, a `RemoteKey` such as one in a KMS, or an `AsyncRemoteKey`, with which
+            only `async_sign` works.
         profile: the profile that the receiver verifies by.
         components: more header fields to cover than the profile requires, in lower case.
         digests: the algorithms of a Content-Digest that the signer makes.
@@ -91,7 +93,7 @@ class Signer:
 
     def __init__(
         self,
-        key: SigningKey,
+        key: AnyKey,
         *,
         profile: Profile,
         components: Sequence[str] = (),
@@ -100,19 +102,19 @@ class Signer:
         nonces: Callable[[], str] | None = None,
         check_limits: bool = True,
     ) -> None:
-        if not isinstance(key, SigningKey):
-            raise ConfigurationError("key: pass a SigningKey, such as SigningKey.from_jwk(jwk)")
+        check_key(key)
         if not isinstance(profile, Profile):
             raise ConfigurationError("profile: pass one of undersigned.profiles, such as profiles.ADCP_3_2")
         if key.algorithm not in profile.algorithms:
             raise ConfigurationError(f"key: profile {profile.name} does not accept {key.algorithm}")
-        if key.purposes and not key.purposes & profile.purposes:
+        purposes: frozenset[str] = getattr(key, "purposes", frozenset())
+        if purposes and not purposes & profile.purposes:
             raise ConfigurationError(f"key: its adcp_use does not include {' or '.join(sorted(profile.purposes))}")
         _check_options(profile, components, digests)
         if not callable(clock) or not (nonces is None or callable(nonces)):
             option = "nonces" if callable(clock) else "clock"
             raise ConfigurationError(f"{option}: pass a function without arguments")
-        self._key = key
+        self._key: AnyKey = key
         self.profile = profile
         self._covered = {
             has_body: _Covered.of((*profile.required_components[has_body], *components)) for has_body in (True, False)
@@ -148,8 +150,67 @@ class Signer:
         Raises:
             MalformedURL: the URL or Host has no canonical form.
             SigningError: the request lacks a component to cover, a receiver could not read its fields, an argument is
-                out of the profile's bounds, or the request is beyond the verifier's limits.
+                out of the profile's bounds, the request is beyond the verifier's limits, or a remote key returned
+                something that is not a signature.
+            ConfigurationError: the `sign` of the key must be awaited.
         """
+        draft = self._draft(request, created, expires, nonce, label)
+        return self._signed(draft, local_signature(self._key, draft.base.encode("ascii")))
+
+    async def async_sign(
+        self,
+        request: Request,
+        *,
+        created: int | None = None,
+        expires: int | None = None,
+        nonce: str | None = None,
+        label: str | None = None,
+    ) -> SignedFields:
+        """Sign a request as `sign` does, and await the key if its `sign` is async."""
+        draft = self._draft(request, created, expires, nonce, label)
+        return self._signed(draft, await awaited_signature(self._key, draft.base.encode("ascii")))
+
+    def prepare(
+        self,
+        request: Request,
+        *,
+        created: int | None = None,
+        expires: int | None = None,
+        nonce: str | None = None,
+        label: str | None = None,
+    ) -> PreparedSignature:
+        """Return what must be signed somewhere else. Then call `attach`.
+
+        Arguments and errors are those of `sign`. The key does nothing yet.
+        """
+        draft = self._draft(request, created, expires, nonce, label)
+        return PreparedSignature(
+            self._key.keyid, self._key.algorithm, draft.base.encode("ascii"), draft.names, draft.target_uri, draft
+        )
+
+    def attach(self, prepared: PreparedSignature, signature: bytes, request: Request) -> SignedFields:
+        """Return the header fields that sign a prepared request.
+
+        Args:
+            prepared: what `prepare` of a signer with this key returned.
+            signature: the signature over `prepared.signature_base`; ECDSA as r and s, or DER.
+            request: the request as it is about to be sent.
+
+        Raises:
+            SigningError: the request changed after it was prepared, or `signature` is not a signature by the algorithm
+                of the key. Whether the signature is right can only be told with the public key.
+            ConfigurationError: `prepared` is for another key.
+        """
+        if (prepared.keyid, prepared.algorithm) != (self._key.keyid, self._key.algorithm):
+            raise ConfigurationError("prepared: it is for another key than this signer's; attach it by its own signer")
+        if changed := prepared.draft.changed_in(request):
+            raise SigningError(f"request: its {changed} changed after it was prepared; prepare the request again")
+        return self._signed(prepared.draft, raw_signature(signature, prepared.algorithm))
+
+    def _draft(
+        self, request: Request, created: int | None, expires: int | None, nonce: str | None, label: str | None
+    ) -> Draft:
+        """Return the signature base of a request, with what its header fields need besides the signature."""
         if label is None:
             label = self.profile.label
         elif KEY.fullmatch(label) is None:
@@ -163,13 +224,17 @@ class Signer:
         digest = self._digest(request) if "content-digest" in covered.names else None
         parameters = f"{covered.text}{self._parameters(created, expires, nonce)}{self._constant}"
         base = _base(ComponentValues(request, target, digest), covered, parameters)
-        added = () if digest is None else (("Content-Digest", digest),)
-        signature = serialize_byte_sequence(self._key.sign(base.encode("ascii")), self.profile.encoding)
-        fields = (("Signature-Input", f"{label}={parameters}"), ("Signature", f"{label}={signature}"))
         if self._check_limits:
-            check_readable(request, fields, encoding=self.profile.encoding, unread=self._unread)
             check_base(base)
-        return SignedFields((*added, *fields), covered.names, target.target_uri, base)
+        return Draft(request, target.target_uri, covered.names, digest, label, parameters, base)
+
+    def _signed(self, draft: Draft, signature: bytes) -> SignedFields:
+        added = () if draft.digest is None else (("Content-Digest", draft.digest),)
+        text = serialize_byte_sequence(signature, self.profile.encoding)
+        fields = (("Signature-Input", f"{draft.label}={draft.parameters}"), ("Signature", f"{draft.label}={text}"))
+        if self._check_limits:
+            check_readable(draft.request, fields, encoding=self.profile.encoding, unread=self._unread)
+        return SignedFields((*added, *fields), draft.names, draft.target_uri, draft.base)
 
     def _parameters(self, created: int | None, expires: int | None, nonce: str | None) -> str:
         """Return the parameters that differ from request to request: integers, and a nonce without escapes."""

@@ -70,6 +70,15 @@ LONGEST_BASE: Final = 16_384
 MOST_CANDIDATES: Final = 4
 """keys tried for one signature, and kept for one keyid of a fetched set: each costs a verification"""
 
+LEAST_RSA_BITS: Final = 2048
+"""bits of an RSA key: RFC 7518 sections 3.3 and 3.5 ask for them"""
+
+MOST_RSA_BITS: Final = 8192
+"""bits of an RSA key: whoever publishes it chooses them, and a verification takes time with their square"""
+
+LEAST_SECRET_BYTES: Final = 32
+"""bytes of a shared secret: RFC 7518 section 3.2 asks for as many as SHA-256 has"""
+
 LONGEST_NONCE: Final = 32
 """characters of a nonce that a store keeps as they are: a longer nonce is kept as a digest, so memory is bounded"""
 

@@ -55,7 +55,7 @@ def test_unusable_key_is_rejected_without_quoting_it(tmp_path):
     path = tmp_path / "key"
     path.write_text(json.dumps({"kid": "a", "kty": "OKP", "crv": "Ed25519", "alg": "ES256", "d": SECRET}))
     said = sign(path)
-    assert "kty, crv and alg must be" in said
+    assert "kty, crv and alg must agree" in said
     assert SECRET not in said
 
 

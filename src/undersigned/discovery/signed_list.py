@@ -44,8 +44,9 @@ class PinnedKeys:
         if not keys:
             raise ConfigurationError("keys: pin at least one public JWK with a kid")
         for key in keys.values():
-            if key.fault:
-                raise ConfigurationError(f"keys: {key.keyid!r} cannot be used: {key.fault}")
+            if key.algorithm not in _ALGORITHMS:
+                fault = key.fault or "its alg must be EdDSA or ES256"
+                raise ConfigurationError(f"keys: {key.keyid!r} cannot be used: {fault}")
         # Every key without a fault has its members as strings.
         members = {jwk["kid"]: jwk for jwk in cast("list[dict[str, str]]", jwks["keys"]) if "kid" in jwk}
         self._keys = {keyid: (_imported(members[keyid]), _ALGORITHMS[key.algorithm]) for keyid, key in keys.items()}

@@ -5,97 +5,210 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Mapping
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
-from cryptography.hazmat.primitives.asymmetric import ec, ed25519
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 
+from undersigned.limits import LEAST_SECRET_BYTES, MOST_RSA_BITS
 from undersigned.signature.edwards25519 import point_fault
+from undersigned.signature.rsa_numbers import private_rsa_numbers, rsa_fault
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 JWK: TypeAlias = Mapping[str, object]
-PublicKey: TypeAlias = ed25519.Ed25519PublicKey | ec.EllipticCurvePublicKey
-PrivateKey: TypeAlias = ed25519.Ed25519PrivateKey | ec.EllipticCurvePrivateKey
+PublicKey: TypeAlias = ed25519.Ed25519PublicKey | ec.EllipticCurvePublicKey | rsa.RSAPublicKey
+PrivateKey: TypeAlias = ed25519.Ed25519PrivateKey | ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey
 
-_ALGORITHMS: Final[Mapping[tuple[object, object, object], str]] = {
-    ("OKP", "Ed25519", "EdDSA"): "ed25519",
-    ("OKP", "Ed25519", "Ed25519"): "ed25519",
-    ("EC", "P-256", "ES256"): "ecdsa-p256-sha256",
+_REGISTERED: Final[Mapping[str, Mapping[str, str]]] = {
+    "OKP Ed25519": {"EdDSA": "ed25519", "Ed25519": "ed25519"},
+    "EC P-256": {"ES256": "ecdsa-p256-sha256"},
+    "EC P-384": {"ES384": "ecdsa-p384-sha384"},
+    "RSA": {"PS512": "rsa-pss-sha512", "RS256": "rsa-v1_5-sha256"},
+    "oct": {"HS256": "hmac-sha256"},
 }
-_COORDINATE: Final = 32
+"""The RFC 9421 name of each `alg` that is registered for JWKs, by the kind of the key."""
+
+_COORDINATES: Final[Mapping[str, int]] = {"Ed25519": 32, "P-256": 32, "P-384": 48}
+_CURVES: Final[Mapping[str, Callable[[], ec.EllipticCurve]]] = {"P-256": ec.SECP256R1, "P-384": ec.SECP384R1}
+
+UNNAMED: Final = (
+    "kty, crv and alg must agree on an algorithm: OKP, Ed25519 and EdDSA; EC, P-256 and ES256; EC, P-384 and ES384; "
+    "RSA and PS512 or RS256"
+)
 
 
 class UnusableKey(ValueError):
     """Raised when no key can be made of a JWK. The message quotes no value of it."""
 
 
-def algorithm_of(jwk: JWK) -> str:
-    """Return the RFC 9421 name of the algorithm that `kty`, `crv` and `alg` of a JWK agree on.
+def algorithms_of(jwk: JWK) -> frozenset[str]:
+    """Return the RFC 9421 names of the algorithms that a JWK can be used with.
+
+    `kty` and `crv` decide, and `alg` if the JWK has it: by its registered name or by its RFC 9421 name. An RSA key
+    without `alg` has two algorithms.
 
     Raises:
-        UnusableKey: they do not agree on one.
+        UnusableKey: there is none.
     """
-    kty, crv, alg = jwk.get("kty"), jwk.get("crv"), jwk.get("alg")
-    if isinstance(kty, str) and isinstance(crv, str) and isinstance(alg, str) and (kty, crv, alg) in _ALGORITHMS:
-        return _ALGORITHMS[kty, crv, alg]
-    raise UnusableKey("kty, crv and alg must be OKP, Ed25519 and EdDSA, or EC, P-256 and ES256")
+    registered, alg = _registered(jwk), jwk.get("alg")
+    found = frozenset(registered.values())
+    if alg is not None:
+        found &= {registered.get(alg, alg) if isinstance(alg, str) else ""}
+    if not found:
+        raise UnusableKey(UNNAMED)
+    return found
+
+
+def algorithm_of(jwk: JWK) -> str:
+    """Return the only algorithm that a JWK can be used with.
+
+    Raises:
+        UnusableKey: there is none, or there are several: an RSA key has no `alg`.
+    """
+    found = algorithms_of(jwk)
+    if len(found) > 1:
+        raise UnusableKey(UNNAMED)
+    return next(iter(found))
+
+
+def named_algorithm(jwk: JWK) -> str:
+    """Return the RFC 9421 name of the algorithm that `kty`, `crv` and a registered `alg` agree on, or ""."""
+    alg = jwk.get("alg")
+    return _registered(jwk).get(alg, "") if isinstance(alg, str) else ""
 
 
 def public_key_of(jwk: JWK) -> PublicKey:
-    """Return the public key of a JWK whose `kty` is OKP or EC.
+    """Return the public key of a JWK that `algorithms_of` accepts.
 
     Raises:
-        UnusableKey: there is none, it is weak, or the JWK has the private key too.
+        UnusableKey: there is none, it is weak or a shared secret, or the JWK has the private key too.
     """
+    kty = jwk["kty"]
+    if kty == "oct":
+        raise UnusableKey("the JWK is a shared secret, which is never in a set of public keys")
     if "d" in jwk:
         raise UnusableKey("the JWK has a private key: publish it without d")
-    if jwk["kty"] == "OKP":
+    if kty == "RSA":
+        return _rsa_numbers(jwk).public_key()
+    if kty == "OKP":
         encoded = _coordinate(jwk, "x")
         fault = point_fault(encoded)
         if fault:
             raise UnusableKey(fault)
         return ed25519.Ed25519PublicKey.from_public_bytes(encoded)
-    numbers = ec.EllipticCurvePublicNumbers(_integer(jwk, "x"), _integer(jwk, "y"), ec.SECP256R1())
+    numbers = ec.EllipticCurvePublicNumbers(_number(jwk, "x"), _number(jwk, "y"), _curve(jwk))
     try:
         return numbers.public_key()
     except ValueError:
-        raise UnusableKey("x and y are not a point of P-256") from None
+        raise UnusableKey(f"x and y are not a point of {jwk['crv']}") from None
 
 
 def private_key_of(jwk: JWK) -> PrivateKey:
-    """Return the private key of a JWK whose `kty` is OKP or EC.
+    """Return the private key of a JWK that `algorithms_of` accepts, and which is not a shared secret.
 
     Raises:
         UnusableKey: there is none, or the public members belong to another key.
     """
+    if jwk["kty"] == "RSA":
+        return _private_rsa_key(jwk)
     private: PrivateKey
     if jwk["kty"] == "OKP":
         private = ed25519.Ed25519PrivateKey.from_private_bytes(_coordinate(jwk, "d"))
         matches = "x" not in jwk or private.public_key().public_bytes_raw() == _coordinate(jwk, "x")
     else:
-        secret = _integer(jwk, "d")
+        secret = _number(jwk, "d")
         try:
-            private = ec.derive_private_key(secret, ec.SECP256R1())
+            private = ec.derive_private_key(secret, _curve(jwk))
         except ValueError:
-            raise UnusableKey("d is not a private key of P-256") from None
+            raise UnusableKey(f"d is not a private key of {jwk['crv']}") from None
         numbers = private.public_key().public_numbers()
-        matches = "x" not in jwk or (numbers.x, numbers.y) == (_integer(jwk, "x"), _integer(jwk, "y"))
+        matches = "x" not in jwk or (numbers.x, numbers.y) == (_number(jwk, "x"), _number(jwk, "y"))
     if not matches:
         raise UnusableKey("the public members do not belong to d")
     return private
 
 
-def _integer(jwk: JWK, member: str) -> int:
+def secret_of(jwk: JWK) -> bytes:
+    """Return the shared secret of a JWK whose `kty` is oct (RFC 7518 section 6.4).
+
+    Raises:
+        UnusableKey: there is none, or it is shorter than RFC 7518 section 3.2 asks for.
+    """
+    secret = _octets(jwk, "k")
+    if len(secret) < LEAST_SECRET_BYTES:
+        raise UnusableKey(f"k has fewer than {LEAST_SECRET_BYTES} bytes")
+    return secret
+
+
+def text_of(value: object) -> str:
+    """Return the string that a member of a JWK is, or "" if it is not one."""
+    return value if isinstance(value, str) else ""
+
+
+def texts_of(value: object) -> frozenset[str]:
+    """Return the strings that a member of a JWK has, which may be one string or a list."""
+    if isinstance(value, str):
+        return frozenset({value})
+    if not isinstance(value, list):
+        return frozenset()
+    return frozenset(item for item in cast("list[object]", value) if isinstance(item, str))
+
+
+def _registered(jwk: JWK) -> Mapping[str, str]:
+    kty, crv = jwk.get("kty"), jwk.get("crv")
+    return _REGISTERED.get(f"{kty} {crv}" if kty in {"OKP", "EC"} else str(kty), {}) if isinstance(kty, str) else {}
+
+
+def _rsa_numbers(jwk: JWK) -> rsa.RSAPublicNumbers:
+    modulus, exponent = _integer(jwk, "n"), _integer(jwk, "e")
+    fault = rsa_fault(modulus, exponent)
+    if fault:
+        raise UnusableKey(fault)
+    return rsa.RSAPublicNumbers(exponent, modulus)
+
+
+def _private_rsa_key(jwk: JWK) -> rsa.RSAPrivateKey:
+    if "oth" in jwk:
+        raise UnusableKey("the JWK has more than two primes, which is not supported")
+    public, secret = _rsa_numbers(jwk), _integer(jwk, "d")
+    factors = {name: _integer(jwk, name) for name in ("p", "q", "dp", "dq", "qi") if name in jwk}
+    try:
+        return private_rsa_numbers(public, secret, factors).private_key()
+    except ValueError:
+        raise UnusableKey("n, e, d and the prime factors do not belong together") from None
+
+
+def _curve(jwk: JWK) -> ec.EllipticCurve:
+    return _CURVES[str(jwk["crv"])]()
+
+
+def _number(jwk: JWK, member: str) -> int:
     return int.from_bytes(_coordinate(jwk, member), "big")
 
 
 def _coordinate(jwk: JWK, member: str) -> bytes:
-    """Return a 32-byte member, spelled in unpadded Base64url (RFC 7518 section 6.2.1.2, RFC 8037 section 2)."""
+    """Return a member as long as the curve's coordinates (RFC 7518 section 6.2.1.2, RFC 8037 section 2)."""
+    decoded, length = _octets(jwk, member), _COORDINATES[str(jwk["crv"])]
+    if len(decoded) != length:
+        raise UnusableKey(f"{member} is not {length} bytes")
+    return decoded
+
+
+def _integer(jwk: JWK, member: str) -> int:
+    """Return a number of any length that a key can have (RFC 7518 section 2, Base64urlUInt)."""
+    decoded = _octets(jwk, member)
+    if not 0 < len(decoded) <= MOST_RSA_BITS // 8 + 1:
+        raise UnusableKey(f"{member} is empty or too long")
+    return int.from_bytes(decoded, "big")
+
+
+def _octets(jwk: JWK, member: str) -> bytes:
+    """Return a member spelled in unpadded Base64url."""
     value = jwk.get(member)
     if not isinstance(value, str):
         raise UnusableKey(f"{member} is absent or not a string")
     try:
-        decoded = base64.b64decode(value + "=" * (-len(value) % 4), altchars=b"-_", validate=True)
+        return base64.b64decode(value + "=" * (-len(value) % 4), altchars=b"-_", validate=True)
     except (binascii.Error, ValueError):
         raise UnusableKey(f"{member} is not Base64url") from None
-    if len(decoded) != _COORDINATE:
-        raise UnusableKey(f"{member} is not 32 bytes")
-    return decoded

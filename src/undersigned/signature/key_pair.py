@@ -6,11 +6,13 @@ import base64
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from cryptography.hazmat.primitives.asymmetric import ec, ed25519
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 
 from undersigned.errors import ConfigurationError
+from undersigned.limits import LEAST_RSA_BITS
 from undersigned.signature.key_source import KeySet
-from undersigned.signature.keys import SigningKey, read_private_pem
+from undersigned.signature.keys import SigningKey
+from undersigned.signature.pem import read_private_pem
 from undersigned.signature.thumbprint import thumbprint
 
 if TYPE_CHECKING:
@@ -18,10 +20,10 @@ if TYPE_CHECKING:
 
     from undersigned.signature.jwk import PrivateKey
 
-Algorithm: TypeAlias = Literal["ed25519", "ecdsa-p256-sha256"]
-"""A signature algorithm by its RFC 9421 name."""
+Algorithm: TypeAlias = Literal["ed25519", "ecdsa-p256-sha256", "ecdsa-p384-sha384", "rsa-pss-sha512", "rsa-v1_5-sha256"]
+"""A signature algorithm with a public key, by its RFC 9421 name. The AdCP profiles accept the first two."""
 
-_COORDINATE = 32
+_EXPONENT = 65537
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,33 +54,44 @@ class KeyPair:
         """
         if algorithm not in _GENERATORS:
             raise ConfigurationError(f"algorithm: give one of {', '.join(_GENERATORS)}")
-        return cls.from_private_key(_GENERATORS[algorithm](), keyid=keyid)
+        return cls.from_private_key(_GENERATORS[algorithm](), keyid=keyid, algorithm=algorithm)
 
     @classmethod
-    def from_private_key(cls, key: PrivateKey, *, keyid: str | None = None) -> KeyPair:
-        """Make the pair for request signing of an Ed25519 or P-256 private key of the cryptography package.
+    def from_private_key(
+        cls, key: PrivateKey, *, keyid: str | None = None, algorithm: Algorithm | None = None
+    ) -> KeyPair:
+        """Make the pair for request signing of a private key of the cryptography package.
 
         Args:
-            key: the private key.
+            key: the private key, of a kind that `SigningKey.from_private_key` takes.
             keyid: the `kid`, or None for the thumbprint of the public key (RFC 7638).
+            algorithm: the RFC 9421 name of its algorithm. Only an RSA key has more than one, and needs it.
 
         Raises:
             ConfigurationError: the key is of another kind, or `keyid` is not printable ASCII.
         """
-        SigningKey.from_private_key(key, keyid="k" if keyid is None else keyid)
-        public, secret = _members(key)
-        named = {"kid": thumbprint(public) if keyid is None else keyid, **public, "use": "sig"}
-        private = {**named, "key_ops": ["sign"], "adcp_use": "request-signing", "d": secret}
+        signing = SigningKey.from_private_key(key, keyid="k" if keyid is None else keyid, algorithm=algorithm)
+        public, secrets = _members(key)
+        named = {"kid": thumbprint(public) if keyid is None else keyid, **public, "alg": _ALGS[signing.algorithm]}
+        named["use"] = "sig"
+        private = {**named, "key_ops": ["sign"], "adcp_use": "request-signing", **secrets}
         return cls(private, {"keys": [{**named, "key_ops": ["verify"], "adcp_use": "request-signing"}]})
 
     @classmethod
-    def from_pem(cls, pem: bytes | str, *, keyid: str | None = None, password: bytes | None = None) -> KeyPair:
+    def from_pem(
+        cls,
+        pem: bytes | str,
+        *,
+        keyid: str | None = None,
+        password: bytes | None = None,
+        algorithm: Algorithm | None = None,
+    ) -> KeyPair:
         """Make the pair of a private key in PEM (PKCS #8, RFC 7468 sections 10 and 11); as `from_private_key`.
 
         Raises:
             ConfigurationError: there is no such key, or `password` does not fit it. Nothing of it is in the message.
         """
-        return cls.from_private_key(read_private_pem(pem, password), keyid=keyid)
+        return cls.from_private_key(read_private_pem(pem, password), keyid=keyid, algorithm=algorithm)
 
     def signing_key(self) -> SigningKey:
         """Return the private key, for a `Signer`."""
@@ -92,22 +105,40 @@ class KeyPair:
 _GENERATORS: Final[Mapping[Algorithm, Callable[[], PrivateKey]]] = {
     "ed25519": ed25519.Ed25519PrivateKey.generate,
     "ecdsa-p256-sha256": lambda: ec.generate_private_key(ec.SECP256R1()),
+    "ecdsa-p384-sha384": lambda: ec.generate_private_key(ec.SECP384R1()),
+    "rsa-pss-sha512": lambda: rsa.generate_private_key(_EXPONENT, LEAST_RSA_BITS),
+    "rsa-v1_5-sha256": lambda: rsa.generate_private_key(_EXPONENT, LEAST_RSA_BITS),
+}
+_ALGS: Final[Mapping[str, str]] = {
+    "ed25519": "EdDSA",
+    "ecdsa-p256-sha256": "ES256",
+    "ecdsa-p384-sha384": "ES384",
+    "rsa-pss-sha512": "PS512",
+    "rsa-v1_5-sha256": "RS256",
 }
 
 
-def _members(key: PrivateKey) -> tuple[dict[str, str], str]:
-    """Return the public members of a key's JWK, and its `d`."""
+def _members(key: PrivateKey) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the public members of a key's JWK, and the private ones (RFC 7518 section 6, RFC 8037 section 2)."""
     if isinstance(key, ed25519.Ed25519PrivateKey):
         x = _base64url(key.public_key().public_bytes_raw())
-        return {"kty": "OKP", "crv": "Ed25519", "alg": "EdDSA", "x": x}, _base64url(key.private_bytes_raw())
-    private = key.private_numbers()
-    point = private.public_numbers
-    public = {"kty": "EC", "crv": "P-256", "alg": "ES256", "x": _coordinate(point.x), "y": _coordinate(point.y)}
-    return public, _coordinate(private.private_value)
+        return {"kty": "OKP", "crv": "Ed25519", "x": x}, {"d": _base64url(key.private_bytes_raw())}
+    if isinstance(key, rsa.RSAPrivateKey):
+        numbers = key.private_numbers()
+        factors = {"d": numbers.d, "p": numbers.p, "q": numbers.q}
+        factors |= {"dp": numbers.dmp1, "dq": numbers.dmq1, "qi": numbers.iqmp}
+        public = {"kty": "RSA", "n": _integer(numbers.public_numbers.n), "e": _integer(numbers.public_numbers.e)}
+        return public, {name: _integer(number) for name, number in factors.items()}
+    private, length = key.private_numbers(), -(-key.key_size // 8)
+    x, y, secret = (
+        _base64url(number.to_bytes(length, "big"))
+        for number in (private.public_numbers.x, private.public_numbers.y, private.private_value)
+    )
+    return {"kty": "EC", "crv": f"P-{key.key_size}", "x": x, "y": y}, {"d": secret}
 
 
-def _coordinate(number: int) -> str:
-    return _base64url(number.to_bytes(_COORDINATE, "big"))
+def _integer(number: int) -> str:
+    return _base64url(number.to_bytes(-(-number.bit_length() // 8), "big"))
 
 
 def _base64url(data: bytes) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, cast, get_args
 from undersigned.errors import ConfigurationError, SignatureError, signature_error
 from undersigned.message import token
 from undersigned.message.structured_fields import KEY, Encoding
-from undersigned.signature.keys import ALGORITHMS
+from undersigned.signature.algorithms import ALGORITHMS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

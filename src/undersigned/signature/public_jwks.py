@@ -43,7 +43,7 @@ def public_jwks_text(jwks: object) -> bytes:
     keys = [_checked(member) for member in cast("list[object]", members)]
     if len({key.keyid for key in keys}) != len(keys):
         raise ConfigurationError("keys: two keys of the JWK set share a kid; make them distinct")
-    if all(key.fault for key in keys):
+    if not any(key.algorithm for key in keys):
         raise ConfigurationError("keys: no key of the JWK set can verify signatures; each needs kid, kty, crv and alg")
     if len(keys) > MOST_KEYS or len(text) > MOST_JWKS_BYTES:
         raise ConfigurationError(f"keys: receivers read up to {MOST_KEYS} keys and {MOST_JWKS_BYTES} bytes; drop some")

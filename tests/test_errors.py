@@ -48,7 +48,7 @@ def test_error_about_an_argument_is_a_value_error(error):
 
 @pytest.mark.parametrize("reason", get_args(Reason))
 def test_each_reason_belongs_to_the_party_that_must_act(reason):
-    error = signature_error(reason, "request_", step=1, detail="why")
+    error = signature_error(reason, f"request_{reason}", step=1, detail="why")
     expected = SignatureRejected
     if reason in UNAVAILABLE:
         expected = VerificationUnavailable

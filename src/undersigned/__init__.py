@@ -31,8 +31,9 @@ from undersigned.signature.key_pair import KeyPair
 from undersigned.signature.key_source import AsyncKeySource, KeyLookup, KeySet, KeySource
 from undersigned.signature.keys import SigningKey, VerificationKey
 from undersigned.signature.prepared import PreparedSignature
-from undersigned.signature.profile import Caps, Profile
+from undersigned.signature.profile import Profile
 from undersigned.signature.remote_key import AsyncRemoteKey, KeyReference, RemoteKey
+from undersigned.signature.rules import Caps
 from undersigned.signature.signer import SignedFields, Signer
 from undersigned.url import CanonicalURL, canonicalize, same_url
 from undersigned.verification.revocation import AsyncRevocationSource, RevocationList, RevocationSource

@@ -8,7 +8,7 @@ construction, never during a request.
 from __future__ import annotations
 
 from itertools import takewhile
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from undersigned.limits import LONGEST_LOGGED
 
@@ -44,8 +44,10 @@ Reason = Literal[
     "body_malformed",
     "signature_store_unavailable",
     "signature_server_unsupported",
+    "signature_params_unexpected",
+    "signature_identity_missing",
 ]
-"""The profile's codes without their `request_` or `webhook_` prefix (AdCP verifier checklist)."""
+"""Why a message is rejected. AdCP's codes are these with a prefix (AdCP verifier checklist)."""
 
 
 class UndersignedError(Exception):
@@ -110,6 +112,20 @@ def _rebuild_url_error(kind: type[MalformedURL], message: str, rule: str) -> Mal
     return kind(message, rule=rule)
 
 
+class AnswerForm(NamedTuple):
+    """How a profile tells the sender of a rejected message.
+
+    Attributes:
+        status: the HTTP status.
+        member: the member of the JSON answer that has the code.
+        fields: further header fields, as (name, value) pairs.
+    """
+
+    status: int
+    member: str
+    fields: tuple[tuple[str, str], ...]
+
+
 Step = Literal[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, "9a", 10, 11, 12, 13, 14]
 """A step of the AdCP verifier checklist."""
 
@@ -127,11 +143,23 @@ class SignatureError(UndersignedError):
         algorithm: the algorithm that the message named, once it was found to be one of the profile's.
         route: the route that the application's router found, as the framework spells it, if a policy asked the router.
         signature_base: the base as rebuilt from the message, once it is known; text from the sender.
+        reason: why the message is rejected, whatever the profile calls it, or None if nobody said.
+        form: how the profile tells the sender, or None for the usual way.
     """
 
-    def __init__(self, code: str, *, step: Step = 0, detail: str = "", received: str | None = None) -> None:
+    def __init__(
+        self,
+        code: str,
+        *,
+        step: Step = 0,
+        detail: str = "",
+        received: str | None = None,
+        reason: Reason | None = None,
+    ) -> None:
         super().__init__(code)
         self.code = code
+        self.reason = reason
+        self.form: AnswerForm | None = None
         self.step: Step = step
         self.detail = detail
         self.received = received
@@ -141,7 +169,7 @@ class SignatureError(UndersignedError):
         self.route: str | None = None
         self.signature_base: str | None = None
 
-    def add_evidence(self, *, keyid: str, created: int, algorithm: str, signature_base: str | None) -> None:
+    def add_evidence(self, *, keyid: str, created: int | None, algorithm: str, signature_base: str | None) -> None:
         """Add evidence about the signature: its key id, creation time, algorithm and, if it was rebuilt, its base."""
         self.keyid = keyid
         self.created = created
@@ -193,15 +221,15 @@ _CREDENTIALS = ("authorization", "cookie", "api-key", "token", "secret", "passwo
 
 
 def signature_error(
-    reason: Reason, prefix: str, *, step: Step, detail: str, received: str | None = None
+    reason: Reason, code: str, *, step: Step, detail: str, received: str | None = None
 ) -> SignatureError:
-    """Return an error of the class that `reason` belongs to. Its code is `prefix` followed by `reason`."""
+    """Return an error of the class that `reason` belongs to, with the `code` that the sender gets."""
     kind: type[SignatureError] = SignatureRejected
     if reason in _MALFORMED:
         kind = MalformedSignature
     elif reason in _UNAVAILABLE:
         kind = VerificationUnavailable
-    return kind(prefix + reason, step=step, detail=detail, received=received)
+    return kind(code, step=step, detail=detail, received=received, reason=reason)
 
 
 def printable(text: str, *, limit: int = LONGEST_LOGGED) -> str:

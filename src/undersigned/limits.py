@@ -67,6 +67,9 @@ LONGEST_BASE: Final = 16_384
 
 # Keys, and what is kept of a request
 
+MOST_SELECTED: Final = 2
+"""signatures of one message that are verified: each costs a verification, and a sender chooses how many there are"""
+
 MOST_CANDIDATES: Final = 4
 """keys tried for one signature, and kept for one keyid of a fetched set: each costs a verification"""
 

@@ -8,7 +8,6 @@ import logging
 import math
 import socket
 import threading
-from dataclasses import replace
 
 import pytest
 from tests.party import HOST, ORIGIN, raw_request
@@ -16,7 +15,9 @@ from tests.serving import exchange, read_response, uvicorn_server
 
 from undersigned import AsyncVerifier, ConfigurationError, KeySet, MemoryReplayStore, Policy, Request, Signer, profiles
 from undersigned.asgi import SignatureMiddleware
+from undersigned.signature.rules import CoverageRule
 
+BARE = ("@method", "@target-uri", "@authority")
 JSON = [("Content-Type", "application/json")]
 BODY = b'{"plan_id":"plan_001"}'
 SERVERS = ["h11", "httptools"]
@@ -414,7 +415,7 @@ def test_chunks_are_replayed_in_order_before_messages_of_the_server(party):
 
 
 def test_empty_body_with_a_covered_digest_is_replayed_as_empty(party, echo):
-    profile = replace(profiles.ADCP_3_2, required=("@method", "@target-uri", "@authority", "content-digest"))
+    profile = profiles.ADCP_3_2.derive(coverage=CoverageRule(always=(*BARE, "content-digest")))
     signer = Signer(party.key, profile=profile)
     scope = http_scope(party)
     signed = signer.sign(Request("GET", f"{ORIGIN}/p"))
@@ -455,7 +456,7 @@ def test_unsigned_handshake_has_no_content_to_read(party, echo):
 
 
 def test_handshake_with_a_covered_digest_is_rejected_as_it_has_no_content(party, echo):
-    profile = replace(profiles.ADCP_3_2, required=("@method", "@target-uri", "@authority", "content-digest"))
+    profile = profiles.ADCP_3_2.derive(coverage=CoverageRule(always=(*BARE, "content-digest")))
     signed = Signer(party.key, profile=profile).sign(Request("GET", f"{ORIGIN}/p"))
     scope = handshake(party)
     scope["headers"] = [(b"host", HOST.encode()), *[(n.lower().encode(), v.encode()) for n, v in signed]]

@@ -17,7 +17,7 @@ from tests.keys import BARE, FULL, JSON_FIELD, NONCE, URL, b64url, covering, par
 from undersigned import MemoryReplayStore, Request, SignatureError, asgi
 from undersigned.limits import LONGEST_FIELD, LONGEST_TARGET, MOST_ESCAPES, MOST_FIELDS
 from undersigned.replay.memory import UncheckedReplay
-from undersigned.signature.profile import Caps
+from undersigned.signature.rules import Caps
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,7 +9,7 @@ import tracemalloc
 from tests.benchmarks.row import Row
 
 from undersigned import MemoryReplayStore
-from undersigned.signature.profile import Caps
+from undersigned.signature.rules import Caps
 
 
 def rows(*, quick: bool) -> list[Row]:

@@ -90,7 +90,7 @@ def test_warning_is_a_separate_action(mode):
         ({"endpoint_profile": 3.2}, "endpoint_profile is not a string"),
         ({"mode": "maybe_for"}, "mode is not one of the policy's lists"),
         ({"mode": "protocol_methods_maybe_for"}, "mode is not one of the policy's lists"),
-        ({"legacy_digest_policy": "maybe"}, "digest: must be"),
+        ({"legacy_digest_policy": "maybe"}, "digest.policy: give one"),
         ({"has_body": None}, "has_body is not true or false"),
         ({"fallback_auth_valid": "no"}, "fallback_auth_valid is not true or false"),
         ({"expected": {}}, "action is not a string"),

@@ -6,7 +6,7 @@ from tests.keys import KEYS
 from undersigned import ConfigurationError
 from undersigned.conformance.document import Document, MalformedVector
 from undersigned.conformance.state import State
-from undersigned.signature.profile import Caps
+from undersigned.signature.rules import Caps
 
 NOW = 1_776_520_800
 CAPS = Caps(10, 100)

@@ -7,6 +7,7 @@ import pytest
 from undersigned import MemoryReplayStore, Request, SignatureError, Verifier, profiles
 from undersigned.conformance.tampering import KEYS, METHOD, NOW, OPERATION, Facts
 from undersigned.policy.webhooks import registers_authentication
+from undersigned.signature.rules import DigestRule
 
 GOOD = Facts(
     profile=profiles.ADCP_3_2,
@@ -51,7 +52,7 @@ def test_untampered_request_is_accepted(profile, rpc, has_body):
         ({"digest_matches": False}, 11),
         ({"profile": profiles.ADCP_3_1, "covers_digest": False}, None),
         ({"profile": profiles.ADCP_3_1, "covers_digest": False, "signature_valid": False}, 10),
-        ({"profile": replace(profiles.ADCP_3_1, digest="forbidden")}, 6),
+        ({"profile": profiles.ADCP_3_1.derive(digest=DigestRule(policy="forbidden"))}, 6),
     ],
 )
 def test_each_fact_is_rejected_at_its_own_step(changes, expected):

@@ -40,7 +40,7 @@ def test_body_is_rejected_when_it_has_a_lone_surrogate():
 
 @pytest.mark.parametrize("digest", ["required", "forbidden", "either"])
 def test_digest_policy_comes_from_the_capability(digest):
-    assert vector(verifier_capability={"covers_content_digest": digest}).profile.digest == digest
+    assert vector(verifier_capability={"covers_content_digest": digest}).profile.digest.policy == digest
 
 
 def test_profile_is_the_sets_and_policy_is_none_without_a_capability():

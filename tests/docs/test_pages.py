@@ -61,7 +61,7 @@ def test_security_page_has_every_bound_with_its_value_and_reason():
     documented = {
         name: (value, reason) for name, value, reason in BOUND.findall((ROOT / "SECURITY.md").read_text("utf-8"))
     }
-    assert documented.pop("Caps.per_key")[0] == f"{profiles.ADCP_3_2.caps.per_key:,}"
+    assert documented.pop("Caps.per_key")[0] == f"{profiles.ADCP_3_2.replay.caps.per_key:,}"
     assert documented == bounds()
 
 

@@ -27,6 +27,7 @@ from undersigned.message.structured_fields import MalformedField
 from undersigned.policy.a2a import A2AResolver
 from undersigned.policy.jsonrpc import JSONRPCResolver
 from undersigned.policy.operation import PathResolver, UnresolvedOperation
+from undersigned.signature.rules import KeyRule
 from undersigned.url import ADCP_RECEIVED, Origins
 from undersigned.url import explain as explain_url
 
@@ -44,7 +45,7 @@ _JSON = [("Content-Type", "application/json")]
 _A2A_URL = "https://seller.example.com/a2a/v1/message:send"
 # Checking a name of 253 characters in A-labels takes most of the constant. A stranger's Host is not checked so far.
 _LINES, _LINES_PER_OCTET = 150_000, 300
-_PURPOSES = frozenset({"request-signing"})
+_RULE = KeyRule(purposes=frozenset({"request-signing"}), is_declared=True)
 
 
 def signature_fields(data: bytes) -> None:
@@ -86,7 +87,7 @@ def jwk_set(data: bytes) -> None:
     with contextlib.suppress(UnusableDocument):
         for keys in parse_jwk_set(data).values():
             for key in keys:
-                assert key.algorithm or key.misuse("ed25519", _PURPOSES), "a key without an algorithm can be used"
+                assert key.algorithm or key.misuse("ed25519", _RULE), "a key without an algorithm can be used"
                 assert not key.algorithm or not _verifies(key), "a signature that nobody made is accepted"
 
 
@@ -104,7 +105,7 @@ def json_body(data: bytes) -> None:
                 operation = policy.resolver.resolve(Request("POST", url, _JSON, data))
             except UnresolvedOperation as unresolved:
                 operation = unresolved
-            verdict = policy.decide(operation, "unsigned", fallback=False, prefix="request_")
+            verdict = policy.decide(operation, "unsigned", fallback=False, profile=profiles.ADCP_3_2)
             assert verdict.outcome == "reject" or not policy.must_be_signed(operation), "a webhook gets in unsigned"
 
 

@@ -9,9 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from undersigned.errors import UndersignedError
-from undersigned.message.signature_input import choose_signature_input, parse_signature_input, serialize_signature_input
+from undersigned.message.signature_input import (
+    choose_signature_inputs,
+    parse_signature_input,
+    serialize_signature_input,
+)
 from undersigned.message.structured_fields import MalformedField
-from undersigned.signature.profile import PARAMETERS
+from undersigned.signature.rules.parameters import PARAMETERS
 
 
 def one(value: str):
@@ -235,13 +239,13 @@ def test_chosen_member_is_read_as_in_the_whole_field(others):
 
     def choose(members):
         asked.append(members)
-        return "sig1"
+        return ["sig1"]
 
     whole = parse_signature_input(value)
-    assert choose_signature_input(value, choose) == ("sig1", whole["sig1"])
-    assert asked == ([{label: read.parameters for label, read in whole.items()}] if others else [])
+    assert choose_signature_inputs(value, choose) == [("sig1", whole["sig1"])]
+    assert asked == [{label: read.parameters for label, read in whole.items()}]
 
 
 def test_member_that_is_not_chosen_is_checked_too():
     with pytest.raises(MalformedField, match="is repeated"):
-        choose_signature_input(f'{written()}, b=("x" "x")', lambda _: "sig1")
+        choose_signature_inputs(f'{written()}, b=("x" "x")', lambda _: ["sig1"])

@@ -485,7 +485,7 @@ def test_every_request_makes_one_decision(side):
     gate.signed("POST", BUY, BODY, url=f"{ORIGIN}/p")
     gate.unsigned("POST", BUY, BODY, host="evil.example")
     told = [(d.outcome, d.code, d.step, d.keyid, d.tag, d.origin) for d in gate.decisions]
-    tag = profiles.ADCP_3_2.tag
+    tag = profiles.ADCP_3_2.selection.tag
     assert told == [
         ("verified", None, None, "buyer-2026", tag, ORIGIN),
         ("rejected", "request_signature_required", 0, None, None, ORIGIN),

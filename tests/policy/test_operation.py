@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from undersigned import Request, UndersignedError
+from undersigned import Request, UndersignedError, profiles
 from undersigned.errors import MalformedSignature
 from undersigned.policy.operation import (
     Operation,
@@ -136,16 +136,15 @@ def test_name_is_resolved_when_the_content_is_not_json():
 def test_unresolved_operation_is_our_error_with_the_code_of_the_profile():
     error = UnresolvedOperation("the skill is not a name")
     assert isinstance(error, UndersignedError)
-    answer = error.as_error("request_")
+    answer = error.as_error(profiles.ADCP_3_2)
     assert isinstance(answer, MalformedSignature)
     assert (answer.code, answer.step) == ("request_body_malformed", 0)
     assert (
         answer.explain()
         == "request_body_malformed at step 0: the operation cannot be resolved: the skill is not a name"
     )
-    assert (
-        UnresolvedOperation("x", reason="target_uri_malformed").as_error("webhook_").code.startswith("webhook_target")
-    )
+    malformed = UnresolvedOperation("x", reason="target_uri_malformed")
+    assert malformed.as_error(profiles.ADCP_WEBHOOK).code == "webhook_target_uri_malformed"
 
 
 def test_operation_is_frozen_and_does_not_show_its_content():

@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from undersigned import ConfigurationError, Policy, Request
+from undersigned import ConfigurationError, Policy, Request, profiles
 from undersigned.policy import MatchedRoute, Operation, RouteResolver, UnresolvedOperation
 
 ORIGIN = "https://seller.example.com"
@@ -82,7 +82,7 @@ def test_request_must_be_signed_if_nobody_can_tell_what_runs(answer):
     operation = resolved(answer)
     assert operation == Operation(is_unknown=True)
     assert Policy().must_be_signed(operation)
-    verdict = Policy().decide(operation, "unsigned", fallback=True, prefix="")
+    verdict = Policy().decide(operation, "unsigned", fallback=True, profile=profiles.ADCP_3_2)
     assert verdict.outcome == "reject"
     assert "the router does not tell" in verdict.error.detail
 

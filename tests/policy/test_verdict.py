@@ -15,23 +15,23 @@ from undersigned import (
     SignatureError,
     SignatureRejected,
     VerificationUnavailable,
+    profiles,
 )
-from undersigned.errors import Reason, signature_error
+from undersigned.errors import Reason
 from undersigned.policy.policy import Demand, Verdict
 
 DEMANDS = get_args(Demand)
-PREFIX = "request_"
 HOOK = {"push_notification_config": {"url": "https://b.example", "authentication": {"schemes": ["Bearer"]}}}
 
 
 def failed(reason: str = "signature_invalid") -> SignatureError:
-    return signature_error(reason, PREFIX, step=10, detail="")
+    return profiles.ADCP_3_2.error(reason, step=10, detail="")
 
 
 def decided(demand="none", signature="unsigned", *, must_be_signed=False, fallback=False) -> Verdict:
     policy = Policy() if demand == "none" else Policy(**{f"{demand}_for": ["buy"]})
     operation = Operation("buy", None, HOOK if must_be_signed else None)
-    return policy.decide(operation, signature, fallback=fallback, prefix=PREFIX)
+    return policy.decide(operation, signature, fallback=fallback, profile=profiles.ADCP_3_2)
 
 
 failures = st.sampled_from([reason for reason in get_args(Reason) if reason != "signature_required"]).map(failed)

@@ -140,7 +140,7 @@ def outcome(request: Request, profile) -> VerifiedSignature | SignatureError:
         return verifier(profile).verify(request)
     except SignatureError as error:
         rejection = error
-    assert rejection.code.startswith(profile.prefix)
+    assert rejection.code.startswith(profile.answers.prefix)
     assert rejection.explain().isascii()
     return rejection
 
@@ -191,7 +191,7 @@ def test_signed_input_is_accepted_or_rejected_with_our_error(components, extra, 
 
     listed = [f'"{name}"' for name in FULL] + [http_sf.ser(item) for item in components]
     claim = covering(*listed) + http_sf.ser((1, extra))[1:]
-    given_fields = [JSON_FIELD, ("content-digest", content_digest(body, profile.digest_encodings[-1])), *headers]
+    given_fields = [JSON_FIELD, ("content-digest", content_digest(body, profile.digest.encodings[-1])), *headers]
     try:
         request = hostile_request(Request("POST", url, given_fields, body), claim, encoding=profile.encoding)
     except (UnresolvableComponent, ValueError):

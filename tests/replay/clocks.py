@@ -8,7 +8,7 @@ from undersigned import Request, SignatureRejected, Signer, Verifier, profiles
 
 URL = "https://seller.example.com/adcp/get_products"
 HOUR = 3600
-SKEW = profiles.ADCP_3_2.clock_skew
+SKEW = profiles.ADCP_3_2.validity.behind
 
 
 class Clock:

@@ -9,7 +9,7 @@ import pytest
 
 from undersigned import ConfigurationError, MemoryReplayStore
 from undersigned.replay.memory import UncheckedReplay
-from undersigned.signature.profile import Caps
+from undersigned.signature.rules import Caps
 
 CAPS = Caps(per_key=3, total=5)
 ROOMY = Caps(per_key=1_000_000)

@@ -8,7 +8,7 @@ import pytest
 
 from undersigned import MemoryReplayStore
 from undersigned.replay.workers import worker_count
-from undersigned.signature.profile import Caps
+from undersigned.signature.rules import Caps
 
 if TYPE_CHECKING:
     from pathlib import Path

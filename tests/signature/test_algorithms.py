@@ -15,6 +15,7 @@ from tests.vectors.corpora import ROOT
 from undersigned import ConfigurationError, KeyPair, KeySet, SigningKey, VerificationKey
 from undersigned.signature.algorithms import ALGORITHMS
 from undersigned.signature.jwk import UNNAMED
+from undersigned.signature.rules import KeyRule
 
 PUBLISHED = json.loads((ROOT / "rfc9421_vectors.json").read_text("utf-8"))["keys"]
 RSA = PUBLISHED["test-key-rsa"]["jwk"]
@@ -92,7 +93,9 @@ def test_jwk_may_name_its_algorithm_by_either_name(algorithm, named):
     # AdCP knows the registered names only.
     assert key.algorithm == (algorithm if named else "")
     use = {"use": "sig", "key_ops": ["verify"], "adcp_use": "request-signing"}
-    misuse = VerificationKey.from_jwk(public_part(jwk, **use)).misuse(algorithm, frozenset({"request-signing"}))
+    misuse = VerificationKey.from_jwk(public_part(jwk, **use)).misuse(
+        algorithm, KeyRule(purposes=frozenset({"request-signing"}), is_declared=True)
+    )
     assert misuse == ("" if named else UNNAMED)
 
 

@@ -16,6 +16,7 @@ from undersigned import (
     Verifier,
     profiles,
 )
+from undersigned.signature.rules import KeyRule
 from undersigned.signature.thumbprint import thumbprint
 
 ADCP = pytest.mark.parametrize("algorithm", ["ed25519", "ecdsa-p256-sha256"])
@@ -29,7 +30,7 @@ def test_pair_signs_and_verifies(algorithm):
     pair = KeyPair.generate(algorithm)
     [public] = KeySet.from_jwks(pair.public).keys.values()
     private = SigningKey.from_jwk(pair.private)
-    assert public.misuse(algorithm, frozenset({"request-signing"})) == ""
+    assert public.misuse(algorithm, KeyRule(purposes=frozenset({"request-signing"}), is_declared=True)) == ""
     assert (private.algorithm, private.keyid) == (algorithm, public.keyid)
     assert public.verifies(private.sign(b"base"), b"base")
 

@@ -12,9 +12,10 @@ from tests.keys import EC_PRIVATE, EC_PUBLIC, OTHER_PRIVATE, OTHER_PUBLIC, PRIVA
 from undersigned import ConfigurationError, SigningKey, VerificationKey
 from undersigned.signature.edwards25519 import point_fault
 from undersigned.signature.jwk import UNNAMED
+from undersigned.signature.rules import KeyRule
 
 PAIRS = pytest.mark.parametrize(("private", "public"), [(PRIVATE, PUBLIC), (EC_PRIVATE, EC_PUBLIC)])
-SIGNING = frozenset({"request-signing"})
+SIGNING = KeyRule(purposes=frozenset({"request-signing"}), is_declared=True)
 ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
 
 
@@ -80,7 +81,7 @@ def test_key_has_the_purpose_of_its_jwk():
     key = VerificationKey.from_jwk(PUBLIC)
     assert (key.keyid, key.algorithm, key.use, key.fault) == ("buyer-ed25519", "ed25519", "sig", "")
     assert key.operations == {"verify"}
-    assert key.purposes == SIGNING
+    assert key.purposes == SIGNING.purposes
     assert key.misuse("ed25519", SIGNING) == ""
 
 

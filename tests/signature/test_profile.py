@@ -5,27 +5,35 @@ from dataclasses import FrozenInstanceError, replace
 import pytest
 
 from undersigned import ConfigurationError, profiles
-from undersigned.signature.profile import Caps
+from undersigned.errors import SignatureError
+from undersigned.signature.rules import Caps, CoverageRule, DigestRule, ParameterRule, ReplayRule, Selection, Validity
 
 BARE = ("@method", "@target-uri", "@authority")
 ALL = (*BARE, "content-type", "content-digest")
+NO_TIME = ParameterRule(created="optional", expires="optional", tag="optional")
+
+
+def with_digest(policy):
+    return profiles.ADCP_3_1.derive(digest=replace(profiles.ADCP_3_1.digest, policy=policy))
 
 
 def test_published_profiles_have_the_published_values():
     v32, v31, webhook = profiles.ADCP_3_2, profiles.ADCP_3_1, profiles.ADCP_WEBHOOK
-    assert (v32.tag, v31.tag, webhook.tag) == (
-        "adcp/request-signing/v1",
-        "adcp/request-signing/v1",
-        "adcp/webhook-signing/v1",
-    )
+    assert [profile.selection.tags for profile in (v32, v31, webhook)] == [
+        ("adcp/request-signing/v1",),
+        ("adcp/request-signing/v1",),
+        ("adcp/webhook-signing/v1",),
+    ]
     assert (v32.encoding, v31.encoding, webhook.encoding) == ("base64", "base64url", "base64url")
-    assert (v32.caps, v31.caps, webhook.caps) == (Caps(1_000_000), Caps(1_000_000), Caps(100_000, 10_000_000))
-    assert (v32.prefix, v31.prefix, webhook.prefix) == ("request_", "request_", "webhook_")
-    assert v32.purposes == v31.purposes == {"request-signing"}
-    assert webhook.purposes == {"request-signing", "webhook-signing"}
+    caps = [profile.replay.caps for profile in (v32, v31, webhook)]
+    assert caps == [Caps(1_000_000), Caps(1_000_000), Caps(100_000, 10_000_000)]
+    assert [profile.answers.prefix for profile in (v32, v31, webhook)] == ["request_", "request_", "webhook_"]
+    assert v32.key.purposes == v31.key.purposes == {"request-signing"}
+    assert webhook.key.purposes == {"request-signing", "webhook-signing"}
     for profile in (v32, v31, webhook):
         assert profile.algorithms == {"ed25519", "ecdsa-p256-sha256"}
-        assert (profile.longest_validity, profile.clock_skew, profile.nonce_bytes) == (300, 60, 16)
+        assert profile.validity == Validity(longest=300, ahead=60, behind=60)
+        assert profile.parameters == ParameterRule(nonce_bytes=16)
         assert profiles.BY_NAME[profile.name] is profile
 
 
@@ -34,8 +42,8 @@ def test_published_profiles_have_the_published_values():
     [
         (profiles.ADCP_3_2, BARE, ALL),
         (profiles.ADCP_3_1, BARE, ALL[:-1]),
-        (replace(profiles.ADCP_3_1, digest="required"), BARE, ALL),
-        (replace(profiles.ADCP_3_1, digest="forbidden"), BARE, ALL[:-1]),
+        (with_digest("required"), BARE, ALL),
+        (with_digest("forbidden"), BARE, ALL[:-1]),
         (profiles.ADCP_WEBHOOK, ALL, ALL),
     ],
 )
@@ -46,58 +54,76 @@ def test_required_components_depend_on_content_and_digest_policy(profile, bodile
 
 def test_profile_cannot_be_changed_in_place():
     with pytest.raises(FrozenInstanceError):
-        profiles.ADCP_3_2.clock_skew = 600
+        profiles.ADCP_3_2.validity.ahead = 600
+
+
+def test_derived_profile_differs_in_what_was_asked_for_only():
+    derived = profiles.ADCP_3_2.derive(name="mine", validity=Validity(longest=600))
+    assert derived.validity.longest == 600
+    assert derived.derive(name="adcp-3.2", validity=profiles.ADCP_3_2.validity) == profiles.ADCP_3_2
 
 
 @pytest.mark.parametrize(
     ("change", "option"),
     [
-        ({"digest": "sometimes"}, "digest"),
-        ({"digest": None}, "digest"),
-        ({"digest": "forbidden", "required": ALL}, "digest"),
-        ({"digest": "forbidden", "required_with_body": ("content-digest",)}, "digest"),
+        ({"digest": DigestRule(policy="forbidden"), "coverage": CoverageRule(always=ALL)}, "digest"),
+        (
+            {"digest": DigestRule(policy="forbidden"), "coverage": CoverageRule(with_content=("content-digest",))},
+            "digest",
+        ),
+        ({"digest": "required"}, "digest"),
+        ({"selection": None}, "selection"),
+        ({"parameters": {}}, "parameters"),
+        ({"coverage": ("@method",)}, "coverage"),
+        ({"validity": 300}, "validity"),
+        ({"replay": "nonce"}, "replay"),
+        ({"key": None}, "key"),
+        ({"answers": None}, "answers"),
         ({"encoding": "base32"}, "encoding"),
         ({"encoding": None}, "encoding"),
-        ({"digest_encodings": ()}, "digest_encodings"),
-        ({"digest_encodings": ("base32",)}, "digest_encodings"),
-        ({"digest_encodings": "base64"}, "digest_encodings"),
-        ({"label": "Sig 1"}, "label"),
-        ({"label": ""}, "label"),
-        ({"tag": "é"}, "tag"),
-        ({"tag": "a\n"}, "tag"),
-        ({"algorithms": frozenset({"rsa-pss-sha256"})}, "algorithms"),
+        ({"encoding": ["base64"]}, "encoding"),
+        ({"algorithms": frozenset({"rsa"})}, "algorithms"),
         ({"algorithms": frozenset()}, "algorithms"),
-        ({"longest_validity": 0}, "longest_validity"),
-        ({"longest_validity": float("nan")}, "longest_validity"),
-        ({"clock_skew": -1}, "clock_skew"),
-        ({"clock_skew": float("nan")}, "clock_skew"),
-        ({"longest_validity": True}, "longest_validity"),
-        ({"nonce_bytes": "16"}, "nonce_bytes"),
-        ({"nonce_bytes": -1}, "nonce_bytes"),
-        ({"required": "@method"}, "required"),
-        ({"required": ("@method", 1)}, "required"),
-        ({"required_with_body": ("Content-Type",)}, "required_with_body"),
-        ({"purposes": None}, "purposes"),
-        ({"caps": None}, "caps"),
-        ({"prefix": None}, "prefix"),
-        ({"prefix": "a\r\nb"}, "prefix"),
         ({"algorithms": ("ed25519",)}, "algorithms"),
         ({"algorithms": "ed25519"}, "algorithms"),
-        ({"encoding": ["base64"]}, "encoding"),
-        ({"digest": ["required"]}, "digest"),
-        ({"digest_encodings": ["base64"]}, "digest_encodings"),
-        ({"label": None}, "label"),
-        ({"tag": b"t"}, "tag"),
         ({"name": None}, "name"),
-        ({"required": ("@status",)}, "required"),
-        ({"required": ("@query-param",)}, "required"),
+        ({"source": None}, "source"),
+        ({"dangerous": True}, "dangerous"),
+        ({"parameters": ParameterRule(tag="forbidden")}, "selection.tags"),
+        ({"selection": Selection()}, "selection.tags"),
+        ({"coverage": CoverageRule(always=())}, "dangerous"),
+        ({"parameters": NO_TIME, "replay": ReplayRule(remembers="nothing")}, "dangerous"),
+        ({"parameters": NO_TIME}, "replay.keeps_for"),
+        ({"parameters": ParameterRule(expires="optional")}, "replay.keeps_for"),
     ],
 )
-def test_profile_is_rejected_when_no_message_could_satisfy_it(change, option):
+def test_profile_is_rejected_when_it_contradicts_itself_or_protects_nothing(change, option):
     with pytest.raises(ConfigurationError, match=f"^{option}: "):
-        replace(profiles.ADCP_3_2, **change)
+        profiles.ADCP_3_2.derive(**change)
 
 
-def test_profile_error_carries_the_profile_prefix():
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"coverage": CoverageRule(always=()), "dangerous": "only the time is signed"},
+        {"parameters": NO_TIME, "replay": ReplayRule(remembers="nothing"), "dangerous": "the application remembers"},
+        {"parameters": NO_TIME, "replay": ReplayRule(keeps_for=60)},
+        {"parameters": ParameterRule(expires="optional"), "validity": Validity(default=60)},
+        {"parameters": ParameterRule(expires="optional"), "validity": Validity(longest_age=60)},
+        {"replay": ReplayRule(remembers="nothing")},
+    ],
+)
+def test_profile_that_says_why_it_is_dangerous_or_is_not_is_accepted(change):
+    assert profiles.ADCP_3_2.derive(**change).derive() == profiles.ADCP_3_2.derive(**change)
+
+
+def test_profile_error_carries_the_code_and_the_reason():
     error = profiles.ADCP_WEBHOOK.error("signature_invalid", step=10, detail="detail")
     assert (error.code, error.step, error.detail) == ("webhook_signature_invalid", 10, "detail")
+    assert error.reason == "signature_invalid"
+    assert SignatureError("code").reason is None
+
+
+def test_accept_signature_asks_for_what_the_profile_requires():
+    asked = profiles.ADCP_3_2.accept_signature
+    assert asked == 'sig1=("@method" "@target-uri" "@authority");created;expires;tag="adcp/request-signing/v1"'

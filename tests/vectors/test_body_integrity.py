@@ -43,7 +43,7 @@ def test_facts_about_the_signature_equal_the_result_of_the_verifier(fact):
     expected = 0
     if case.text("signature_header_state", "") == "malformed_pair":
         expected = 1
-    elif signed and covers == (fact.profile.digest == "forbidden") and fact.profile.digest != "either":
+    elif signed and covers == (fact.profile.digest.policy == "forbidden") and fact.profile.digest.policy != "either":
         expected = 6
     elif signed:
         expected = 10 if not valid else 11

@@ -335,7 +335,7 @@ def test_detail_of_a_malformed_target_quotes_no_text(change):
 
 
 def test_content_is_not_bound_when_the_profile_forbids_a_digest():
-    profile = replace(profiles.ADCP_3_1, digest="forbidden")
+    profile = profiles.ADCP_3_1.derive(digest=replace(profiles.ADCP_3_1.digest, policy="forbidden"))
     added = signer(profile, key=KEY).sign(Request("POST", URL, [JSON_FIELD], BODY))
     request = Request("POST", URL, [JSON_FIELD, *added], BODY)
     assert proven(request, profile=profile).running_digest() is None

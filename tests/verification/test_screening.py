@@ -21,6 +21,7 @@ from tests.keys import (
 from tests.work import lines_run
 
 from undersigned import MalformedSignature, Request, SignatureError, SignatureRejected, profiles
+from undersigned.signature.rules import CoverageRule
 from undersigned.verification.screening import screen
 
 MEGABYTE = 1024 * 1024
@@ -35,7 +36,7 @@ def rejection(request: Request, profile=profiles.ADCP_3_2, *, now: float = NOW) 
 
 def code(request: Request, profile=profiles.ADCP_3_2, *, now: float = NOW) -> tuple[str, object]:
     error = rejection(request, profile, now=now)
-    return error.code.removeprefix(profile.prefix), error.step
+    return error.code.removeprefix(profile.answers.prefix), error.step
 
 
 MALFORMED = ("signature_header_malformed", 1)
@@ -360,7 +361,7 @@ def test_component_with_parameters_is_not_the_required_one(component):
     "component", ['"content-digest"', '"content-digest";sf', '"content-digest";bs', '"content-digest";key="sha-256"']
 )
 def test_forbidden_digest_is_unexpected_however_it_is_covered(component):
-    forbidding = replace(profiles.ADCP_3_1, digest="forbidden")
+    forbidding = profiles.ADCP_3_1.derive(digest=replace(profiles.ADCP_3_1.digest, policy="forbidden"))
     request = with_content(*BARE, "content-type", component)
     assert code(request, forbidding) == ("signature_components_unexpected", 6)
 
@@ -373,7 +374,7 @@ def test_digest_covered_with_parameters_also_binds_the_content(component):
 
 def test_webhook_must_cover_every_component_even_without_content():
     webhook = profiles.ADCP_WEBHOOK
-    request = unsigned_claim(covering(*BARE, tag=f'"{webhook.tag}"'))
+    request = unsigned_claim(covering(*BARE, tag=f'"{webhook.selection.tag}"'))
     assert code(request, webhook) == ("signature_components_incomplete", 6)
 
 
@@ -413,7 +414,7 @@ def test_malformed_digest_is_reported_before_a_missing_parameter():
     ],
 )
 def test_lone_question_mark_matters_only_when_the_target_is_covered(components, unknown, unseen):
-    profile = replace(profiles.ADCP_3_2, required=())
+    profile = profiles.ADCP_3_2.derive(coverage=CoverageRule(always=()), dangerous="a test")
     request = unsigned_claim(covering(*components), query_unknown=unknown)
     assert screen(request, profile, now=NOW).covers_unseen_query is unseen
 

@@ -6,7 +6,6 @@ import io
 import json
 import logging
 import socket
-from dataclasses import replace
 
 import pytest
 from tests.party import HOST, ORIGIN, TOO_MANY, raw_request
@@ -23,8 +22,10 @@ from undersigned import (
     profiles,
 )
 from undersigned.limits import MOST_FIELDS
+from undersigned.signature.rules import CoverageRule
 from undersigned.wsgi import SignatureMiddleware
 
+BARE = ("@method", "@target-uri", "@authority")
 JSON = [("Content-Type", "application/json")]
 BODY = b'{"plan_id":"plan_001"}'
 
@@ -433,7 +434,7 @@ def test_async_verifier_is_rejected_by_name(party, echo):
 
 
 def test_empty_body_whose_digest_is_covered_is_verified(party, echo):
-    profile = replace(profiles.ADCP_3_2, required=("@method", "@target-uri", "@authority", "content-digest"))
+    profile = profiles.ADCP_3_2.derive(coverage=CoverageRule(always=(*BARE, "content-digest")))
     signed = Signer(party.key, profile=profile).sign(Request("GET", f"{ORIGIN}/p"))
     environ = environ_of(party)
     environ.update({f"HTTP_{name.upper().replace('-', '_')}": value for name, value in signed})

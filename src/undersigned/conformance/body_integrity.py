@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
     from undersigned.conformance.result import Result
     from undersigned.message.request import Request
-    from undersigned.signature.profile import DigestPolicy, Profile
+    from undersigned.signature.profile import Profile
+    from undersigned.signature.rules import DigestPolicy
 
 _LISTS = frozenset({"required_for", "warn_for", "supported_for"})
 _METHODS = "protocol_methods_"
@@ -76,8 +77,8 @@ class BodyIntegrityFact:
             raise MalformedVector("endpoint_profile is not 3.1 or 3.2")
         profile = _PROFILES[version]
         # The profile itself rejects an unknown digest policy.
-        digest = cast("DigestPolicy", self.document.text("legacy_digest_policy", profile.digest))
-        return replace(profile, digest=digest)
+        digest = cast("DigestPolicy", self.document.text("legacy_digest_policy", profile.digest.policy))
+        return profile.derive(digest=replace(profile.digest, policy=digest))
 
     @property
     def policy(self) -> Policy:

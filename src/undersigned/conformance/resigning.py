@@ -10,7 +10,7 @@ from undersigned.errors import SignatureError
 from undersigned.message.request import Request
 from undersigned.message.signature_input import parse_signature_input
 from undersigned.message.structured_fields import MalformedField, parse_byte_sequences, serialize_byte_sequence
-from undersigned.signature.profile import PARAMETERS
+from undersigned.signature.rules.parameters import PARAMETERS
 from undersigned.signature.signer import Signer
 from undersigned.verification.screening import screen
 
@@ -101,7 +101,7 @@ def _is_our_digest(vector: Vector, candidate: ParsedSignature) -> bool:
     """Return whether our signer would write this Content-Digest: known algorithms, in the profile's first encoding."""
     field = candidate.request.fields.combined.get("content-digest") or ""
     try:
-        members = parse_byte_sequences(field, vector.profile.digest_encodings[0])
+        members = parse_byte_sequences(field, vector.profile.digest.encodings[0])
     except MalformedField:
         return False
     return members.keys() <= _DIGESTS.keys()
@@ -110,7 +110,7 @@ def _is_our_digest(vector: Vector, candidate: ParsedSignature) -> bool:
 def _digest(vector: Vector, candidate: ParsedSignature, key: SigningKey) -> str:
     field = candidate.request.fields.combined.get("content-digest") or ""
     digests: list[DigestAlgorithm] = [
-        _DIGESTS[name] for name in parse_byte_sequences(field, vector.profile.digest_encodings[0])
+        _DIGESTS[name] for name in parse_byte_sequences(field, vector.profile.digest.encodings[0])
     ]
     signer = Signer(key, profile=vector.profile, components=["content-digest"], digests=digests, check_limits=False)
     stripped = _without(candidate.request, _SIGNATURE_FIELDS | {"content-digest"})

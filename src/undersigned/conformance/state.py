@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from undersigned.conformance.document import Document, MalformedVector
 from undersigned.replay.memory import MemoryReplayStore
-from undersigned.signature.profile import Caps
+from undersigned.signature.rules import Caps
 from undersigned.verification.revocation import RevocationList
 
 if TYPE_CHECKING:

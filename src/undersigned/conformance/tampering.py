@@ -105,7 +105,8 @@ class Facts:
         return json.dumps({"jsonrpc": "2.0", "id": 1, "method": METHOD, "params": params}).encode()
 
     def _signed(self, request: Request) -> Request:
-        signing = replace(self.profile, digest="required" if self.covers_digest else "either")
+        digest = replace(self.profile.digest, policy="required" if self.covers_digest else "either")
+        signing = self.profile.derive(digest=digest)
         fields = Signer(_KEY, profile=signing).sign(request, created=NOW, nonce=_NONCE)
         return Request(request.method, request.url, [*request.fields, *fields], request.body)
 
@@ -113,7 +114,7 @@ class Facts:
         """Change the signed values: the content and its digest, or the query if no digest is covered."""
         if not (self.covers_digest and rewritten):
             return Request(request.method, f"{request.url}?rewritten", request.fields, request.body)
-        digest = content_digest(rewritten, self.profile.digest_encodings[0])
+        digest = content_digest(rewritten, self.profile.digest.encodings[0])
         body = rewritten if self.digest_matches else rewritten + b" "
         return _changed(request, without="content-digest", field=("Content-Digest", digest), body=body)
 

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
     from undersigned.conformance.result import Result
     from undersigned.policy.operation import OperationResolver
-    from undersigned.signature.profile import DigestPolicy, Profile
+    from undersigned.signature.profile import Profile
+    from undersigned.signature.rules import DigestPolicy
 
 PRIVATE = "_private_d_for_test_only"
 """The member of a published test key that contains the private key."""
@@ -99,15 +100,18 @@ class Vector:
     @property
     def label(self) -> str:
         """Return the label of the signature that must be verified."""
-        return self.expected.text("verified_label", self.endpoint.profile.label)
+        return self.expected.text("verified_label", self.endpoint.profile.selection.label)
 
     @property
     def profile(self) -> Profile:
         """Return the endpoint's profile with the vector's digest policy and the caps of its state."""
         profile = self.endpoint.profile
-        given = self.document.optional("verifier_capability").text("covers_content_digest", profile.digest)
-        # The profile itself rejects an unknown digest policy.
-        return replace(profile, digest=cast("DigestPolicy", given), caps=self.state.caps(profile.caps))
+        given = self.document.optional("verifier_capability").text("covers_content_digest", profile.digest.policy)
+        # The rule itself rejects an unknown digest policy.
+        return profile.derive(
+            digest=replace(profile.digest, policy=cast("DigestPolicy", given)),
+            replay=replace(profile.replay, caps=self.state.caps(profile.replay.caps)),
+        )
 
     @property
     def policy(self) -> Policy | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 from undersigned.message.structured_fields import parse_byte_sequences, serialize_byte_sequence
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from undersigned.message.structured_fields import Encoding, ParserBudget
 
@@ -56,6 +56,12 @@ class ContentDigest(NamedTuple):
         if not DIGEST_ALGORITHMS.issuperset(members):
             members = {name: digest for name, digest in members.items() if name in DIGEST_ALGORITHMS}
         return cls(members)
+
+    def of(self, algorithms: Collection[str]) -> ContentDigest:
+        """Return the field without the digests by other algorithms."""
+        if all(name in algorithms for name in self.expected):
+            return self
+        return ContentDigest({name: digest for name, digest in self.expected.items() if name in algorithms})
 
     def running(self, begun: bytes = b"") -> RunningDigest:
         """Return a running digest for every algorithm of the field, which has already read `begun`."""

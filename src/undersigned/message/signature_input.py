@@ -20,7 +20,7 @@ from undersigned.message.structured_fields import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from undersigned.message.structured_fields import Parameter
 
@@ -102,29 +102,29 @@ def parse_signature_input(value: str) -> dict[str, SignatureInput]:
     return _pattern_read(value) or {label: member.read() for label, member in _members(value).items()}
 
 
-def choose_signature_input(
+def choose_signature_inputs(
     value: str,
-    choose: Callable[[Mapping[str, Mapping[str, Parameter]]], str],
+    choose: Callable[[Mapping[str, Mapping[str, Parameter]]], Sequence[str]],
     *,
     budget: ParserBudget | None = None,
-) -> tuple[str, SignatureInput]:
-    """Return the label and the member that is to be verified. All members are checked, and only one is serialized.
+) -> Sequence[tuple[str, SignatureInput]]:
+    """Return the members that are to be verified, each with its label. All are checked, and only these are serialized.
 
     Args:
         value: the field value, as for `parse_signature_input`.
-        choose: returns one of the labels, given the parameters of each; a single label is not asked about.
+        choose: returns some of the labels, given the parameters of each.
         budget: how much the parser may read of the message.
 
     Raises:
         MalformedField: as `parse_signature_input`.
     """
-    usual = _pattern_read(value)
-    if usual is not None and len(usual) == 1:
-        return next(iter(usual.items()))
-    members = usual or _members(value, budget)
-    label = choose({label: member.parameters for label, member in members.items()})
-    member = members[label]
-    return label, member.read() if isinstance(member, _Member) else member
+    members = _pattern_read(value) or _members(value, budget)
+    chosen = choose({label: member.parameters for label, member in members.items()})
+    return [(label, _read(members[label])) for label in chosen]
+
+
+def _read(member: SignatureInput | _Member) -> SignatureInput:
+    return member.read() if isinstance(member, _Member) else member
 
 
 def serialize_signature_input(components: Iterable[str], parameters: Mapping[str, Parameter]) -> str:

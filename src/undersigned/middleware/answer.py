@@ -21,16 +21,25 @@ class ErrorResponse:
         code: the one word the caller gets.
         challenge: whether `WWW-Authenticate` carries the code.
         detail: what was wrong, for the operator's log.
+        member: the member of the JSON content that has the code.
+        others: further header fields.
     """
 
     status: int
     code: str
     challenge: bool = False
     detail: str = ""
+    member: str = "error"
+    others: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def of(cls, error: SignatureError) -> ErrorResponse:
-        """Return the response to a signature error: 503 if the operator must act, 401 if the sender must."""
+        """Return the response to a signature error: 503 if the operator must act, 401 if the sender must.
+
+        A profile may ask for another status, member and header fields.
+        """
+        if error.form is not None:
+            return cls(error.form.status, error.code, member=error.form.member, others=error.form.fields)
         if isinstance(error, VerificationUnavailable):
             return cls(503, error.code)
         return cls(401, error.code, challenge=True)
@@ -38,12 +47,12 @@ class ErrorResponse:
     @property
     def body(self) -> bytes:
         """The content: a JSON object with the code and nothing else."""
-        return json.dumps({"error": self.code}).encode("ascii")
+        return json.dumps({self.member: self.code}).encode("ascii")
 
     @property
     def fields(self) -> list[tuple[str, str]]:
         """The header fields."""
-        fields = [("Content-Type", "application/json"), ("Content-Length", str(len(self.body)))]
+        fields = [("Content-Type", "application/json"), ("Content-Length", str(len(self.body))), *self.others]
         if self.challenge:
             fields.append(("WWW-Authenticate", f'Signature error="{self.code}"'))
         return fields

@@ -122,7 +122,7 @@ class Recorder:
         example by using another HTTP version.
         """
         again = False
-        if error.code == f"{self._profile.prefix}signature_server_unsupported":
+        if error.reason == "signature_server_unsupported":
             again = error.detail in self._unsupported
             self._unsupported.add(error.detail)
         log_rejection(error, again=again)
@@ -179,7 +179,7 @@ class Recorder:
             route=visit.route,
             keyid=None if keyid is None else printable(keyid, limit=128),
             algorithm=None if evidence is None else evidence.algorithm,
-            tag=None if keyid is None else self._profile.tag,
+            tag=None if keyid is None else self._profile.selection.tag,
             origin=_text(visit.origin),
             seconds=_since(visit.begun),
             skew=None if created is None else self._clock() - created,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol, TypeGuard
 from urllib.parse import unquote
 
-from undersigned.errors import MalformedURL, SignatureError, UndersignedError, signature_error
+from undersigned.errors import MalformedURL, UndersignedError
 from undersigned.message.content_type import is_decoded_alike
 from undersigned.message.request import Request
 from undersigned.message.strict_json import AmbiguousJSON
@@ -16,7 +16,9 @@ from undersigned.url import canonicalize
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from undersigned.errors import SignatureError
     from undersigned.message.strict_json import JSONValue
+    from undersigned.signature.profile import Profile
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,7 @@ class UnresolvedOperation(UndersignedError):
     The request is rejected before any list of the policy is read.
 
     Attributes:
-        reason: the profile's code without its prefix.
+        reason: why it is rejected.
         duplicates: at most four of the keys a JSON object repeats; text from the sender.
     """
 
@@ -69,9 +71,9 @@ class UnresolvedOperation(UndersignedError):
         self.reason: Literal["body_malformed", "target_uri_malformed"] = reason
         self.duplicates = duplicates
 
-    def as_error(self, prefix: str) -> SignatureError:
-        """Return the error to answer with, at step 0. Its code is `prefix` followed by `reason`."""
-        return signature_error(self.reason, prefix, step=0, detail=f"the operation cannot be resolved: {self}")
+    def as_error(self, profile: Profile) -> SignatureError:
+        """Return the error to answer with, at step 0."""
+        return profile.error(self.reason, step=0, detail=f"the operation cannot be resolved: {self}")
 
 
 class OperationResolver(Protocol):

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
-from undersigned.errors import ConfigurationError, MalformedSignature, SignatureError, signature_error
+from undersigned.errors import ConfigurationError, MalformedSignature, SignatureError
 from undersigned.policy.jsonrpc import TOOL_CALL
 from undersigned.policy.operation import OperationResolver, PathResolver, UnresolvedOperation
 from undersigned.policy.route import RouteResolver
@@ -15,6 +15,7 @@ from undersigned.policy.webhooks import names_webhook, registers_authentication
 
 if TYPE_CHECKING:
     from undersigned.policy.operation import Operation
+    from undersigned.signature.profile import Profile
 
 _OPERATIONS = ("required_for", "warn_for", "supported_for")
 _METHODS = ("protocol_methods_required_for", "protocol_methods_warn_for", "protocol_methods_supported_for")
@@ -115,7 +116,12 @@ class Policy:
         return registers_authentication(operation.content, itself=itself)
 
     def decide(
-        self, operation: Operation | UnresolvedOperation, signature: SignatureResult, *, fallback: bool, prefix: str
+        self,
+        operation: Operation | UnresolvedOperation,
+        signature: SignatureResult,
+        *,
+        fallback: bool,
+        profile: Profile,
     ) -> Verdict:
         """Decide what happens to a request (AdCP, composition with fallback authenticators).
 
@@ -130,28 +136,28 @@ class Policy:
             operation: what the resolver returned or raised.
             signature: the result of verifying the signature.
             fallback: whether the application has another authenticator. If not, the outcome is never `ask`.
-            prefix: what the profile puts before its codes.
+            profile: the profile, which names the errors.
         """
         if isinstance(operation, UnresolvedOperation):
             # An unresolved operation is in no list, so nothing is forgiven.
             failed = isinstance(signature, SignatureError) and not self.resolver.comes_first
-            return Verdict("reject", cast("SignatureError", signature) if failed else operation.as_error(prefix))
+            return Verdict("reject", cast("SignatureError", signature) if failed else operation.as_error(profile))
         if signature == "verified":
             return Verdict("accept")
         if signature == "unsigned":
-            return self._decide_unsigned(operation, fallback=fallback, prefix=prefix)
+            return self._decide_unsigned(operation, fallback=fallback, profile=profile)
         forgiven = self.demand(operation) == "warn" and fallback and is_forgivable(signature)
         return Verdict("ask" if forgiven and not self.must_be_signed(operation) else "reject", signature)
 
-    def _decide_unsigned(self, operation: Operation, *, fallback: bool, prefix: str) -> Verdict:
+    def _decide_unsigned(self, operation: Operation, *, fallback: bool, profile: Profile) -> Verdict:
         demand = self.demand(operation)
-        missing = _required(prefix, "the operation must be signed, and no other credential is valid")
+        missing = _required(profile, "the operation must be signed, and no other credential is valid")
         if demand == "required" and not fallback:
             return Verdict("reject", missing)
         if self.must_be_signed(operation):
             why = "a request that registers webhook credentials must be signed"
             unknown = "the router does not tell which operation would run, so the request must be signed"
-            return Verdict("reject", _required(prefix, unknown if operation.is_unknown else why))
+            return Verdict("reject", _required(profile, unknown if operation.is_unknown else why))
         return Verdict("ask", missing) if demand == "required" else Verdict("accept")
 
 
@@ -195,5 +201,5 @@ def _is_resolver(given: object) -> bool:
     return callable(getattr(given, "resolve", None)) and all(isinstance(answer, bool) for answer in answers)
 
 
-def _required(prefix: str, detail: str) -> SignatureError:
-    return signature_error("signature_required", prefix, step=0, detail=detail)
+def _required(profile: Profile, detail: str) -> SignatureError:
+    return profile.error("signature_required", step=0, detail=detail)

@@ -3,36 +3,56 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Final
 
-from undersigned.signature.profile import Caps, Profile
+from undersigned.signature.profile import Profile
+from undersigned.signature.rules import (
+    Answers,
+    Caps,
+    CoverageRule,
+    DigestRule,
+    KeyRule,
+    ParameterRule,
+    ReplayRule,
+    Selection,
+    Validity,
+)
 
-ADCP_3_2 = Profile(
+ADCP_3_2: Final = Profile(
     name="adcp-3.2",
-    tag="adcp/request-signing/v1",
-    encoding="base64",
-    digest_encodings=("base64",),
-    prefix="request_",
-    purposes=frozenset({"request-signing"}),
-    caps=Caps(per_key=1_000_000),
+    source="AdCP 3.2, request signing (2026)",
+    selection=Selection(tags=("adcp/request-signing/v1",)),
+    parameters=ParameterRule(nonce_bytes=16),
+    coverage=CoverageRule(with_content=("content-type",)),
+    digest=DigestRule(policy="required"),
+    algorithms=frozenset({"ed25519", "ecdsa-p256-sha256"}),
+    validity=Validity(longest=300, ahead=60, behind=60),
+    replay=ReplayRule(remembers="nonce", caps=Caps(per_key=1_000_000)),
+    key=KeyRule(purposes=frozenset({"request-signing"}), is_declared=True),
+    answers=Answers(prefix="request_"),
 )
 """Request signing since release 3.2: Base64 as in RFC 8941, and the digest of content is always covered."""
 
-ADCP_3_1 = replace(
-    ADCP_3_2, name="adcp-3.1", encoding="base64url", digest_encodings=("base64url", "base64"), digest="either"
+ADCP_3_1: Final = ADCP_3_2.derive(
+    name="adcp-3.1",
+    source="AdCP 3.1, request signing (2026)",
+    encoding="base64url",
+    digest=DigestRule(policy="either", encodings=("base64url", "base64")),
 )
 """Request signing before release 3.2: unpadded Base64url, and a digest in either Base64, as in the published vectors.
 
-`dataclasses.replace(ADCP_3_1, digest=...)` sets the digest policy.
+`ADCP_3_1.derive(digest=...)` sets the digest policy.
 """
 
-ADCP_WEBHOOK = Profile(
+ADCP_WEBHOOK: Final = ADCP_3_2.derive(
     name="adcp-webhook",
-    tag="adcp/webhook-signing/v1",
+    source="AdCP 3.2, webhook signing (2026)",
+    selection=Selection(tags=("adcp/webhook-signing/v1",)),
+    coverage=CoverageRule(always=("@method", "@target-uri", "@authority", "content-type", "content-digest")),
     encoding="base64url",
-    digest_encodings=("base64", "base64url"),
-    prefix="webhook_",
-    purposes=frozenset({"request-signing", "webhook-signing"}),
-    required=("@method", "@target-uri", "@authority", "content-type", "content-digest"),
-    caps=Caps(per_key=100_000, total=10_000_000),
+    digest=DigestRule(policy="required", encodings=("base64", "base64url")),
+    replay=replace(ADCP_3_2.replay, caps=Caps(per_key=100_000, total=10_000_000)),
+    key=KeyRule(purposes=frozenset({"request-signing", "webhook-signing"}), is_declared=True),
+    answers=Answers(prefix="webhook_"),
 )
 """Webhook deliveries: always all five components, and a digest in RFC 8941 Base64, as in the published vectors."""

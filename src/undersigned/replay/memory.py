@@ -15,7 +15,7 @@ from undersigned.replay.workers import worker_count
 
 if TYPE_CHECKING:
     from undersigned.replay.store import Claim
-    from undersigned.signature.profile import Caps
+    from undersigned.signature.rules import Caps
 
 logger = logging.getLogger("undersigned")
 

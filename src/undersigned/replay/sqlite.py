@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from undersigned.replay.store import Claim
-    from undersigned.signature.profile import Caps
+    from undersigned.signature.rules import Caps
 
 _VERSION = 1
 """The `PRAGMA user_version` of a file with the tables below."""

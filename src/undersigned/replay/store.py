@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 if TYPE_CHECKING:
     from collections.abc import Awaitable
 
-    from undersigned.signature.profile import Caps
+    from undersigned.signature.rules import Caps
 
 Claim = Literal["fresh", "seen", "full"]
 """`fresh`: claimed now. `seen`: claimed before and still live. `full`: not claimed, the cap is reached."""

@@ -22,13 +22,15 @@ class KeyLookup(NamedTuple):
     profile says so.
 
     Attributes:
-        keyid: the `keyid` parameter.
+        keyid: the `keyid` parameter, or "".
         parameters: the signature's parameters.
         components: the names of the covered components.
         method: the method.
         url: the target URI as it was received.
         fields: the header fields; `covered` reads one of them.
         again: whether the keys that were found before did not verify the signature.
+        label: the label of the signature.
+        identifiers: the identifiers of the covered components, with their parameters.
     """
 
     keyid: str
@@ -38,6 +40,8 @@ class KeyLookup(NamedTuple):
     url: str
     fields: HeaderFields
     again: bool = False
+    label: str = ""
+    identifiers: tuple[str, ...] = ()
 
     def covered(self, name: str) -> str | None:
         """Return the combined value of a header field if the signature covers it, else None."""

@@ -27,9 +27,11 @@ from undersigned.signature.jwk import (
 )
 from undersigned.signature.pem import read_private_pem, read_public_pem
 from undersigned.signature.shared_secret import read_secret
+from undersigned.signature.thumbprint import thumbprint
 
 if TYPE_CHECKING:
     from undersigned.signature.jwk import PrivateKey, PublicKey
+    from undersigned.signature.rules.key import KeyRule
 
 _Purposes: TypeAlias = Iterable[str]
 _Algorithms: TypeAlias = dict[str, HTTPSignatureAlgorithm]
@@ -50,6 +52,7 @@ class VerificationKey:
         purposes: the JWK's `adcp_use`.
         fault: why no key could be made of the JWK, or "".
         owner: whose key it is, as the key source has it, or "" if the source does not say.
+        thumbprint: the JWK thumbprint (RFC 7638), or "" if the key was not made of a JWK.
         replay_name: the name of the key in a replay store: its keyid, preceded by its owner if it has one.
     """
 
@@ -61,6 +64,7 @@ class VerificationKey:
     fault: str = ""
     owner: str = ""
     _verifiers: Mapping[str, HTTPSignatureAlgorithm] = field(default_factory=_Algorithms, repr=False, compare=False)
+    thumbprint: str = field(default="", repr=False)
     replay_name: str = field(init=False, repr=False)
     _verifier: HTTPSignatureAlgorithm | None = field(init=False, repr=False, compare=False)
 
@@ -91,7 +95,8 @@ class VerificationKey:
         except UnusableKey as unusable:
             return cls(keyid, "", use, operations, purposes, str(unusable), owner)
         verifiers = {name: BY_NAME[name](public_key=public) for name in algorithms}
-        return cls(keyid, named_algorithm(jwk), use, operations, purposes, "", owner, verifiers)
+        named = named_algorithm(jwk)
+        return cls(keyid, named, use, operations, purposes, "", owner, verifiers, thumbprint(jwk) or "")
 
     @classmethod
     def from_public_key(
@@ -169,22 +174,40 @@ class VerificationKey:
     def owned_by(self, owner: str) -> VerificationKey:
         """Return this key as a key of `owner`."""
         return VerificationKey(
-            self.keyid, self.algorithm, self.use, self.operations, self.purposes, self.fault, owner, self._verifiers
-        )
+            self.keyid, self.algorithm, self.use, self.operations, self.purposes, self.fault, owner, self._verifiers,
+            self.thumbprint,
+        )  # fmt: skip
 
-    def misuse(self, algorithm: str, purposes: frozenset[str]) -> str:
-        """Return why this key may not verify a signature by `algorithm` for any of `purposes`, or "" (AdCP step 8)."""
-        if self.fault or not self.algorithm:
-            return self.fault or UNNAMED
-        if self.use != "sig":
-            return "the JWK's use is not sig"
-        if "verify" not in self.operations:
-            return "the JWK's key_ops does not include verify"
-        if self.purposes.isdisjoint(purposes):
-            return f"the JWK's adcp_use does not include {' or '.join(sorted(purposes))}"
-        if self.algorithm != algorithm:
-            return "the JWK's algorithm is not the signature's alg"
-        return ""
+    def misuse(self, algorithm: str, rule: KeyRule) -> str:
+        """Return why this key may not verify a signature by `algorithm`, or "" (AdCP step 8).
+
+        Args:
+            algorithm: the signature's `alg`, or "" if the signature has none.
+            rule: what the profile asks of a key.
+        """
+        fault = self.fault
+        if fault:
+            pass
+        elif rule.is_declared and not self.algorithm:
+            fault = UNNAMED
+        elif self.use != "sig" and (self.use or rule.is_declared):
+            fault = "the JWK's use is not sig"
+        elif "verify" not in self.operations and (self.operations or rule.is_declared):
+            fault = "the JWK's key_ops does not include verify"
+        elif rule.purposes and self.purposes.isdisjoint(rule.purposes):
+            fault = f"the JWK's adcp_use does not include {' or '.join(sorted(rule.purposes))}"
+        elif rule.is_thumbprint and self.thumbprint != self.keyid:
+            fault = "the keyid is not the thumbprint of the key"
+        elif algorithm and algorithm != self.algorithm and (self.algorithm or algorithm not in self._verifiers):
+            fault = "the JWK's algorithm is not the signature's alg"
+        return fault
+
+    def only_algorithm(self, accepted: frozenset[str]) -> str:
+        """Return the one algorithm of `accepted` that this key is for, or "" if there is none, or several."""
+        if self.algorithm:
+            return self.algorithm if self.algorithm in accepted else ""
+        fitting = accepted.intersection(self._verifiers)
+        return next(iter(fitting)) if len(fitting) == 1 else ""
 
     def verifies(self, signature: bytes, base: bytes, *, algorithm: str | None = None) -> bool:
         """Return whether this key verifies `signature` over `base` (RFC 9421 section 3.3).

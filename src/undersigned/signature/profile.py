@@ -2,152 +2,179 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal, cast, get_args
+from typing import TYPE_CHECKING, TypedDict, Unpack, get_args
 
-from undersigned.errors import ConfigurationError, SignatureError, signature_error
-from undersigned.message import token
-from undersigned.message.structured_fields import KEY, Encoding
+from undersigned.errors import ConfigurationError, signature_error
+from undersigned.message.structured_fields import Encoding
 from undersigned.signature.algorithms import ALGORITHMS
+from undersigned.signature.rules import (
+    Answers,
+    CoverageRule,
+    DigestRule,
+    KeyRule,
+    ParameterRule,
+    ReplayRule,
+    Selection,
+    Validity,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from undersigned.errors import Reason, Step
-
-DigestPolicy = Literal["required", "forbidden", "either"]
-"""Whether a signature over a request with content must, must not or may cover `content-digest`."""
-
-PARAMETERS = ("created", "expires", "nonce", "keyid", "alg", "tag")
-"""The signature parameters a profile requires, in the order a signer writes them (RFC 9421 section 2.3)."""
+    from undersigned.errors import Reason, SignatureError, Step
+    from undersigned.message.request import Request
 
 _ENCODINGS: frozenset[str] = frozenset(get_args(Encoding))
-_COMPONENT = re.compile(rf"{token.LOWER}+|@(?:method|target-uri|authority|scheme|request-target|path|query)")
-_PREFIX = re.compile(r"[a-z_]*")
-_DIGIT = "[A-Za-z0-9_-]"
-_NONCE = f"(?>(?:{_DIGIT}{{4}})*)(?:{_DIGIT}{{2,3}})?"
 
 
-@dataclass(frozen=True, slots=True)
-class Caps:
-    """How many live nonces a store may keep. Above that it rejects new nonces; it never forgets a live one.
+class Changes(TypedDict, total=False):
+    """What `Profile.derive` can change: every attribute of a profile."""
 
-    Attributes:
-        per_key: the cap for one key.
-        total: the cap for all keys together, or None for no such cap.
-    """
-
-    per_key: int
-    total: int | None = None
+    name: str
+    source: str
+    selection: Selection
+    parameters: ParameterRule
+    coverage: CoverageRule
+    digest: DigestRule
+    algorithms: frozenset[str]
+    encoding: Encoding
+    validity: Validity
+    replay: ReplayRule
+    key: KeyRule
+    answers: Answers
+    dangerous: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
-    """One signing profile. `dataclasses.replace` makes a variant.
+    """One signing profile. `derive` makes a variant.
 
     Attributes:
         name: its name on the command line and in logs.
-        tag: the expected `tag` parameter.
-        label: the label that a signer writes, and that a verifier prefers.
+        source: the document that defines it, with its date or number.
+        selection: which signatures of a message it is about.
+        parameters: the parameters that a signature must or must not have.
+        coverage: the components that a signature must or must not cover.
+        digest: whether the digest of the content is covered, and which digests count.
+        algorithms: the accepted algorithms, by their RFC 9421 names. The key decides which of them is used.
         encoding: how the bytes of a signature are encoded.
-        digest_encodings: how the bytes of a digest may be encoded. A signer uses the first encoding.
-        required: components that every signature covers.
-        required_with_body: further components that a signature covers if the request has content.
-        digest: whether `content-digest` must, must not or may be covered if the request has content.
-        algorithms: the accepted algorithms, by their RFC 9421 names.
-        longest_validity: the most seconds from `created` to `expires`.
-        clock_skew: the most seconds that two clocks may differ.
-        nonce_bytes: the least bytes that a nonce decodes to.
-        purposes: the accepted values of the JWK's `adcp_use`.
-        caps: how many nonces may be live.
-        prefix: the prefix of every error code on the wire.
-        required_components: the components a signature must cover, in the order a signer writes them (AdCP step 6), by
-            whether the request has content.
-        nonce_pattern: matches unpadded Base64url of at least `nonce_bytes` bytes (AdCP step 1).
+        validity: when a signature is valid.
+        replay: what is remembered of an accepted signature.
+        key: what a key must declare about itself.
+        answers: what the sender of a rejected message is told.
+        dangerous: why a profile may accept a signature that covers nothing, or one that can be replayed for ever.
+        required_components: the components a signer covers, in their order, by whether the message has content. There
+            may be more if the request has a query or certain header fields.
+
+    Raises:
+        ConfigurationError: the data contradicts itself, or is dangerous and `dangerous` gives no reason.
     """
 
     name: str
-    tag: str
-    encoding: Encoding
-    digest_encodings: tuple[Encoding, ...]
-    prefix: str
-    purposes: frozenset[str]
-    caps: Caps
-    label: str = "sig1"
-    required: tuple[str, ...] = ("@method", "@target-uri", "@authority")
-    required_with_body: tuple[str, ...] = ("content-type",)
-    digest: DigestPolicy = "required"
+    source: str = ""
+    selection: Selection = field(default_factory=Selection)
+    parameters: ParameterRule = field(default_factory=ParameterRule)
+    coverage: CoverageRule = field(default_factory=CoverageRule)
+    digest: DigestRule = field(default_factory=DigestRule)
     algorithms: frozenset[str] = frozenset({"ed25519", "ecdsa-p256-sha256"})
-    longest_validity: int = 300
-    clock_skew: int = 60
-    nonce_bytes: int = 16
+    encoding: Encoding = "base64"
+    validity: Validity = field(default_factory=Validity)
+    replay: ReplayRule = field(default_factory=ReplayRule)
+    key: KeyRule = field(default_factory=KeyRule)
+    answers: Answers = field(default_factory=Answers)
+    dangerous: str = ""
     required_components: Mapping[bool, tuple[str, ...]] = field(init=False, repr=False, compare=False)
-    nonce_pattern: re.Pattern[str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Check that the data does not contradict itself, and that a message can satisfy it."""
         _check_types(self)
-        _check_components(self)
-        _check_spelling(self)
-        digest = ("content-digest",) if self.digest == "required" else ()
-        with_body = tuple(dict.fromkeys((*self.required, *self.required_with_body, *digest)))
-        by_body = MappingProxyType({False: self.required, True: with_body})
-        # The shortest nonce is the usual one. No whole number of bytes leaves one character over.
-        least = -(-self.nonce_bytes * 4 // 3)
-        object.__setattr__(self, "required_components", by_body)
-        object.__setattr__(self, "nonce_pattern", re.compile(rf"{_DIGIT}{{{least}}}|(?=.{{{least}}}){_NONCE}"))
+        by_content = dict(self.coverage.by_content)
+        if self.digest.policy == "required":
+            by_content[True] = tuple(dict.fromkeys((*by_content[True], "content-digest")))
+        object.__setattr__(self, "required_components", MappingProxyType(by_content))
+        _check_agreement(self)
+        _check_danger(self)
+
+    def derive(self, **changes: Unpack[Changes]) -> Profile:
+        """Return a profile with some attributes changed. Everything is checked again.
+
+        Raises:
+            ConfigurationError: as the profile itself.
+        """
+        return replace(self, **changes)
+
+    def asked(self, request: Request) -> tuple[str, ...]:
+        """Return the components that a signer covers of this request, in their order."""
+        if not self.coverage.is_conditional:
+            return self.required_components[request.has_body]
+        digest = ("content-digest",) if self.digest.policy == "required" and request.has_body else ()
+        return tuple(dict.fromkeys((*self.coverage.asked(request), *digest)))
 
     def error(self, reason: Reason, *, step: Step, detail: str, received: str | None = None) -> SignatureError:
-        """Return the error for `reason` with this profile's prefix."""
-        return signature_error(reason, self.prefix, step=step, detail=detail, received=received)
+        """Return the error for `reason` with this profile's code."""
+        error = signature_error(reason, self.answers.code(reason), step=step, detail=detail, received=received)
+        error.form = self.answers.form(error, self.accept_signature)
+        return error
+
+    @property
+    def accept_signature(self) -> str:
+        """What a signature over a request without content must have, as a member of Accept-Signature (section 5)."""
+        rule = self.parameters
+        names = " ".join([name if name[0] == '"' else f'"{name}"' for name in self.required_components[False]])
+        asked = "".join([f";{name}" for name in ("created", "expires") if name in rule.required])
+        tag = f';tag="{self.selection.tag}"' if self.selection.tag and rule.tag == "required" else ""
+        return f"{self.selection.label}=({names}){asked}{tag}"
 
 
 def _check_types(profile: Profile) -> None:
-    for option, least, unit in (
-        ("longest_validity", 1, "seconds"),
-        ("clock_skew", 0, "seconds"),
-        ("nonce_bytes", 0, "bytes"),
-    ):
-        if type(getattr(profile, option)) is not int or getattr(profile, option) < least:
-            raise ConfigurationError(f"{option}: give whole {unit}, at least {least}")
-    for option, kind, example in (
-        *((option, str, "a string") for option in ("name", "tag", "label", "prefix", "encoding", "digest")),
-        ("digest_encodings", tuple, 'a tuple, such as ("base64",)'),
-        ("algorithms", frozenset, 'a frozenset, such as frozenset({"ed25519"})'),
-        ("purposes", frozenset, "a frozenset of adcp_use values"),
-        ("caps", Caps, "a Caps, such as Caps(per_key=1_000_000)"),
+    for option, kind in (
+        ("selection", Selection),
+        ("parameters", ParameterRule),
+        ("coverage", CoverageRule),
+        ("digest", DigestRule),
+        ("validity", Validity),
+        ("replay", ReplayRule),
+        ("key", KeyRule),
+        ("answers", Answers),
     ):
         if not isinstance(getattr(profile, option), kind):
-            raise ConfigurationError(f"{option}: give {example}")
-    if _PREFIX.fullmatch(profile.prefix) is None:
-        raise ConfigurationError("prefix: use lower-case letters and underscores: it is sent in header fields")
-
-
-def _check_components(profile: Profile) -> None:
-    for option in ("required", "required_with_body"):
-        names: object = getattr(profile, option)
-        if not isinstance(names, tuple) or not all(map(_is_component, cast("tuple[object, ...]", names))):
-            raise ConfigurationError(f'{option}: give a tuple of names in lower case, such as ("@method",)')
-    if profile.digest not in {"required", "forbidden", "either"}:
-        raise ConfigurationError('digest: must be "required", "forbidden" or "either"')
-    if profile.digest == "forbidden" and "content-digest" in {*profile.required, *profile.required_with_body}:
-        raise ConfigurationError("digest: content-digest cannot be both required and forbidden")
-
-
-def _check_spelling(profile: Profile) -> None:
+            raise ConfigurationError(f"{option}: give a {kind.__name__} of undersigned.signature.rules")
+    for option in ("name", "source", "encoding", "dangerous"):
+        if not isinstance(getattr(profile, option), str):
+            raise ConfigurationError(f"{option}: give a string")
     if profile.encoding not in _ENCODINGS:
         raise ConfigurationError('encoding: must be "base64" or "base64url"')
-    if not profile.digest_encodings or not _ENCODINGS.issuperset(profile.digest_encodings):
-        raise ConfigurationError('digest_encodings: list "base64", "base64url" or both')
-    if KEY.fullmatch(profile.label) is None:
-        raise ConfigurationError("label: use lower-case letters, digits and _ - . * (RFC 8941 section 3.1.2)")
-    if not profile.tag.isascii() or not profile.tag.isprintable():
-        raise ConfigurationError("tag: use printable ASCII (RFC 8941 section 3.3.3)")
-    if not profile.algorithms or not profile.algorithms <= ALGORITHMS:
-        raise ConfigurationError(f"algorithms: list some of {', '.join(sorted(ALGORITHMS))}")
+    if not isinstance(profile.algorithms, frozenset) or not profile.algorithms or not profile.algorithms <= ALGORITHMS:
+        raise ConfigurationError(f"algorithms: give a frozenset of some of {', '.join(sorted(ALGORITHMS))}")
 
 
-def _is_component(name: object) -> bool:
-    return isinstance(name, str) and _COMPONENT.fullmatch(name) is not None
+def _check_agreement(profile: Profile) -> None:
+    """Check that no part contradicts another."""
+    covered = {*profile.coverage.always, *profile.coverage.with_content}
+    if profile.digest.policy == "forbidden" and "content-digest" in covered:
+        raise ConfigurationError("digest: content-digest cannot be both required and forbidden")
+    if profile.selection.tags and profile.parameters.tag in {"forbidden", "ignored"}:
+        raise ConfigurationError("selection.tags: the parameter rule forbids or ignores the tag")
+    if not profile.selection.tags and "tag" in profile.parameters.signed:
+        raise ConfigurationError("selection.tags: the parameter rule asks for a tag: say which")
+
+
+def _check_danger(profile: Profile) -> None:
+    """Check that nobody makes a profile by mistake that protects nothing."""
+    dangers = ["a signature could cover nothing"] if profile.coverage.is_empty else []
+    if not _ends(profile):
+        if profile.replay.remembers == "nothing":
+            dangers.append("a signature could be replayed for ever")
+        elif profile.replay.keeps_for is None:
+            raise ConfigurationError("replay.keeps_for: say how long, since a signature need not end")
+    if dangers and not profile.dangerous:
+        raise ConfigurationError(f"dangerous: {' and '.join(dangers)}: change the profile, or give the reason here")
+
+
+def _ends(profile: Profile) -> bool:
+    """Return whether every signature that the profile accepts ends."""
+    required, validity = profile.parameters.required, profile.validity
+    by_created = validity.longest_age is not None or validity.default is not None
+    return "expires" in required or ("created" in required and by_created)

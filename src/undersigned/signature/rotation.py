@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias, cast
 from undersigned.errors import ConfigurationError
 from undersigned.signature.keys import VerificationKey
 from undersigned.signature.public_jwks import public_jwks_text
+from undersigned.signature.rules import KeyRule
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -98,7 +99,7 @@ def _rotation(jwks: _JWK, keys: Sequence[_JWK], dropped: tuple[str, ...]) -> Rot
 def _signs(jwk: _JWK) -> bool:
     """Return whether a key is for request signing."""
     key = VerificationKey.from_jwk(jwk)
-    return not key.misuse(key.algorithm, _PURPOSE)
+    return not key.misuse(key.algorithm, KeyRule(purposes=_PURPOSE, is_declared=True))
 
 
 def _end(jwk: _JWK) -> int | None:

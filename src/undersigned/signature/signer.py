@@ -6,6 +6,7 @@ import re
 import time
 from dataclasses import dataclass, field
 from os import urandom
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from undersigned.errors import ConfigurationError, SigningError
@@ -13,7 +14,7 @@ from undersigned.limits import LONGEST_FIELD, MOST_COMPONENTS
 from undersigned.message import token
 from undersigned.message.content_digest import DIGEST_ALGORITHMS, ContentDigest, content_digest
 from undersigned.message.signature_input import Component, serialize_signature_input
-from undersigned.message.structured_fields import KEY, MalformedField, serialize_byte_sequence
+from undersigned.message.structured_fields import KEY, MalformedField, Parameter, serialize_byte_sequence
 from undersigned.signature.components import ComponentValues, UnresolvableComponent, signature_base
 from undersigned.signature.prepared import Draft, PreparedSignature
 from undersigned.signature.profile import Profile
@@ -26,16 +27,20 @@ from undersigned.signature.receiver import (
     check_target,
 )
 from undersigned.signature.remote_key import AnyKey, awaited_signature, check_key, local_signature, raw_signature
+from undersigned.signature.rules.coverage import name_of
+from undersigned.signature.rules.parameters import PARAMETERS
 from undersigned.url import canonicalize
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from undersigned.message.content_digest import DigestAlgorithm
     from undersigned.message.request import Request
 
 _LARGEST_INTEGER = 999_999_999_999_999
 _NONCE_BYTES = 16
+_NO_PARAMETERS: Mapping[str, Parameter] = MappingProxyType({})
+_REGISTERED = frozenset(PARAMETERS)
 _FIELD_NAME = re.compile(rf"{token.LOWER}+")
 
 
@@ -82,12 +87,14 @@ class Signer:
     __slots__ = (
         "_check_limits",
         "_clock",
+        "_components",
         "_constant",
         "_covered",
         "_digests",
         "_key",
         "_nonces",
         "_unread",
+        "_varying",
         "profile",
     )
 
@@ -108,19 +115,24 @@ class Signer:
         if key.algorithm not in profile.algorithms:
             raise ConfigurationError(f"key: profile {profile.name} does not accept {key.algorithm}")
         purposes: frozenset[str] = getattr(key, "purposes", frozenset())
-        if purposes and not purposes & profile.purposes:
-            raise ConfigurationError(f"key: its adcp_use does not include {' or '.join(sorted(profile.purposes))}")
+        accepted = profile.key.purposes
+        if purposes and accepted and not purposes & accepted:
+            raise ConfigurationError(f"key: its adcp_use does not include {' or '.join(sorted(accepted))}")
         _check_options(profile, components, digests)
         if not callable(clock) or not (nonces is None or callable(nonces)):
             option = "nonces" if callable(clock) else "clock"
             raise ConfigurationError(f"{option}: pass a function without arguments")
         self._key: AnyKey = key
         self.profile = profile
+        self._components = tuple(components)
         self._covered = {
             has_body: _Covered.of((*profile.required_components[has_body], *components)) for has_body in (True, False)
         }
-        constant = {"keyid": key.keyid, "alg": key.algorithm, "tag": profile.tag}
-        self._constant = serialize_signature_input((), constant).removeprefix("()")
+        written = profile.parameters.signed
+        self._varying = frozenset(written)
+        constant = {"keyid": key.keyid, "alg": key.algorithm, "tag": profile.selection.tag or ""}
+        given = {name: value for name, value in constant.items() if name in written}
+        self._constant = serialize_signature_input((), given).removeprefix("()")
         self._digests = tuple(digests)
         self._clock = clock
         self._nonces = nonces
@@ -137,15 +149,17 @@ class Signer:
         expires: int | None = None,
         nonce: str | None = None,
         label: str | None = None,
+        parameters: Mapping[str, Parameter] = _NO_PARAMETERS,
     ) -> SignedFields:
         """Sign a request: return the header fields to add to it.
 
         Args:
             request: the request to be sent. If it has a Content-Digest, that must be right and is kept.
             created: seconds since the epoch; by default the clock's.
-            expires: seconds since the epoch; by default as late as the profile allows.
-            nonce: unpadded Base64url; by default a fresh one.
+            expires: seconds since the epoch; by default as the profile says.
+            nonce: a text that no other signature has, spelled as the profile says; by default a fresh one.
             label: the signature's label; by default the profile's.
+            parameters: further signature parameters, such as the profile's own.
 
         Raises:
             MalformedURL: the URL or Host has no canonical form.
@@ -154,7 +168,7 @@ class Signer:
                 something that is not a signature.
             ConfigurationError: the `sign` of the key must be awaited.
         """
-        draft = self._draft(request, created, expires, nonce, label)
+        draft = self._draft(request, created, expires, nonce, label, parameters)
         return self._signed(draft, local_signature(self._key, draft.base.encode("ascii")))
 
     async def async_sign(
@@ -165,9 +179,10 @@ class Signer:
         expires: int | None = None,
         nonce: str | None = None,
         label: str | None = None,
+        parameters: Mapping[str, Parameter] = _NO_PARAMETERS,
     ) -> SignedFields:
         """Sign a request as `sign` does, and await the key if its `sign` is async."""
-        draft = self._draft(request, created, expires, nonce, label)
+        draft = self._draft(request, created, expires, nonce, label, parameters)
         return self._signed(draft, await awaited_signature(self._key, draft.base.encode("ascii")))
 
     def prepare(
@@ -178,12 +193,13 @@ class Signer:
         expires: int | None = None,
         nonce: str | None = None,
         label: str | None = None,
+        parameters: Mapping[str, Parameter] = _NO_PARAMETERS,
     ) -> PreparedSignature:
         """Return what must be signed somewhere else. Then call `attach`.
 
         Arguments and errors are those of `sign`. The key does nothing yet.
         """
-        draft = self._draft(request, created, expires, nonce, label)
+        draft = self._draft(request, created, expires, nonce, label, parameters)
         return PreparedSignature(
             self._key.keyid, self._key.algorithm, draft.base.encode("ascii"), draft.names, draft.target_uri, draft
         )
@@ -208,11 +224,17 @@ class Signer:
         return self._signed(prepared.draft, raw_signature(signature, prepared.algorithm))
 
     def _draft(
-        self, request: Request, created: int | None, expires: int | None, nonce: str | None, label: str | None
+        self,
+        request: Request,
+        created: int | None,
+        expires: int | None,
+        nonce: str | None,
+        label: str | None,
+        parameters: Mapping[str, Parameter],
     ) -> Draft:
         """Return the signature base of a request, with what its header fields need besides the signature."""
         if label is None:
-            label = self.profile.label
+            label = self.profile.selection.label
         elif KEY.fullmatch(label) is None:
             raise SigningError("label: use lower-case letters, digits and _ - . * (RFC 8941 section 3.1.2)")
         target = canonicalize(request.url)
@@ -220,13 +242,14 @@ class Signer:
             check_target(target)
         check_fields(request, target)
         check_signatures(request, label, encoding=self.profile.encoding)
-        covered = self._covered[request.has_body]
+        covered = self._covering(request, label)
         digest = self._digest(request) if "content-digest" in covered.names else None
-        parameters = f"{covered.text}{self._parameters(created, expires, nonce)}{self._constant}"
-        base = _base(ComponentValues(request, target, digest), covered, parameters)
+        own = self._own(parameters)
+        text = f"{covered.text}{self._parameters(created, expires, nonce)}{self._constant}{own}"
+        base = _base(ComponentValues(request, target, digest), covered, text)
         if self._check_limits:
             check_base(base)
-        return Draft(request, target.target_uri, covered.names, digest, label, parameters, base)
+        return Draft(request, target.target_uri, covered.names, digest, label, text, base)
 
     def _signed(self, draft: Draft, signature: bytes) -> SignedFields:
         added = () if draft.digest is None else (("Content-Digest", draft.digest),)
@@ -238,38 +261,67 @@ class Signer:
 
     def _parameters(self, created: int | None, expires: int | None, nonce: str | None) -> str:
         """Return the parameters that differ from request to request: integers, and a nonce without escapes."""
-        longest = self.profile.longest_validity
+        validity, written = self.profile.validity, self._varying
         if created is None:
             created = int(self._clock())
-        if not _is_whole(created) or abs(created) > _LARGEST_INTEGER - longest:
+        if not _is_whole(created) or abs(created) > _LARGEST_INTEGER - validity.signed_for:
             raise SigningError("created: pass whole seconds since the epoch, of at most 15 digits")
-        if expires is None:
-            expires = created + longest
-        elif not _is_whole(expires) or not 0 < expires - created <= longest:
+        longest = validity.longest or _LARGEST_INTEGER
+        if expires is not None and (not _is_whole(expires) or not 0 < expires - created <= longest):
             raise SigningError(f"expires: pass whole seconds, 1 to {longest} after created: the profile allows no more")
-        return f';created={created};expires={expires};nonce="{self._nonce(nonce)}"'
+        text = f";created={created}" if "created" in written else ""
+        if "expires" in written:
+            text += f";expires={created + validity.signed_for if expires is None else expires}"
+        return f'{text};nonce="{self._nonce(nonce)}"' if "nonce" in written else text
+
+    def _own(self, parameters: Mapping[str, Parameter]) -> str:
+        """Return the further parameters, and check those that the profile names."""
+        rule = self.profile.parameters
+        if not parameters and not rule.own:
+            return ""
+        missing = [name for name in rule.missing(parameters) if name not in _REGISTERED]
+        fault = f"{', '.join(missing)} is missing" if missing else rule.fault_of_types(parameters)
+        if fault or not _REGISTERED.isdisjoint(parameters):
+            raise SigningError(f"parameters: {fault or 'pass the registered parameters by their own arguments'}")
+        return serialize_signature_input((), parameters).removeprefix("()")
+
+    def _covering(self, request: Request, label: str) -> _Covered:
+        """Return what a signature of this request covers."""
+        rule = self.profile.coverage
+        if not rule.is_conditional:
+            return self._covered[request.has_body]
+        absent = rule.absent(request)
+        if absent:
+            raise SigningError(f"headers: profile {self.profile.name} asks for {', '.join(absent)}: add it")
+        member = (f'"{rule.member_of}";key="{label}"',) if rule.member_of else ()
+        return _Covered.of((*self.profile.asked(request), *member, *self._components))
 
     def _nonce(self, nonce: str | None) -> str:
         """Return the given nonce, else one that the `nonces` function makes, else a random one."""
-        bytes_asked, option = self.profile.nonce_bytes, "nonce: must"
+        rule, option = self.profile.parameters, "nonce: must"
+        bytes_asked = rule.nonce_bytes or 0
         if nonce is None:
             if self._nonces is None:
                 return serialize_byte_sequence(urandom(max(_NONCE_BYTES, bytes_asked)), "base64url")[1:-1]
             nonce, option = self._nonces(), "nonces: what the function returns must"
-        if self.profile.nonce_pattern.fullmatch(nonce) is None:
+        if rule.nonce_pattern is None:
+            if not nonce.isascii() or not nonce.isprintable():
+                raise SigningError(f"{option} be printable ASCII")
+            return nonce.replace("\\", "\\\\").replace('"', '\\"')
+        if rule.nonce_pattern.fullmatch(nonce) is None:
             raise SigningError(f"{option} be unpadded Base64url of at least {bytes_asked} bytes")
         return nonce
 
     def _digest(self, request: Request) -> str | None:
         """Return the Content-Digest to add, or None if the request already has one; that one must be right."""
-        given = request.fields.combined.get("content-digest")
+        rule, given = self.profile.digest, request.fields.combined.get("content-digest")
         if given is None:
-            return content_digest(request.body, self.profile.digest_encodings[0], algorithms=self._digests)
+            return content_digest(request.body, rule.encodings[0], algorithms=self._digests)
         try:
-            running = ContentDigest.parse(given, *self.profile.digest_encodings).running(request.body)
+            declared = ContentDigest.parse(given, *rule.encodings).of(rule.algorithms)
         except MalformedField as malformed:
             raise SigningError(f"headers: Content-Digest: {malformed}; remove it, and the signer makes one") from None
-        if not running.matches():
+        if not declared.running(request.body).matches():
             raise SigningError("headers: Content-Digest does not match the body; remove it, and the signer makes one")
         return None
 
@@ -290,8 +342,11 @@ class _Covered(NamedTuple):
     @classmethod
     def of(cls, names: Iterable[str]) -> _Covered:
         unique = tuple(dict.fromkeys(names))
-        components = tuple(Component(name, f'"{name}"', bare=True) for name in unique)
-        return cls(unique, components, serialize_signature_input(unique, {}))
+        texts = [name if name[0] == '"' else f'"{name}"' for name in unique]
+        components = tuple(
+            Component(name_of(name), text, bare=name[0] != '"') for name, text in zip(unique, texts, strict=True)
+        )
+        return cls(unique, components, f"({' '.join(texts)})")
 
 
 def _base(values: ComponentValues, covered: _Covered, parameters: str) -> str:
@@ -317,7 +372,7 @@ def _check_options(profile: Profile, components: Sequence[str], digests: Sequenc
     names = all(isinstance(name, str) and _FIELD_NAME.fullmatch(name) for name in components)
     if isinstance(components, str) or not names:
         raise ConfigurationError("components: list field names in lower case, such as ['idempotency-key']")
-    if profile.digest == "forbidden" and "content-digest" in components:
+    if profile.digest.policy == "forbidden" and "content-digest" in components:
         raise ConfigurationError(f"components: profile {profile.name} forbids covering content-digest")
     if isinstance(digests, str) or not digests or not DIGEST_ALGORITHMS.issuperset(digests):
         raise ConfigurationError(f"digests: list some of {', '.join(sorted(DIGEST_ALGORITHMS))}")

@@ -14,7 +14,7 @@ from threading import Barrier
 from typing import TYPE_CHECKING, TypeAlias, cast, get_args
 
 from undersigned.replay.store import Claim
-from undersigned.signature.profile import Caps
+from undersigned.signature.rules import Caps
 from undersigned.testing.contract import awaited, finish, require
 
 if TYPE_CHECKING:

@@ -9,6 +9,8 @@ digest and claim are arguments, which `undersigned.verification.verifier` fetche
 
 from __future__ import annotations
 
+import hashlib
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -55,7 +57,9 @@ def identify(candidate: ParsedSignature, keys: Sequence[VerificationKey]) -> Ide
                 step=7,
                 detail="the key source returned something other than a sequence of keys: fix the source",
             )
-        fault = key.misuse(candidate.algorithm, profile.purposes)
+        fault = key.misuse(candidate.algorithm, profile.key)
+        if not fault and not candidate.algorithm and not key.only_algorithm(profile.algorithms):
+            fault = "the key is not for exactly one of the profile's algorithms"
         if not fault and len(usable) < MOST_CANDIDATES:
             usable.append(key)
         misuse = misuse or fault
@@ -132,7 +136,7 @@ class Identified(NamedTuple):
             raise self._invalid(f"the signature base has more than {LONGEST_BASE} characters: cover less")
         octets = base.encode("ascii")
         for key in keys:
-            if key.verifies(candidate.signature, octets):
+            if key.verifies(candidate.signature, octets, algorithm=candidate.algorithm_of(key)):
                 return AuthenticatedSignature(candidate, key, target, base)
         if target.query is None and candidate.covers_unseen_query:
             proven = self._with_empty_query(keys, target, base)
@@ -152,7 +156,7 @@ class Identified(NamedTuple):
         base = with_empty_query(base, candidate.coverage.components)
         octets = base.encode("ascii")
         for key in keys:
-            if key.verifies(candidate.signature, octets):
+            if key.verifies(candidate.signature, octets, algorithm=candidate.algorithm_of(key)):
                 return AuthenticatedSignature(candidate, key, target, base)
         return None
 
@@ -170,12 +174,33 @@ class AuthenticatedSignature(NamedTuple):
     Attributes:
         target: the canonical target that was signed.
         signature_base: the base that was signed.
+        others: the other signatures of the message, if the profile asks for all of them.
     """
 
     candidate: ParsedSignature
     key: VerificationKey
     target: CanonicalURL
     signature_base: str
+    others: tuple[AuthenticatedSignature, ...] = ()
+
+    @property
+    def remembered(self) -> str | None:
+        """What a replay store remembers of the signature, or None if that is nothing (RFC 9421 section 7.2.2)."""
+        candidate, rule = self.candidate, self.candidate.profile.replay
+        if rule.remembers == "nonce" and candidate.nonce:
+            return candidate.nonce
+        if rule.remembers == "nothing":
+            return None
+        value = candidate.request.fields.combined.get(rule.field) if rule.remembers == "field" else None
+        # Never the signature: the owner of an ECDSA key, or anybody else, can turn one into another for the same base.
+        return value or f"base:{hashlib.sha256(self.signature_base.encode('ascii')).hexdigest()}"
+
+    def remembered_until(self, *, now: float) -> float:
+        """Return when a replay store may forget the signature (AdCP step 13)."""
+        until, keeps_for = self.candidate.until, self.candidate.profile.replay.keeps_for
+        if keeps_for is None:
+            return until
+        return now + keeps_for if math.isinf(until) else max(until, now + keeps_for)
 
     def __repr__(self) -> str:
         """Return who signed. Target and base may contain secrets."""
@@ -253,8 +278,8 @@ class Bound(NamedTuple):
             keyid=candidate.keyid,
             signer=proven.key.owner,
             label=candidate.label,
-            tag=candidate.profile.tag,
-            algorithm=candidate.algorithm,
+            tag=candidate.tag,
+            algorithm=candidate.algorithm_of(proven.key),
             created=candidate.created,
             expires=candidate.expires,
             nonce=candidate.nonce,

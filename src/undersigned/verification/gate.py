@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
-from undersigned.errors import SignatureError, signature_error
+from undersigned.errors import SignatureError
 from undersigned.limits import BYTES_PER_DELIMITER, DEFAULT_MAX_UNSIGNED_BODY, MOST_ON_LOOP
 from undersigned.message.content import Content
 from undersigned.policy.operation import UnresolvedOperation
@@ -58,7 +58,7 @@ class Gate:
         max_unsigned_body: upper bound on the bytes of content that the policy may read without a valid signature.
     """
 
-    __slots__ = ("_fallback", "_max_unsigned_body", "_policy", "_prefix", "_verifier")
+    __slots__ = ("_fallback", "_max_unsigned_body", "_policy", "_profile", "_verifier")
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class Gate:
         max_unsigned_body: int = DEFAULT_MAX_UNSIGNED_BODY,
     ) -> None:
         self._verifier = verifier
-        self._prefix = verifier.profile.prefix
+        self._profile = verifier.profile
         self._policy = policy
         self._fallback = fallback
         self._max_unsigned_body = max_unsigned_body
@@ -145,7 +145,7 @@ class Gate:
             return message.operation(policy.resolver)
         if not policy.resolver.reads_body and message.is_unread:
             operation = message.operation(policy.resolver)
-            verdict = policy.decide(operation, result, fallback=self._fallback, prefix=self._prefix)
+            verdict = policy.decide(operation, result, fallback=self._fallback, profile=self._profile)
             if verdict.outcome == "reject":
                 return operation
         # An application may read content of any type as JSON, and register a webhook with it.
@@ -174,7 +174,7 @@ class Gate:
         if isinstance(result, SignatureError):
             return result
         detail = f"{why}, so the request must be signed"
-        return signature_error("signature_required", self._prefix, step=0, detail=detail)
+        return self._profile.error("signature_required", step=0, detail=detail)
 
     async def _warning(
         self, policy: Policy, operation: Operation | UnresolvedOperation, message: _Message, result: SignatureResult
@@ -185,9 +185,9 @@ class Gate:
             SignatureError: the policy rejects the request.
         """
         if result == "verified":
-            verdict = policy.decide(operation, result, fallback=self._fallback, prefix=self._prefix)
+            verdict = policy.decide(operation, result, fallback=self._fallback, profile=self._profile)
         else:
-            decide = partial(policy.decide, operation, result, fallback=self._fallback, prefix=self._prefix)
+            decide = partial(policy.decide, operation, result, fallback=self._fallback, profile=self._profile)
             verdict = await message.run_apart(decide)
         if verdict.error is None:
             return None

@@ -20,17 +20,18 @@ class VerifiedSignature:
         keyid: the key that signed.
         signer: whose key it is, as the key source has it, or "" if the source does not say.
         label: the signature's label; not itself covered.
-        tag: the profile's tag.
+        tag: the signature's tag, or "" if it has none.
         algorithm: the RFC 9421 algorithm name.
-        created: seconds since the epoch.
-        expires: seconds since the epoch.
-        nonce: the nonce, now used up.
+        created: seconds since the epoch, or None if the signature does not say.
+        expires: seconds since the epoch, or None if the signature does not say.
+        nonce: the nonce, now used up, or "" if the signature has none.
         components: the covered component identifiers, as they appear in the base.
         method: the method that was signed.
         target: the canonical target that was signed.
         signature_base: the signature base. It may contain header values, so it is not in the repr.
         content: the content that was verified, empty if nothing covers it. It is not in the repr.
         operation: the operation of the request, if a policy has resolved it.
+        others: the other signatures of the message, if the profile asks for all of them.
     """
 
     keyid: str
@@ -38,8 +39,8 @@ class VerifiedSignature:
     label: str
     tag: str
     algorithm: str
-    created: int
-    expires: int
+    created: int | None
+    expires: int | None
     nonce: str
     components: tuple[str, ...]
     method: str
@@ -47,6 +48,7 @@ class VerifiedSignature:
     signature_base: str = field(repr=False)
     content: Content = field(repr=False)
     operation: Operation | None = None
+    others: tuple[VerifiedSignature, ...] = ()
 
     @property
     def target_uri(self) -> str:

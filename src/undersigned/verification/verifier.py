@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from inspect import isawaitable, iscoroutinefunction
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -10,7 +11,7 @@ from undersigned.errors import ConfigurationError, KeySourceError, SignatureErro
 from undersigned.signature.profile import Profile
 from undersigned.verification.awaited_verifier import AwaitedVerifier
 from undersigned.verification.checklist import identify
-from undersigned.verification.screening import screen
+from undersigned.verification.screening import screen_all
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Sequence
@@ -80,7 +81,16 @@ class AsyncVerifier:
         Raises:
             SignatureError: as `verify`.
         """
-        parsed = screen(request, self.profile, now=self.clock())
+        selected = screen_all(request, self.profile, now=self.clock())
+        first = selected[0]
+        if len(selected) == 1 and not isinstance(first, SignatureError):
+            return await self._authenticate(first)
+        if self.profile.selection.pick == "all":
+            return await self._authenticate_all(selected)
+        return await self._authenticate_any(selected)
+
+    async def _authenticate(self, parsed: ParsedSignature) -> AuthenticatedSignature:
+        """Take the steps 7 to 10 for one signature."""
         lookup = parsed.lookup()
         try:
             try:
@@ -101,6 +111,24 @@ class AsyncVerifier:
             )
             raise
 
+    async def _authenticate_any(self, selected: Sequence[ParsedSignature | SignatureError]) -> AuthenticatedSignature:
+        """Return the first signature that is authentic; raise the error of the first one if none is."""
+        first: SignatureError | None = None
+        for parsed in selected:
+            try:
+                if isinstance(parsed, SignatureError):
+                    raise parsed
+                return await self._authenticate(parsed)
+            except SignatureError as error:
+                first = first or error
+        raise cast("SignatureError", first)
+
+    async def _authenticate_all(self, selected: Sequence[ParsedSignature | SignatureError]) -> AuthenticatedSignature:
+        """Return the first signature that covers the digest, else the first, with the others. Each is authentic."""
+        every = [await self._authenticate(cast("ParsedSignature", parsed)) for parsed in selected]
+        every.sort(key=lambda authenticated: authenticated.candidate.digest is None)
+        return every[0]._replace(others=tuple(every[1:]))
+
     async def complete(
         self, authenticated: AuthenticatedSignature, content: Content, *, digest: RunningDigest | None
     ) -> VerifiedSignature:
@@ -117,19 +145,30 @@ class AsyncVerifier:
         now, parsed = self.clock(), authenticated.candidate
         try:
             bound = authenticated.bind(digest, now=now)
-            name, until = authenticated.key.replay_name, parsed.until
-            try:
-                answer = self._replay.claim(name, parsed.nonce, now=now, until=until, caps=self.profile.caps)
-                claim: Claim = answer if isinstance(answer, str) else await _awaited(answer)
-            except Exception as failure:
-                raise self._store_unavailable(step=12) from failure
-            return bound.accept(claim, content)
+            verified = bound.accept(await self._claim(authenticated, now=now), content)
         except SignatureError as error:
             base = authenticated.signature_base
             error.add_evidence(
                 keyid=parsed.keyid, created=parsed.created, algorithm=parsed.algorithm, signature_base=base
             )
             raise
+        if not authenticated.others:
+            return verified
+        others = [await self.complete(other, content, digest=digest) for other in authenticated.others]
+        return replace(verified, others=tuple(others))
+
+    async def _claim(self, authenticated: AuthenticatedSignature, *, now: float) -> Claim:
+        """Ask the replay store whether the signature is new (step 12)."""
+        remembered = authenticated.remembered
+        if remembered is None:
+            return "fresh"
+        name, caps = authenticated.key.replay_name, self.profile.replay.caps
+        until = authenticated.remembered_until(now=now)
+        try:
+            answer = self._replay.claim(name, remembered, now=now, until=until, caps=caps)
+            return answer if isinstance(answer, str) else await _awaited(answer)
+        except Exception as failure:
+            raise self._store_unavailable(step=12) from failure
 
     async def _prove(self, parsed: ParsedSignature, keys: Sequence[VerificationKey]) -> AuthenticatedSignature:
         """Take the steps 7 to 10 with the keys that were found."""
@@ -138,9 +177,11 @@ class AsyncVerifier:
             lists = [await self._list(self._revocations, key) for key in identified.keys]
             identified = identified.check_revocations(lists)
         full: list[bool] = []
+        if self.profile.replay.remembers == "nothing":
+            return identified.prove([False] * len(identified.keys))
         try:
             for key in identified.keys:
-                answer = self._replay.full(key.replay_name, now=parsed.now, caps=self.profile.caps)
+                answer = self._replay.full(key.replay_name, now=parsed.now, caps=self.profile.replay.caps)
                 full.append(answer if isinstance(answer, bool) else await _awaited(answer))
         except Exception as failure:
             raise self._store_unavailable(step="9a") from failure

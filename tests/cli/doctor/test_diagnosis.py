@@ -11,6 +11,7 @@ from undersigned import Policy, profiles
 from undersigned.cli.doctor import advice
 from undersigned.cli.doctor.probe import Answer, NoAnswer
 from undersigned.cli.doctor.spellings import CONTENTS, SPELLINGS
+from undersigned.signature.rules import Selection
 
 REWRITINGS = [
     pytest.param(spelling, arrives, id=f"{spelling.target} to {arrives}")
@@ -199,7 +200,7 @@ def test_examination_ends_when_the_key_is_unknown():
 def test_wrong_profile_is_reported():
     [finding] = Route().diagnosis(profile=profiles.ADCP_3_1).findings
     assert finding.check == "a plain request"
-    [finding] = Route().diagnosis(profile=replace(profiles.ADCP_3_2, tag="other")).findings
+    [finding] = Route().diagnosis(profile=profiles.ADCP_3_2.derive(selection=Selection(tags=("other",)))).findings
     assert (finding.problem, finding.advice) == advice.CODES["signature_tag_invalid"]
 
 

@@ -23,7 +23,7 @@ MOST_CONTENT = 64 * 1024
 
 _CHALLENGE = re.compile(r'(?:^|[\s,])Signature error="([a-z_]{1,64})"')
 _CODE = re.compile(r"[a-z_]{1,64}")
-_PREFIXES = tuple(dict.fromkeys(profile.prefix for profile in profiles.BY_NAME.values()))
+_PREFIXES = tuple(dict.fromkeys(profile.answers.prefix for profile in profiles.BY_NAME.values()))
 _BARE_CODES = frozenset(response.code for response in UNREAD)
 _STATED = frozenset({503, *(response.status for response in UNREAD)})
 

@@ -42,7 +42,7 @@ class SignedProbes:
 
     def signed(self, end: str, url: str) -> Probe:
         """Return a probe for the target that ends with `end`, signed for `url`."""
-        own = _JSON if "content-type" in self.signer.profile.required else ()
+        own = _JSON if "content-type" in self.signer.profile.coverage.always else ()
         signature = self.signer.sign(Request(self._bare_method, url, own))
         return replace(self.unsigned(end), fields=(*own, *signature))
 

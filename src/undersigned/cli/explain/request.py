@@ -11,11 +11,10 @@ from undersigned.cli.explain.base_difference import BaseDifference, compare_base
 from undersigned.cli.explain.body_digest import digest_cause
 from undersigned.errors import MalformedURL, SignatureError, printable
 from undersigned.message.request_target import received_target
-from undersigned.message.signature_input import choose_signature_input
+from undersigned.message.signature_input import choose_signature_inputs
 from undersigned.message.structured_fields import MalformedField, parse_byte_sequences
 from undersigned.replay.memory import UncheckedReplay
 from undersigned.signature.components import ComponentValues, UnresolvableComponent, signature_base
-from undersigned.verification.screening import processed_label
 from undersigned.verification.verifier import Verifier
 
 if TYPE_CHECKING:
@@ -186,7 +185,7 @@ def _causes(
 def _other_base64(request: Request, profile: Profile) -> Iterator[str]:
     wanted_by: dict[str, tuple[Encoding, ...]] = {
         "signature": (profile.encoding,),
-        "content-digest": profile.digest_encodings,
+        "content-digest": profile.digest.encodings,
     }
     for name, encodings in wanted_by.items():
         value = request.fields.combined.get(name)
@@ -207,9 +206,10 @@ def _read(request: Request, profile: Profile) -> SignatureInput | None:
     """Return the member of Signature-Input that the profile verifies, or `None` if the field cannot be parsed."""
     try:
         given = request.fields.combined.get("signature-input") or ""
-        return choose_signature_input(given, lambda members: processed_label(members, profile))[1]
+        chosen = choose_signature_inputs(given, profile.selection.labels)
     except MalformedField:
         return None
+    return chosen[0][1] if chosen else None
 
 
 def _base(request: Request, read: SignatureInput) -> str | None:

@@ -1,0 +1,103 @@
+"""Answers: what the sender of a rejected message is told."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal, cast, get_args
+
+from undersigned.errors import AnswerForm, ConfigurationError, Reason, VerificationUnavailable
+from undersigned.signature.rules.option import check_choice
+
+if TYPE_CHECKING:
+    from collections.abc import Set as AbstractSet
+
+    from undersigned.errors import SignatureError
+
+Challenge = Literal["signature", "accept-signature", "none"]
+"""The header field that tells a sender why a message was rejected.
+
+`signature`: `WWW-Authenticate: Signature error="<code>"` (AdCP). `accept-signature`: what a signature must cover (RFC
+9421 section 5). `none`: no field.
+"""
+
+_CHALLENGES: frozenset[str] = frozenset(get_args(Challenge))
+_REASONS: frozenset[str] = frozenset(get_args(Reason))
+_CODE = re.compile(r"[a-z_]*")
+_STATUSES = range(400, 600)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """What the sender of a rejected message is told.
+
+    Attributes:
+        prefix: the prefix of every error code that `codes` does not name.
+        codes: the code of a reason, if it is not the prefix and the reason.
+        statuses: the HTTP status of a reason, if it is neither 401 (the sender must act) nor 503 (the operator must).
+        member: the member of the JSON answer that has the code.
+        challenge: the header field that says why.
+        unknown: the reasons for which the sender is merely unknown: the message is treated as one without a signature.
+
+    Raises:
+        ConfigurationError: an attribute has a wrong value.
+    """
+
+    prefix: str = ""
+    codes: Mapping[Reason, str] = field(default_factory=dict)
+    statuses: Mapping[Reason, int] = field(default_factory=dict)
+    member: str = "error"
+    challenge: Challenge = "signature"
+    unknown: frozenset[Reason] = frozenset()
+    is_special: bool = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        for option in ("prefix", "member"):
+            value: object = getattr(self, option)
+            if not isinstance(value, str) or _CODE.fullmatch(value) is None:
+                raise ConfigurationError(f"answers.{option}: use lower-case letters and underscores: it is sent")
+        check_choice("answers.challenge", self.challenge, _CHALLENGES)
+        _check_reasons("unknown", dict.fromkeys(self.unknown, 0))
+        codes, statuses = _check_reasons("codes", self.codes), _check_reasons("statuses", self.statuses)
+        if not all(isinstance(code, str) and code and _CODE.fullmatch(code) for code in codes.values()):
+            raise ConfigurationError("answers.codes: use lower-case letters and underscores: codes are sent")
+        for option in ("codes", "statuses"):
+            object.__setattr__(self, option, MappingProxyType(dict(getattr(self, option))))
+        special = self.statuses or self.member != "error" or self.challenge != "signature"
+        object.__setattr__(self, "is_special", bool(special))
+        if not all(type(status) is int and status in _STATUSES for status in statuses.values()):
+            raise ConfigurationError("answers.statuses: give HTTP statuses from 400 to 599")
+
+    def code(self, reason: Reason) -> str:
+        """Return the code that the sender gets for `reason`."""
+        return self.codes.get(reason) or self.prefix + reason
+
+    def form(self, error: SignatureError, accept_signature: str) -> AnswerForm | None:
+        """Return how the sender of a rejected message is told, or None for the usual way.
+
+        Args:
+            error: the error.
+            accept_signature: what a signature of the profile must have, as a member of Accept-Signature.
+        """
+        if not self.is_special:
+            return None
+        unavailable = isinstance(error, VerificationUnavailable)
+        status = self.statuses.get(error.reason) if error.reason else None
+        fields: tuple[tuple[str, str], ...] = ()
+        if self.challenge == "signature" and not unavailable:
+            fields = (("WWW-Authenticate", f'Signature error="{error.code}"'),)
+        elif self.challenge == "accept-signature" and not unavailable:
+            fields = (("Accept-Signature", accept_signature),)
+        return AnswerForm(status or (503 if unavailable else 401), self.member, fields)
+
+
+def _check_reasons(option: str, given: object) -> Mapping[object, object]:
+    reasons: Mapping[object, object] = {None: None}
+    if isinstance(given, Mapping):
+        reasons = cast("Mapping[object, object]", given)
+    names = cast("AbstractSet[object]", reasons.keys())
+    if not names <= _REASONS:
+        raise ConfigurationError(f"answers.{option}: give reasons of undersigned.errors.Reason")
+    return reasons

@@ -1,0 +1,155 @@
+"""Coverage: the components that a signature must cover, and those it must not (RFC 9421 sections 1.4 and 7.2.1)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from undersigned.errors import ConfigurationError
+from undersigned.message import token
+from undersigned.signature.rules.option import check_texts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from undersigned.message.request import Request
+    from undersigned.message.signature_input import Coverage
+
+_DERIVED = "@(?:method|target-uri|authority|scheme|request-target|path|query|status)"
+_COMPONENT = re.compile(rf"{token.LOWER}+|{_DERIVED}")
+_IDENTIFIER = re.compile(rf'"(?:{token.LOWER}+|{_DERIVED})"(?:;[a-z]+(?:="[!#-\[\]-~]*")?)*')
+_FIELD = re.compile(rf"{token.LOWER}+")
+_MEMBER = re.compile(rf'"({token.LOWER}+)";key="([!#-\[\]-~]*)"')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoverageRule:
+    """The components that a signature must cover, and those it must not.
+
+    A component is a name in lower case, such as `@method`, or a whole identifier, such as `"@authority";req`.
+
+    Attributes:
+        always: components that every signature covers.
+        any_of: groups of components: a signature covers at least one of each group. A signer covers the first.
+        with_content: further components if the message has content.
+        with_query: further components if the request has a query.
+        if_sent: header fields that a signature covers if the message has them.
+        sent: header fields that the message must have.
+        member_of: a dictionary field, of which a signature covers one member by `;key`: the member of its own label,
+            or the only one that it covers. Empty: no such field.
+        never: components that a signature must not cover, with or without parameters.
+        by_content: the components of `always`, the first of each group, and `with_content`, in the order that a signer
+            writes them, by whether the message has content.
+
+    Raises:
+        ConfigurationError: an attribute has a wrong value, or a component is both required and forbidden.
+    """
+
+    always: tuple[str, ...] = ("@method", "@target-uri", "@authority")
+    any_of: tuple[tuple[str, ...], ...] = ()
+    with_content: tuple[str, ...] = ()
+    with_query: tuple[str, ...] = ()
+    if_sent: tuple[str, ...] = ()
+    sent: tuple[str, ...] = ()
+    member_of: str = ""
+    never: frozenset[str] = frozenset()
+    by_content: Mapping[bool, tuple[str, ...]] = field(init=False, repr=False, compare=False)
+    is_conditional: bool = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        for option in ("always", "with_content", "with_query"):
+            check_texts(f"coverage.{option}", getattr(self, option), is_component, example='("@method", "date")')
+        for option in ("if_sent", "sent"):
+            check_texts(f"coverage.{option}", getattr(self, option), _FIELD.fullmatch, example='("content-type",)')
+        if not isinstance(self.any_of, tuple):
+            raise ConfigurationError(
+                'coverage.any_of: give a tuple of groups, such as (("@authority", "@target-uri"),)'
+            )
+        for group in self.any_of:
+            check_texts("coverage.any_of", group or None, is_component, example='("@authority", "@target-uri")')
+        if not isinstance(self.never, frozenset) or not all(
+            isinstance(name, str) and _COMPONENT.fullmatch(name) for name in self.never
+        ):
+            raise ConfigurationError('coverage.never: give a frozenset of names, such as frozenset({"@query-param"})')
+        if not isinstance(self.member_of, str) or (self.member_of and _FIELD.fullmatch(self.member_of) is None):
+            raise ConfigurationError("coverage.member_of: give the name of a header field in lower case")
+        bodiless = tuple(dict.fromkeys((*self.always, *(group[0] for group in self.any_of))))
+        with_content = tuple(dict.fromkeys((*bodiless, *self.with_content)))
+        clash = {name_of(one) for one in (*with_content, *self.with_query)} & self.never
+        if clash:
+            raise ConfigurationError(f"coverage.never: {min(clash)} is required, so it cannot be forbidden")
+        assign = object.__setattr__
+        assign(self, "by_content", MappingProxyType({False: bodiless, True: with_content}))
+        conditional = self.any_of or self.with_query or self.if_sent or self.sent or self.member_of or self.never
+        assign(self, "is_conditional", bool(conditional) or any(one[0] == '"' for one in with_content))
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether a signature could cover nothing."""
+        return not self.by_content[False]
+
+    def asked(self, request: Request) -> tuple[str, ...]:
+        """Return the components that a signer covers of this request, in their order."""
+        required = self.by_content[request.has_body]
+        if not self.is_conditional:
+            return required
+        query = self.with_query if "?" in request.url else ()
+        sent = [name for name in self.if_sent if name in request.fields.combined]
+        return tuple(dict.fromkeys((*required, *query, *sent)))
+
+    def faults(self, coverage: Coverage, request: Request, label: str) -> Iterator[str]:
+        """Yield what `coverage` lacks or must not have, a sentence each.
+
+        Args:
+            coverage: what the signature covers.
+            request: the message.
+            label: the label of the signature.
+        """
+        required = (*self.always, *(self.with_content if request.has_body else ()))
+        query = self.with_query if "?" in request.url else ()
+        sent = tuple(name for name in self.if_sent if name in request.fields.combined)
+        missing = [one for one in (*required, *query, *sent) if not covers(coverage, one)]
+        if missing:
+            yield f"{', '.join(dict.fromkeys(missing))} must be covered"
+        for group in self.any_of:
+            if not any(covers(coverage, one) for one in group):
+                yield f"{' or '.join(group)} must be covered"
+        if self.member_of and covered_member(coverage, self.member_of, label) is None:
+            yield f"one member of {self.member_of} must be covered, by ;key"
+
+    def absent(self, request: Request) -> list[str]:
+        """Return the header fields that the message must have and does not have."""
+        return [name for name in self.sent if name not in request.fields.combined]
+
+    def unexpected(self, coverage: Coverage) -> list[str]:
+        """Return the components that are covered and must not be."""
+        return sorted(coverage.names & self.never)
+
+
+def covers(coverage: Coverage, component: str) -> bool:
+    """Return whether `component`, a name or an identifier, is covered."""
+    return component in (coverage.texts if component[0] == '"' else coverage.bare)
+
+
+def covered_member(coverage: Coverage, field_name: str, label: str) -> str | None:
+    """Return the key of the member of a dictionary field that a signature is about, or None (Web Bot Auth 5.2.1).
+
+    It is the member of the signature's own label, if that is covered, else the only one that is covered.
+    """
+    matches = [_MEMBER.fullmatch(text) for text in coverage.texts]
+    keys = [match[2] for match in matches if match is not None and match[1] == field_name]
+    if label in keys:
+        return label
+    return keys[0] if len(keys) == 1 else None
+
+
+def name_of(component: str) -> str:
+    """Return the name of a component that is written as a name or as an identifier."""
+    return component[1:].partition('"')[0] if component[0] == '"' else component
+
+
+def is_component(text: str) -> bool:
+    """Return whether `text` is the name or the identifier of a component that a profile can require."""
+    return (_IDENTIFIER if text[:1] == '"' else _COMPONENT).fullmatch(text) is not None

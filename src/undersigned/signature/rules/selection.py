@@ -1,0 +1,90 @@
+"""Selection: which signatures of a message a profile is about (RFC 9421 sections 3.2 and 7.2.5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, get_args
+
+from undersigned.errors import ConfigurationError
+from undersigned.limits import MOST_SELECTED
+from undersigned.message.structured_fields import KEY, MalformedField
+from undersigned.signature.rules.option import check_choice, check_texts
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from undersigned.message.structured_fields import Parameter
+
+Pick = Literal["preferred", "only", "any", "all"]
+"""Which signature is verified if a message has several.
+
+`preferred`: the one with the profile's label, else the first with its tag, else the first. Its tag must be the
+profile's. `only`: a message with several is rejected. `any`: those with the profile's tag, one after the other, until
+one is valid. `all`: each of those with the profile's tag must be valid.
+"""
+
+_PICKS: frozenset[str] = frozenset(get_args(Pick))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """Which signatures of a message a profile is about.
+
+    Attributes:
+        tags: the accepted `tag` values; a signer writes the first. Empty: any tag, or none.
+        skipped_tags: signatures with one of these tags are of another profile, and not looked at.
+        label: the label that a signer writes, and that `preferred` takes first.
+        pick: which signature is verified if there are several.
+
+    Raises:
+        ConfigurationError: an attribute has a wrong value.
+    """
+
+    tags: tuple[str, ...] = ()
+    skipped_tags: tuple[str, ...] = ()
+    label: str = "sig1"
+    pick: Pick = "preferred"
+
+    def __post_init__(self) -> None:
+        check_choice("selection.pick", self.pick, _PICKS)
+        for option in ("tags", "skipped_tags"):
+            check_texts(
+                f"selection.{option}", getattr(self, option), _is_tag, example='("my-app",), in printable ASCII'
+            )
+        if not set(self.tags).isdisjoint(self.skipped_tags):
+            raise ConfigurationError("selection.skipped_tags: a tag cannot be both accepted and skipped")
+        if not isinstance(self.label, str) or KEY.fullmatch(self.label) is None:
+            raise ConfigurationError(
+                "selection.label: use lower-case letters, digits and _ - . * (RFC 8941 section 3.1.2)"
+            )
+
+    @property
+    def tag(self) -> str | None:
+        """The tag that a signer writes, or None if it writes none."""
+        return self.tags[0] if self.tags else None
+
+    def accepts(self, tag: object) -> bool:
+        """Return whether a signature with this tag (None if it has none) is of this profile."""
+        return tag not in self.skipped_tags and (not self.tags or tag in self.tags)
+
+    def labels(self, members: Mapping[str, Mapping[str, Parameter]]) -> Sequence[str]:
+        """Return the labels of the signatures to verify, in their order; none if no signature is of this profile.
+
+        Args:
+            members: the parameters of each signature by its label.
+
+        Raises:
+            MalformedField: the message has several signatures, and the profile takes only one.
+        """
+        if self.pick == "only" and len(members) > 1:
+            raise MalformedField("the message has several signatures, and the profile takes only one")
+        if self.pick == "preferred" and self.label in members:
+            return (self.label,)
+        of_profile = [label for label, parameters in members.items() if self.accepts(parameters.get("tag"))]
+        if self.pick == "preferred":
+            return of_profile[:1] or tuple(members)[:1]
+        return of_profile[: MOST_SELECTED + 1]
+
+
+def _is_tag(text: str) -> bool:
+    return text.isascii() and text.isprintable()

@@ -20,13 +20,13 @@ from undersigned.middleware import (
 from .requirement import VERIFICATION, response, route_of
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable
+    from collections.abc import Awaitable, Callable
 
     from aiohttp.typedefs import Handler, Middleware
 
     from undersigned import AsyncVerifier, Decision, Policy, Profile, Verifier
     from undersigned.asgi import Message, Receive, Scope, Send
-    from undersigned.middleware import Mode
+    from undersigned.middleware import ConfiguredOrigins, Mode
 
 _CALL = "undersigned_aiohttp.call"
 
@@ -34,7 +34,7 @@ _CALL = "undersigned_aiohttp.call"
 def signature_middleware(
     *,
     verifier: Verifier | AsyncVerifier,
-    origins: Iterable[str],
+    origins: ConfiguredOrigins,
     mode: Mode | Callable[[web.Request], Mode] = "required",
     max_body: int = DEFAULT_MAX_BODY,
     max_unsigned_body: int = DEFAULT_MAX_UNSIGNED_BODY,
@@ -52,7 +52,7 @@ def signature_middleware(
     Args:
         verifier: a `Verifier`, which is asked in a thread if its sources block, or an `AsyncVerifier`.
         origins: the public origins of the service, such as `https://seller.example.com`, each with the path prefix
-            that a proxy strips.
+            that a proxy strips. It may have patterns or be a function: see `undersigned.url.Origins`.
         mode: what happens to an unsigned request, or a function of the request that returns it.
         max_body: the largest body that is read, in bytes. A larger one gets 413.
         max_unsigned_body: the largest body that is read for a policy if no valid signature covers it, in bytes. A

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _SHARED = ("ORIGINS", "MODE", "MAX_BODY", "MAX_UNSIGNED_BODY", "HTTP2_SERVER", "POLICY", "FALLBACK", "ON_DECISION")
 _WSGI = ("RECONSTRUCT",)
 _ASGI = ("SERVER_ADDS_ROOT_PATH",)
-_IMPORTED = ("VERIFIER", "POLICY", "FALLBACK", "ON_DECISION", "MODE", "USER")
+_IMPORTED = ("ORIGINS", "VERIFIER", "POLICY", "FALLBACK", "ON_DECISION", "MODE", "USER")
 _KNOWN = {*_SHARED, *_WSGI, *_ASGI, "VERIFIER", "JWKS", "PROFILE", "USER"}
 
 REQUEST = "undersigned_django.request"
@@ -41,7 +41,7 @@ def configured() -> dict[str, object]:
         raise ConfigurationError(f"UNDERSIGNED: {', '.join(unknown)} is not an option; use {', '.join(sorted(_KNOWN))}")
     for name in _IMPORTED:
         path = chosen.get(name)
-        if isinstance(path, str) and "." in path:
+        if isinstance(path, str) and "." in path and "://" not in path:
             try:
                 chosen[name] = import_string(path)
             except ImportError as error:

@@ -9,14 +9,15 @@ from undersigned.middleware import DEFAULT_MAX_BODY, DEFAULT_MAX_UNSIGNED_BODY
 
 from .answer import BrowserMiddleware
 from .requirement import EXTENSION
-from .settings import Settings, strings
+from .settings import Settings, checked_origins
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from flask import Flask
 
     from undersigned import Decision, Policy, Verifier
+    from undersigned.middleware import ConfiguredOrigins
     from undersigned.wsgi import Fallback
 
     from .settings import ModeSetting
@@ -37,7 +38,7 @@ class Undersigned:
         app: an application to set up at once, as `init_app` does.
         verifier: the verifier.
         origins: the public origins of the service, such as `https://seller.example.com`, each with the path prefix
-            that a proxy strips.
+            that a proxy strips. It may have patterns or be a function: see `undersigned.url.Origins`.
         mode: what happens to an unsigned request, or a function of the environ that returns it.
         max_body: the largest body that is read, in bytes. A larger one gets 413.
         max_unsigned_body: the largest body that is read for a policy if no valid signature covers it, in bytes. A
@@ -61,7 +62,7 @@ class Undersigned:
         app: Flask | None = None,
         *,
         verifier: Verifier | None = None,
-        origins: Iterable[str] = (),
+        origins: ConfiguredOrigins = (),
         mode: ModeSetting = "required",
         max_body: int = DEFAULT_MAX_BODY,
         max_unsigned_body: int = DEFAULT_MAX_UNSIGNED_BODY,
@@ -73,7 +74,7 @@ class Undersigned:
     ) -> None:
         self._settings = Settings(
             verifier=verifier,
-            origins=strings(origins),
+            origins=checked_origins(origins),
             mode=mode,
             max_body=max_body,
             max_unsigned_body=max_unsigned_body,

@@ -7,7 +7,13 @@ from dataclasses import dataclass, fields
 from typing import Any, TypeAlias, cast
 
 from undersigned import ConfigurationError, Decision, Policy, Verifier
-from undersigned.middleware import DEFAULT_MAX_BODY, DEFAULT_MAX_UNSIGNED_BODY, Mode, configured_verifier
+from undersigned.middleware import (
+    DEFAULT_MAX_BODY,
+    DEFAULT_MAX_UNSIGNED_BODY,
+    ConfiguredOrigins,
+    Mode,
+    configured_verifier,
+)
 from undersigned.wsgi import Environ, Fallback
 
 _PREFIX = "UNDERSIGNED_"
@@ -20,7 +26,7 @@ class Settings:
     """The options of the middleware around one application; `Undersigned` documents each."""
 
     verifier: Verifier | None = None
-    origins: Iterable[str] = ()
+    origins: ConfiguredOrigins = ()
     mode: ModeSetting = "required"
     max_body: int = DEFAULT_MAX_BODY
     max_unsigned_body: int = DEFAULT_MAX_UNSIGNED_BODY
@@ -43,15 +49,17 @@ class Settings:
             options[option.name] = getattr(self, option.name) if configured is None else configured
         settings = {name.removeprefix(_PREFIX): value for name, value in config.items() if name.startswith(_PREFIX)}
         verifier = configured_verifier(settings, otherwise=self.verifier, key=_PREFIX.__add__)
-        return {**options, "verifier": verifier, "origins": strings(options["origins"])}
+        return {**options, "verifier": verifier, "origins": checked_origins(options["origins"])}
 
 
-def strings(origins: object) -> Iterable[str]:
-    """Return `origins` as a tuple, which can be read twice; a single string unchanged, for the middleware to reject.
+def checked_origins(origins: object) -> ConfiguredOrigins:
+    """Return `origins` as a tuple, which can be read twice; a function or a single string unchanged.
 
     Raises:
-        ConfigurationError: it is not an iterable of strings.
+        ConfigurationError: it is neither a function nor an iterable of strings.
     """
+    if callable(origins):
+        return cast("Callable[[str], str | None]", origins)
     given = tuple(cast("Iterable[object]", origins)) if isinstance(origins, Iterable) else (None,)
     if not all(isinstance(origin, str) for origin in given):
         raise ConfigurationError("UNDERSIGNED_ORIGINS: give a list of strings, such as ['https://seller.example.com']")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import sys
 from io import BytesIO
+from types import SimpleNamespace
 
 import pytest
 from django.core.checks import run_checks
@@ -248,6 +250,16 @@ def test_wrong_setting_is_reported_by_system_checks_and_at_construction(name, ag
 
 def test_jwk_set_and_the_name_of_a_profile_make_a_verifier(agreement):
     with served("wsgi", None, JWKS=agreement.jwks, PROFILE="adcp-3.2") as port:
+        assert ask(port, agreement.raw("POST", "/view/x", BODY)).json["keyid"] == KEYID
+
+
+def tenant(authority: str) -> str:
+    return f"https://{authority}"
+
+
+def test_origins_may_be_the_path_of_a_function(agreement, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tenants", SimpleNamespace(tenant=tenant))
+    with served("wsgi", agreement.verifier(), ORIGINS="tenants.tenant") as port:
         assert ask(port, agreement.raw("POST", "/view/x", BODY)).json["keyid"] == KEYID
 
 

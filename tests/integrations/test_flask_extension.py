@@ -211,6 +211,12 @@ def test_wrong_argument_is_rejected_like_a_wrong_setting(option, agreement):
         Undersigned(make(), **arguments)
 
 
+def test_origins_may_be_a_function(agreement):
+    app = make(verifier=agreement.verifier(), origins=lambda authority: f"https://{authority}")
+    Undersigned(app)
+    assert get(app, "/", agreement).text == KEYID
+
+
 def test_configuration_error_shows_no_key_material():
     private = {"keys": [{"kid": "a", "d": "c2VjcmV0"}, {"kid": "a", "d": "c2VjcmV0"}]}
     with pytest.raises(ConfigurationError, match="share the kid") as caught:

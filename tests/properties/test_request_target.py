@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from string import hexdigits
 from urllib.parse import unquote_to_bytes
 
@@ -95,6 +96,44 @@ def test_any_authority_matches_an_origin_or_none_or_is_rejected(authority):
     except MalformedURL:
         return
     assert found is None or found.authority in {"h", "other:8080"}
+
+
+tenant_labels = st.sampled_from(
+    [
+        "a",
+        "A",
+        "xn--mnchen-3ya",
+        "XN--",
+        "",
+        "-",
+        "_",
+        "*",
+        "%61",
+        "\xe9",
+        "\u3002",
+        ".",
+        "..",
+        ":",
+        "@",
+        "#",
+        "1",
+        "[::1]",
+    ]
+)
+
+
+@given(st.lists(tenant_labels, max_size=4), st.sampled_from(["", ".", ":443", ":80", ".:443", ":", ":0443", "\n"]))
+def test_any_authority_of_a_tenant_has_exactly_one_label_before_the_pattern(labels, end):
+    authority = ".".join([*labels, "Example.com"]) + end
+    try:
+        found = Origins(["https://*.example.com"]).match(authority)
+    except MalformedURL:
+        return
+    if found is not None:
+        label, _, base = found.authority.partition(".")
+        assert base == "example.com"
+        assert label == authority.lower().partition(".")[0]
+        assert re.fullmatch("[a-z0-9_-]{1,63}", label)
 
 
 @given(urls() | any_text)

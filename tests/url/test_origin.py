@@ -59,9 +59,17 @@ def test_origins_raise_a_configuration_error_unless_they_are_a_filled_list(origi
 
 
 @pytest.mark.parametrize(
-    "pair", [("https://h", "https://H:443"), ("https://h", "http://h"), ("https://h/a", "https://h/b")]
+    "pair",
+    [
+        ("https://h", "https://H:443"),
+        ("https://h", "http://h"),
+        ("https://h", "https://h/api"),
+        ("https://h/a", "https://h/a/b"),
+        ("https://h/a/", "https://h/%61"),
+        ("https://h/a", "https://h/b", "https://h/b"),
+    ],
 )
-def test_origins_raise_a_configuration_error_when_an_authority_is_listed_twice(pair):
+def test_authority_may_be_listed_twice_only_with_prefixes_that_exclude_each_other(pair):
     with pytest.raises(ConfigurationError, match="h is listed twice"):
         Origins(pair)
 
@@ -118,3 +126,181 @@ def test_label_name_matches_in_usual_spellings_only_when_it_is_listed():
         assert ours.match(other) is None
     with pytest.raises(MalformedURL):
         ours.match("xn--mnchen-3ya.example:0x1bb")
+
+
+def test_one_host_may_have_several_prefixes():
+    origins = Origins(["https://h/a", "https://h/ab", "https://other"])
+    assert origins.match("h") == Origin("https", "h", "/a")
+    assert origins.prefixes == {"h": (Origin("https", "h", "/a"), Origin("https", "h", "/ab"))}
+    listed = {path: origins.lists(canonicalize(f"https://h{path}")) for path in ("/a/x", "/ab/x", "/abc/x", "/")}
+    assert listed == {"/a/x": True, "/ab/x": True, "/abc/x": False, "/": False}
+
+
+TENANTS = ["https://*.Example.com", "https://*.bücher.example:8443/api", "https://www.example.com/site", "http://h"]
+
+
+@pytest.mark.parametrize(
+    ("authority", "origin"),
+    [
+        ("acme.example.com", Origin("https", "acme.example.com")),
+        ("ACME.example.COM.:443", Origin("https", "acme.example.com")),
+        ("acme.example.com:0443", Origin("https", "acme.example.com")),
+        ("a_b-c1.example.com", Origin("https", "a_b-c1.example.com")),
+        ("xn--mnchen-3ya.example.com", Origin("https", "xn--mnchen-3ya.example.com")),
+        ("XN--Mnchen-3ya.example.com", Origin("https", "xn--mnchen-3ya.example.com")),
+        ("acme.xn--bcher-kva.example:8443", Origin("https", "acme.xn--bcher-kva.example:8443", "/api")),
+        ("www.example.com", Origin("https", "www.example.com", "/site")),
+        ("xn--nxasmq6b.xn--bcher-kva.example:8443", Origin("https", "xn--nxasmq6b.xn--bcher-kva.example:8443", "/api")),
+    ],
+)
+def test_pattern_matches_a_name_with_exactly_one_more_label(authority, origin):
+    assert Origins(TENANTS).match(authority) == origin
+
+
+@pytest.mark.parametrize(
+    "authority",
+    [
+        "example.com",
+        "example.com.",
+        "a.b.example.com",
+        "acme.example.com:80",
+        "acme.example.com:8443",
+        "acme.example.com.evil.example",
+        "acme.example.comx",
+        "acmeexample.com",
+        "xn--bcher-kva.example:8443",
+        "acme.xn--bcher-kva.example",
+        "xn--a.xn--b.example.com",
+        "example.com.example.net",
+        "com",
+        "[::1.2.3.4]",
+        "1.2.3.4",
+    ],
+)
+def test_pattern_matches_no_other_name_nor_port(authority):
+    assert Origins(TENANTS).match(authority) is None
+
+
+@pytest.mark.parametrize(
+    "authority",
+    [
+        ".example.com",
+        "..example.com",
+        "a..example.com",
+        "*.example.com",
+        "acme.example.com..",
+        "acme%2eexample.com",
+        "%61cme.example.com",
+        "acme.example\u3002com",
+        "b\u00fccher.example.com",
+        "ac\u200dme.example.com",
+        "acme.example.com\0",
+        "acme.example.com/",
+        "acme.example.com#",
+        "u@acme.example.com",
+        "acme.example.com@evil",
+        "acme.example.com, evil",
+        "acme.example.com:443:443",
+        "acme.example.com:+443",
+        " acme.example.com",
+        "xn--.example.com",
+        "xn--a\u0301.example.com",
+        "xn--0.example.com",
+        f"{'a' * 64}.example.com",
+        f"{'a' * 63}.{'b.' * 130}example.com",
+    ],
+)
+def test_hostile_spelling_of_a_tenant_is_rejected(authority):
+    try:
+        found = Origins(TENANTS).match(authority)
+    except MalformedURL:
+        found = None
+    assert found is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "https://*.com",
+        "https://*.",
+        "https://*.*.example.com",
+        "https://a.*.example.com",
+        "https://a*.example.com",
+        "https://*example.com",
+        "https://*.1.2.3",
+        "https://*.[::1]",
+        "https://*.example.com?x",
+        "https://*.*",
+    ],
+)
+def test_pattern_raises_a_configuration_error_unless_one_star_stands_before_a_name(text):
+    with pytest.raises(ConfigurationError, match=r"^origins: "):
+        Origins([text])
+
+
+def test_pattern_may_be_listed_once():
+    with pytest.raises(ConfigurationError, match=r"\*.example.com is listed twice"):
+        Origins(["https://*.example.com", "http://*.example.com"])
+
+
+def test_client_may_list_a_pattern():
+    origins = Origins(["https://*.example.com/api"])
+    assert origins.lists(canonicalize("https://acme.example.com/api/x"))
+    assert not origins.lists(canonicalize("https://example.com/api/x"))
+    assert not origins.lists(canonicalize("http://acme.example.com/api/x"))
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "[::1]"])
+@pytest.mark.parametrize("port", ["", ":8000"])
+def test_loopback_origin_also_means_the_other_spellings(host, port):
+    origins = Origins([f"http://{host}{port}/api"])
+    for other in ("localhost", "127.0.0.1", "[::1]", "LOCALHOST"):
+        assert origins.match(f"{other}{port}") == Origin("http", f"{other.lower()}{port}", "/api")
+    for other in ("localhost:9", "127.0.0.2", "app.localhost", "localhost.example"):
+        assert origins.match(other) is None
+
+
+def test_other_spelling_of_a_loopback_origin_keeps_what_is_listed():
+    origins = Origins(["http://localhost:8000", "http://127.0.0.1:8000/api", "https://localhost"])
+    assert origins.match("127.0.0.1:8000") == Origin("http", "127.0.0.1:8000", "/api")
+    assert origins.match("127.0.0.1") is None
+    assert origins.match("localhost.evil.example:8000") is None
+
+
+def test_text_of_origins_has_the_other_spellings_and_is_short():
+    assert str(Origins(["http://localhost:8000"])) == (
+        "http://localhost:8000; for a loopback host also http://127.0.0.1:8000, http://[::1]:8000"
+    )
+    assert str(Origins([f"https://h{at}" for at in range(9)])).endswith("https://h4 and 4 more")
+    assert str(Origins(lambda _authority: None)) == "those that a function names"
+
+
+def test_function_names_the_origin_of_a_canonical_authority():
+    asked = []
+
+    def tenant(authority: str) -> str | None:
+        asked.append(authority)
+        return f"https://{authority}/api" if authority.startswith("acme.") else None
+
+    origins = Origins(tenant)
+    assert origins.match("ACME.example.com.:443") == Origin("https", "acme.example.com", "/api")
+    assert origins.match("other.example.com") is None
+    assert asked == ["acme.example.com", "other.example.com"]
+
+
+def test_function_cannot_name_another_authority_than_the_received_one():
+    assert Origins(lambda _authority: "https://seller.example.com").match("evil.example") is None
+    assert Origins(lambda _authority: "http://h").match("h:80") == Origin("http", "h")
+    assert Origins(lambda _authority: "http://h").match("h:443") is None
+
+
+@pytest.mark.parametrize("answer", [True, "h", 5, "https://*.example.com"])
+def test_function_that_returns_no_origin_is_a_configuration_error(answer):
+    with pytest.raises(ConfigurationError, match=r"^origins: "):
+        Origins(lambda _authority: answer).match("h")
+
+
+@pytest.mark.parametrize("authority", ["", "h/", "u@h", "h,h", "b\u00fccher.example", "h" * 1025, ".example.com"])
+def test_function_is_not_asked_about_what_is_no_authority(authority):
+    with pytest.raises(MalformedURL):
+        Origins(lambda _authority: pytest.fail("it was asked")).match(authority)

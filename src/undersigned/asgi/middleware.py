@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from collections.abc import Awaitable, Callable, MutableMapping
 from inspect import isawaitable
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, cast
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from undersigned.policy.policy import Policy
     from undersigned.signature.profile import Profile
     from undersigned.url import CanonicalURL, Origin
+    from undersigned.url.origin import ConfiguredOrigins
     from undersigned.verification.gate import Admitted
     from undersigned.verification.verified_signature import VerifiedSignature
 
@@ -73,7 +74,7 @@ class SignatureMiddleware:
         app: the application.
         verifier: a `Verifier`, which is asked in a thread if its sources block, or an `AsyncVerifier`.
         origins: the public origins of the service, such as `https://seller.example.com`, each with the path prefix
-            that a proxy strips.
+            that a proxy strips. It may have patterns or be a function: see `undersigned.url.Origins`.
         mode: what happens to an unsigned request, or a function of the scope that returns it.
         max_body: the largest body that is read, in bytes. A larger one gets 413.
         max_unsigned_body: the largest body that is read for a policy if no valid signature covers it, in bytes. A
@@ -98,7 +99,7 @@ class SignatureMiddleware:
         app: ASGIApp,
         *,
         verifier: Verifier | AsyncVerifier,
-        origins: Iterable[str],
+        origins: ConfiguredOrigins,
         mode: options.Mode | Callable[[Scope], options.Mode] = "required",
         max_body: int = DEFAULT_MAX_BODY,
         max_unsigned_body: int = DEFAULT_MAX_UNSIGNED_BODY,

@@ -6,10 +6,12 @@ from undersigned.middleware.configuration import configured_verifier
 from undersigned.middleware.decision import Decision, Recorder, log_rejection
 from undersigned.middleware.options import Mode
 from undersigned.middleware.requirement import Verification
+from undersigned.url.origin import ConfiguredOrigins
 
 __all__ = [
     "DEFAULT_MAX_BODY",
     "DEFAULT_MAX_UNSIGNED_BODY",
+    "ConfiguredOrigins",
     "Decision",
     "ErrorResponse",
     "Mode",

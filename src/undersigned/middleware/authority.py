@@ -52,7 +52,7 @@ def matched_origin(origins: Origins, fields: HeaderFields, version: str) -> Orig
     if origin is None:
         raise MalformedURL(
             "the authority is not one of the configured origins: if it is this service's, add it to origins=; if a "
-            "proxy rewrites Host, configure the proxy to forward Host unchanged",
+            f"proxy rewrites Host, configure the proxy to forward Host unchanged (configured: {origins})",
             rule="own origin",
         )
     return origin

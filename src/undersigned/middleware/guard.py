@@ -6,6 +6,7 @@ what the exchange makes for the application.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
 
@@ -159,7 +160,7 @@ class Guard(Generic[Forwarded_co]):
         recorder: records the decisions, also those of the application's routes.
     """
 
-    __slots__ = ("_gate", "_http2_server", "_is_routed", "_origins", "_policy", "_profile", "recorder")
+    __slots__ = ("_gate", "_http2_server", "_is_routed", "_origins", "_policy", "_profile", "_verifier", "recorder")
 
     def __init__(
         self,
@@ -173,6 +174,7 @@ class Guard(Generic[Forwarded_co]):
         http2_server: str | None,
         on_decision: Callable[[Decision], object] | None,
     ) -> None:
+        self._verifier = verifier
         self._profile = verifier.profile
         self._origins = origins
         self._policy = policy
@@ -217,6 +219,9 @@ class Guard(Generic[Forwarded_co]):
                 fields = _with_one_host(fields)
             url, has_body = target.url(origin), bool(received.has_body)
             request = Request(received.method, url, fields, has_body=has_body, query_unknown=query_unknown)
+            if signed and origin.authority in self._origins.prefixes:
+                origin, request = await self._signed_prefix(request, target, origin)
+                visit.origin, url = origin, request.url
             routed = partial(_dispatched, exchange, request, origin) if self._is_routed else None
             undeclared = received.has_body is None
             admitted = await self._gate.verify(
@@ -231,6 +236,22 @@ class Guard(Generic[Forwarded_co]):
             visit.route = None if admitted.operation is None else admitted.operation.route
             self.recorder.accepted(admitted.signature, admitted.warning, visit)
         return forwarded
+
+    async def _signed_prefix(self, request: Request, target: RequestTarget, first: Origin) -> tuple[Origin, Request]:
+        """Return the origin whose prefix was signed, and the request for it; the first origin if none was signed.
+
+        A proxy has stripped the prefix, so only the signature says which one it was. Nothing is claimed here.
+        """
+        for origin in self._origins.prefixes[first.authority]:
+            candidate = replace(request, url=target.url(origin))
+            try:
+                await self._verifier.authenticate(candidate)
+            except SignatureError as error:
+                if error.code != f"{self._profile.prefix}signature_invalid":
+                    break
+            else:
+                return origin, candidate
+        return first, request
 
     def _check_mode(self, mode: str) -> None:
         checked = checked_mode(mode)

@@ -6,18 +6,25 @@ The scheme comes from this list, never from the message.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from undersigned.errors import ConfigurationError, MalformedURL
 from undersigned.limits import LONGEST_AUTHORITY
 from undersigned.url.canonical import canonicalize, canonicalize_authority
+from undersigned.url.host import is_address
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping
+    from collections.abc import Collection, Container, Mapping, Sequence
 
     from undersigned.url.canonical import CanonicalURL
+
+ConfiguredOrigins: TypeAlias = Iterable[str] | Callable[[str], str | None]
+"""The origins of a service as an operator gives them: a list, or a function of the canonical authority of a request."""
+
+_LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]")
+_MOST_SHOWN: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,50 +66,177 @@ class Origin:
 class Origins:
     """The origins of one service, looked up by a received authority.
 
+    An origin in a list may be one of these:
+
+    - `https://seller.example.com`;
+    - with a path prefix that a proxy strips, `https://seller.example.com/api`. One host may have several prefixes if
+      none of them is below another;
+    - a pattern for tenants, `https://*.example.com`: a name with exactly one more label, and not `example.com` itself;
+    - for development, `http://localhost:8000`. It also means `http://127.0.0.1:8000` and `http://[::1]:8000`, and each
+      of these means the others.
+
+    Instead of a list, there may be a function. It gets the authority of each request in canonical form, such as
+    `acme.example.com`, and returns the origin, such as `https://acme.example.com`, or None. It must not block. An
+    origin with another authority than the request's counts as None.
+
     Args:
-        origins: the origins as text, in the form that `Origin.parse` takes.
+        origins: the origins as text, or the function.
 
     Attributes:
-        by_authority: the origins by their canonical authority.
+        by_authority: the origins by their canonical authority; the first, if there are several prefixes.
+        prefixes: the origins of each authority that has several prefixes.
 
     Raises:
-            ConfigurationError: the list is empty, or two origins have one authority.
+        ConfigurationError: the list is empty, or two origins contradict each other.
     """
 
-    __slots__ = ("_hosts", "_schemes", "by_authority")
+    __slots__ = ("_ask", "_described", "_hosts", "_patterns", "_schemes", "by_authority", "prefixes")
 
-    def __init__(self, origins: Iterable[str]) -> None:
-        if isinstance(origins, (str, bytes)) or not isinstance(origins, Iterable):
-            raise ConfigurationError("origins: pass a list, such as ['https://seller.example.com']")
-        named: dict[str, Origin] = {}
-        for origin in map(Origin.parse, origins):
-            if named.setdefault(origin.authority, origin) is not origin:
-                raise ConfigurationError(f"origins: {origin.authority} is listed twice; list each host once")
-        if not named:
-            raise ConfigurationError("origins: list the public origins, such as ['https://seller.example.com']")
-        self.by_authority: Mapping[str, Origin] = named
-        self._hosts = frozenset(_host(authority) for authority in self.by_authority)
-        self._schemes = tuple(dict.fromkeys(origin.scheme for origin in self.by_authority.values()))
+    def __init__(self, origins: ConfiguredOrigins) -> None:
+        self._ask = origins if callable(origins) else None
+        listed = () if callable(origins) else _listed(origins)
+        named: dict[str, list[Origin]] = {}
+        self._patterns: dict[str, Origin] = {}
+        for text in listed:
+            if (base := _pattern_base(text)) is not None:
+                if self._patterns.setdefault(base.authority, base) is not base:
+                    raise ConfigurationError(f"origins: *.{base.authority} is listed twice; list each pattern once")
+            else:
+                origin = Origin.parse(text)
+                named.setdefault(origin.authority, []).append(origin)
+        for authority, same in named.items():
+            _check_prefixes(authority, same)
+        self.prefixes = {authority: tuple(same) for authority, same in named.items() if len(same) > 1}
+        single = {authority: same[0] for authority, same in named.items()}
+        loopback = _other_loopbacks(single, self.prefixes)
+        self.by_authority: Mapping[str, Origin] = {**loopback, **single}
+        known = [*self.by_authority.values(), *self._patterns.values()]
+        self._hosts = _Hosts(frozenset(map(_host, self.by_authority)), frozenset(map(_host, self._patterns)))
+        self._schemes = tuple(dict.fromkeys(origin.scheme for origin in known))
+        self._described = _described(listed, loopback.values())
+
+    def __str__(self) -> str:
+        """Return the origins as they are configured, with the other spellings of a loopback origin."""
+        return self._described
 
     def match(self, authority: str) -> Origin | None:
         """Return the origin with the authority of a received Host or `:authority` value, or None.
 
         Raises:
             MalformedURL: the value is not an authority.
+            ConfigurationError: the function returned something else than an origin or None.
         """
         exact = self.by_authority.get(authority)
         if exact is not None:
             return exact
         for scheme in self._schemes:
-            origin = self.by_authority.get(received_authority(authority, scheme, hosts=self._hosts) or "")
-            if origin is not None and origin.scheme == scheme:
-                return origin
-        return None
+            canonical = received_authority(authority, scheme, hosts=self._hosts)
+            if canonical is not None:
+                origin = self.by_authority.get(canonical) or self._tenant(canonical)
+                if origin is not None and origin.scheme == scheme:
+                    return origin
+        return None if self._ask is None else _asked(self._ask, authority)
 
     def lists(self, target: CanonicalURL) -> bool:
         """Return whether `target` has the authority of an origin and a path below its prefix."""
         origin = self.match(target.authority)
-        return origin is not None and origin.scheme == target.scheme and target.path.startswith(f"{origin.prefix}/")
+        if origin is None or origin.scheme != target.scheme:
+            return False
+        same = self.prefixes.get(origin.authority, (origin,))
+        return any(target.path.startswith(f"{one.prefix}/") for one in same)
+
+    def _tenant(self, authority: str) -> Origin | None:
+        """Return the origin of a tenant, if a pattern matches a canonical authority."""
+        # The canonical authority has no empty label, so there is exactly one label in front of the pattern's name.
+        base = self._patterns.get(authority.partition(".")[2])
+        return None if base is None else Origin(base.scheme, authority, base.prefix)
+
+
+@dataclass(frozen=True, slots=True)
+class _Hosts:
+    """The hosts of a service, in canonical form.
+
+    Attributes:
+        names: the hosts of its origins.
+        bases: the hosts of its patterns, without the label of the tenant.
+    """
+
+    names: frozenset[str]
+    bases: frozenset[str]
+
+    def __contains__(self, host: object, /) -> bool:
+        return host in self.names or str(host).partition(".")[2] in self.bases
+
+
+def _listed(origins: object) -> tuple[str, ...]:
+    if isinstance(origins, (str, bytes)) or not isinstance(origins, Iterable):
+        raise ConfigurationError("origins: pass a list, such as ['https://seller.example.com'], or a function")
+    listed = tuple(cast("Iterable[str]", origins))
+    if not listed:
+        raise ConfigurationError("origins: list the public origins, such as ['https://seller.example.com']")
+    return listed
+
+
+def _pattern_base(text: object) -> Origin | None:
+    """Return the origin that a pattern's `*.` stands in front of, or None if `text` is not a pattern.
+
+    Raises:
+        ConfigurationError: any name could match, or an address.
+    """
+    if not isinstance(text, str) or "://*." not in text:
+        return None
+    base = Origin.parse(text.replace("://*.", "://", 1))
+    host = _host(base.authority)
+    if is_address(host) or ("." not in host and host != "localhost"):
+        raise ConfigurationError("origins: a pattern needs a name of your own after the star: https://*.example.com")
+    return base
+
+
+def _check_prefixes(authority: str, origins: Sequence[Origin]) -> None:
+    """Check the origins of one authority: one scheme, and no prefix below another.
+
+    A URL below two prefixes would have two paths in the application, and the signature could not tell which one.
+    """
+    if len({origin.scheme for origin in origins}) > 1:
+        raise ConfigurationError(f"origins: {authority} is listed twice, with http and https; list one scheme")
+    prefixes = [f"{origin.prefix}/" for origin in origins]
+    for at, prefix in enumerate(prefixes):
+        if any(other.startswith(prefix) for other in (*prefixes[:at], *prefixes[at + 1 :])):
+            raise ConfigurationError(
+                f"origins: {authority} is listed twice with the prefix {prefix}, or with another prefix below it: list "
+                "each prefix once, and none below another"
+            )
+
+
+def _other_loopbacks(named: Mapping[str, Origin], several: Container[str]) -> dict[str, Origin]:
+    """Return the origins that have another spelling of a loopback host than the listed ones, by their authority."""
+    others: dict[str, Origin] = {}
+    for authority, origin in named.items():
+        spelled = [host for host in _LOOPBACK if authority == host or authority.startswith(f"{host}:")]
+        if spelled and origin.scheme == "http" and authority not in several:
+            for host in _LOOPBACK:
+                other = host + authority.removeprefix(spelled[0])
+                if other not in named:
+                    others[other] = Origin("http", other, origin.prefix)
+    return others
+
+
+def _asked(ask: Callable[[str], str | None], authority: str) -> Origin | None:
+    """Return the origin that a function names, if it has the received authority."""
+    text = ask(canonicalize_authority(_checked(authority), "https", received=True))
+    if text is None:
+        return None
+    origin = Origin.parse(text)
+    own = canonicalize_authority(authority, origin.scheme, received=True)
+    return origin if own == origin.authority else None
+
+
+def _described(listed: Sequence[str], loopback: Collection[Origin]) -> str:
+    if not listed:
+        return "those that a function names"
+    more = f" and {len(listed) - _MOST_SHOWN} more" if len(listed) > _MOST_SHOWN else ""
+    also = f"; for a loopback host also {', '.join(map(str, loopback))}" if loopback else ""
+    return f"{', '.join(listed[:_MOST_SHOWN])}{more}{also}"
 
 
 def received_authority(authority: str, scheme: str, *, hosts: Container[str]) -> str | None:
@@ -116,13 +250,17 @@ def received_authority(authority: str, scheme: str, *, hosts: Container[str]) ->
     Raises:
         MalformedURL: the value is not an authority, or is longer than `LONGEST_AUTHORITY`.
     """
-    if len(authority) > LONGEST_AUTHORITY:
-        raise MalformedURL(f"the authority has more than {LONGEST_AUTHORITY} characters", rule="length")
-    name = authority.lower()
+    name = _checked(authority).lower()
     if "xn--" in name and _host(name) not in hosts:
         # Checking an A-label is expensive and changes nothing, so an unknown host is rejected first.
         return None
     return canonicalize_authority(authority, scheme, received=True)
+
+
+def _checked(authority: str) -> str:
+    if len(authority) > LONGEST_AUTHORITY:
+        raise MalformedURL(f"the authority has more than {LONGEST_AUTHORITY} characters", rule="length")
+    return authority
 
 
 def _host(authority: str) -> str:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from undersigned.policy.policy import Policy
     from undersigned.signature.profile import Profile
     from undersigned.url import CanonicalURL, Origin
+    from undersigned.url.origin import ConfiguredOrigins
     from undersigned.verification.gate import Admitted
     from undersigned.verification.verified_signature import VerifiedSignature
 
@@ -77,7 +78,7 @@ class SignatureMiddleware:
         app: the application.
         verifier: the verifier.
         origins: the public origins of the service, such as `https://seller.example.com`, each with the path prefix
-            that a proxy strips.
+            that a proxy strips. It may have patterns or be a function: see `undersigned.url.Origins`.
         mode: what happens to an unsigned request, or a function of the environ that returns it.
         max_body: the largest body that is read, in bytes. A larger one gets 413.
         max_unsigned_body: the largest body that is read for a policy if no valid signature covers it, in bytes. A
@@ -101,7 +102,7 @@ class SignatureMiddleware:
         app: WSGIApp,
         *,
         verifier: Verifier,
-        origins: Iterable[str],
+        origins: ConfiguredOrigins,
         mode: options.Mode | Callable[[Environ], options.Mode] = "required",
         max_body: int = DEFAULT_MAX_BODY,
         max_unsigned_body: int = DEFAULT_MAX_UNSIGNED_BODY,

@@ -1,0 +1,178 @@
+"""Services with many names, through both middlewares: prefixes, patterns, functions and loopback hosts."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import logging
+
+import pytest
+
+from undersigned import ConfigurationError, Policy, asgi, wsgi
+
+
+class Served:
+    """A middleware around an application that tells which path and caller it sees."""
+
+    def __init__(self, party, origins, **options) -> None:
+        self.party, self.seen, self.decisions = party, [], []
+        options = {"origins": origins, "on_decision": self.decisions.append, **options}
+        self.app = self.made(verifier=party.verifier(), **options)
+
+    def signed(self, url: str, *, path: str, host: str) -> int:
+        """Send a request that was signed for `url`, as a proxy forwards it; return the status."""
+        return self.request(path, host, self.party.fields("GET", url))
+
+    def request(self, path: str, host: str, fields=()) -> int:
+        raise NotImplementedError
+
+
+class ASGI(Served):
+    def made(self, **options):
+        async def app(scope, _receive, send) -> None:
+            signature = scope["state"]["signature"]
+            self.seen.append((scope["path"], signature and signature.target_uri))
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+
+        return asgi.SignatureMiddleware(app, **options)
+
+    def request(self, path, host, fields=()) -> int:
+        statuses = []
+
+        async def receive() -> dict:
+            return {"type": "http.request"}
+
+        async def send(message) -> None:
+            statuses.append(message.get("status"))
+
+        headers = [(name.lower().encode(), value.encode()) for name, value in [("Host", host), *fields]]
+        scope = {"type": "http", "http_version": "1.1", "method": "GET", "path": path, "raw_path": path.encode()}
+        asyncio.run(self.app({**scope, "query_string": b"", "headers": headers}, receive, send))
+        return statuses[0]
+
+
+class WSGI(Served):
+    def made(self, **options):
+        def app(environ, start_response) -> list[bytes]:
+            signature = environ["undersigned.signature"]
+            self.seen.append((environ["PATH_INFO"], signature and signature.target_uri))
+            start_response("200 OK", [])
+            return []
+
+        return wsgi.SignatureMiddleware(app, **options)
+
+    def request(self, path, host, fields=()) -> int:
+        statuses = []
+        environ = {f"HTTP_{name.upper().replace('-', '_')}": value for name, value in [("Host", host), *fields]}
+        environ |= {"REQUEST_METHOD": "GET", "PATH_INFO": path, "RAW_URI": path, "SERVER_PROTOCOL": "HTTP/1.1"}
+        self.app({**environ, "wsgi.input": io.BytesIO()}, lambda status, _fields: statuses.append(int(status[:3])))
+        return statuses[0]
+
+
+both = pytest.mark.parametrize("serve", [ASGI, WSGI])
+PREFIXES = ["https://h/a", "https://h/b", "https://h/c"]
+
+
+@both
+@pytest.mark.parametrize("prefix", ["/a", "/b", "/c"])
+def test_signature_decides_which_of_several_prefixes_was_stripped(serve, prefix, party):
+    service = serve(party, PREFIXES)
+    assert service.signed(f"https://h{prefix}/p", path="/p", host="h") == 200
+    assert service.seen == [("/p", f"https://h{prefix}/p")]
+    assert service.decisions[0].origin == f"https://h{prefix}"
+
+
+@both
+@pytest.mark.parametrize(
+    "url", ["https://h/p", "https://h/d/p", "https://h/a/q", "https://h/a/b/p", "https://other/a/p"]
+)
+def test_signature_for_no_listed_prefix_is_rejected(serve, url, party):
+    service = serve(party, PREFIXES)
+    assert service.signed(url, path="/p", host="h") == 401
+    assert service.seen == []
+    assert service.decisions[0].origin == "https://h/a"
+
+
+@both
+def test_request_for_one_of_several_prefixes_is_accepted_once(serve, party):
+    service = serve(party, PREFIXES)
+    fields = party.fields("GET", "https://h/b/p")
+    assert [service.request("/p", "h", fields) for _ in range(2)] == [200, 401]
+    assert service.decisions[1].code == "request_signature_replayed"
+
+
+@both
+def test_path_that_leaves_its_prefix_is_rejected(serve, party):
+    service = serve(party, PREFIXES)
+    assert service.signed("https://h/b/p", path="/../b/p", host="h") == 401
+    assert service.seen == []
+
+
+@both
+def test_failure_that_no_other_prefix_could_mend_is_found_once(serve, party):
+    lookups = []
+
+    class Unknown:
+        blocking = False
+
+        def find(self, lookup) -> tuple:
+            lookups.append(lookup.url)
+            return ()
+
+    service = serve(party, PREFIXES)
+    service.app = service.made(verifier=party.verifier(keys=Unknown()), origins=PREFIXES)
+    assert service.signed("https://h/b/p", path="/p", host="h") == 401
+    assert set(lookups) == {"https://h/a/p"}
+
+
+@both
+def test_unsigned_request_counts_as_one_for_the_first_prefix(serve, party):
+    service = serve(party, PREFIXES, policy=Policy(required_for=["buy"]))
+    assert service.request("/p", "h") == 200
+    assert service.request("/buy", "h") == 401
+    assert [decision.origin for decision in service.decisions] == ["https://h/a"] * 2
+
+
+@both
+def test_tenant_is_the_one_that_was_signed(serve, party):
+    service = serve(party, ["https://*.example.com"])
+    assert service.signed("https://acme.example.com/p", path="/p", host="ACME.Example.com") == 200
+    assert service.signed("https://acme.example.com/p", path="/p", host="other.example.com") == 401
+    assert service.signed("https://example.com/p", path="/p", host="example.com") == 401
+    assert service.signed("https://a.b.example.com/p", path="/p", host="a.b.example.com") == 401
+    assert [decision.origin for decision in service.decisions] == [
+        "https://acme.example.com",
+        "https://other.example.com",
+        None,
+        None,
+    ]
+
+
+@both
+def test_function_names_the_tenants(serve, party):
+    service = serve(party, lambda authority: f"https://{authority}" if authority == "acme.example.com" else None)
+    assert service.signed("https://acme.example.com/p", path="/p", host="acme.example.com:443") == 200
+    assert service.signed("https://evil.example.com/p", path="/p", host="evil.example.com") == 401
+
+
+@both
+@pytest.mark.parametrize("host", ["localhost:8000", "127.0.0.1:8000", "[::1]:8000"])
+def test_loopback_origin_accepts_what_was_signed_for_each_spelling(serve, host, party):
+    service = serve(party, ["http://localhost:8000"])
+    assert service.signed(f"http://{host}/p", path="/p", host=host) == 200
+    assert service.signed("http://localhost:8000/q", path="/q", host="127.0.0.1:8000") == 401
+
+
+@both
+def test_error_says_which_spellings_a_loopback_origin_means(serve, party, caplog):
+    service = serve(party, ["http://localhost:8000"])
+    with caplog.at_level(logging.INFO, "undersigned"):
+        service.signed("http://localhost/p", path="/p", host="localhost")
+    assert "(configured: http://localhost:8000; for a loopback host also http://127.0.0.1:8000" in caplog.text
+
+
+@both
+def test_function_that_returns_no_origin_is_the_operators_mistake(serve, party):
+    service = serve(party, lambda _authority: 5)
+    with pytest.raises(ConfigurationError, match="origins: "):
+        service.signed("https://h/p", path="/p", host="h")

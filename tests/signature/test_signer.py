@@ -413,3 +413,23 @@ def test_signer_repr_shows_no_key_material():
     shown = repr(signer()) + repr(signer(key=EC_KEY))
     assert str(PRIVATE["d"]) not in shown
     assert str(EC_PRIVATE["d"]) not in shown
+
+
+def test_content_that_is_read_in_chunks_is_signed_by_its_digest():
+    signing = signer(digests=("sha-512", "sha-256"))
+    builder = signing.digest_builder()
+    for chunk in (BODY[:5], b"", BODY[5:]):
+        builder.update(chunk)
+    unread = Request("POST", URL, [JSON_FIELD], has_body=True)
+    signed = signing.sign(unread, nonce=NONCE, digest=builder.value())
+    assert signed == signing.sign(Request("POST", URL, [JSON_FIELD], BODY), nonce=NONCE)
+
+
+def test_digest_is_added_only_if_it_is_covered():
+    assert len(signer().sign(Request("GET", URL), digest="sha-256=:AAAA:").fields) == 2
+
+
+def test_second_content_digest_is_not_signed():
+    request = Request("POST", URL, [JSON_FIELD, ("Content-Digest", "sha-256=:AAAA:")], has_body=True)
+    with pytest.raises(SigningError, match="digest: the request has a Content-Digest already"):
+        signer().sign(request, digest="sha-256=:AAAA:")

@@ -98,6 +98,32 @@ class RunningDigest:
         return matched
 
 
+class DigestBuilder:
+    """A Content-Digest of content that is read in chunks, such as a file.
+
+    Args:
+        encoding: how the bytes of the digest are encoded.
+        algorithms: the algorithms, in the order of the field.
+    """
+
+    __slots__ = ("_encoding", "_hashes")
+
+    def __init__(self, encoding: Encoding, algorithms: Iterable[DigestAlgorithm]) -> None:
+        self._encoding: Encoding = encoding
+        self._hashes = [(name, _ALGORITHMS[name]()) for name in algorithms]
+
+    def update(self, chunk: bytes) -> None:
+        """Feed the next chunk."""
+        for _, running in self._hashes:
+            running.update(chunk)
+
+    def value(self) -> str:
+        """Return the field value for what was fed so far (RFC 9530 section 2)."""
+        return ", ".join(
+            [f"{name}={serialize_byte_sequence(running.digest(), self._encoding)}" for name, running in self._hashes]
+        )
+
+
 def content_digest(body: bytes, encoding: Encoding, *, algorithms: Iterable[DigestAlgorithm] = ("sha-256",)) -> str:
     """Return the Content-Digest field value of `body` (RFC 9530 section 2)."""
     return ", ".join(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from undersigned.errors import ConfigurationError, SigningError
 from undersigned.limits import LONGEST_FIELD, MOST_COMPONENTS
 from undersigned.message import token
-from undersigned.message.content_digest import DIGEST_ALGORITHMS, ContentDigest, content_digest
+from undersigned.message.content_digest import DIGEST_ALGORITHMS, ContentDigest, DigestBuilder, content_digest
 from undersigned.message.signature_input import Component, serialize_signature_input
 from undersigned.message.structured_fields import KEY, MalformedField, Parameter, serialize_byte_sequence
 from undersigned.signature.components import ComponentValues, UnresolvableComponent, signature_base
@@ -150,6 +150,7 @@ class Signer:
         nonce: str | None = None,
         label: str | None = None,
         parameters: Mapping[str, Parameter] = _NO_PARAMETERS,
+        digest: str | None = None,
     ) -> SignedFields:
         """Sign a request: return the header fields to add to it.
 
@@ -160,6 +161,8 @@ class Signer:
             nonce: a text that no other signature has, spelled as the profile says; by default a fresh one.
             label: the signature's label; by default the profile's.
             parameters: further signature parameters, such as the profile's own.
+            digest: the Content-Digest to add, as `digest_builder` made it, if the request does not have its content: it
+                is then made with `has_body=True`.
 
         Raises:
             MalformedURL: the URL or Host has no canonical form.
@@ -168,7 +171,7 @@ class Signer:
                 something that is not a signature.
             ConfigurationError: the `sign` of the key must be awaited.
         """
-        draft = self._draft(request, created, expires, nonce, label, parameters)
+        draft = self._draft(request, created, expires, nonce, label, parameters, digest)
         return self._signed(draft, local_signature(self._key, draft.base.encode("ascii")))
 
     async def async_sign(
@@ -180,9 +183,10 @@ class Signer:
         nonce: str | None = None,
         label: str | None = None,
         parameters: Mapping[str, Parameter] = _NO_PARAMETERS,
+        digest: str | None = None,
     ) -> SignedFields:
         """Sign a request as `sign` does, and await the key if its `sign` is async."""
-        draft = self._draft(request, created, expires, nonce, label, parameters)
+        draft = self._draft(request, created, expires, nonce, label, parameters, digest)
         return self._signed(draft, await awaited_signature(self._key, draft.base.encode("ascii")))
 
     def prepare(
@@ -223,6 +227,10 @@ class Signer:
             raise SigningError(f"request: its {changed} changed after it was prepared; prepare the request again")
         return self._signed(prepared.draft, raw_signature(signature, prepared.algorithm))
 
+    def digest_builder(self) -> DigestBuilder:
+        """Return a new builder of the Content-Digest that this signer covers, for content that is read in chunks."""
+        return DigestBuilder(self.profile.digest.encodings[0], self._digests)
+
     def _draft(
         self,
         request: Request,
@@ -231,6 +239,7 @@ class Signer:
         nonce: str | None,
         label: str | None,
         parameters: Mapping[str, Parameter],
+        digest: str | None = None,
     ) -> Draft:
         """Return the signature base of a request, with what its header fields need besides the signature."""
         if label is None:
@@ -243,7 +252,12 @@ class Signer:
         check_fields(request, target)
         check_signatures(request, label, encoding=self.profile.encoding)
         covered = self._covering(request, label)
-        digest = self._digest(request) if "content-digest" in covered.names else None
+        if "content-digest" not in covered.names:
+            digest = None
+        elif digest is None:
+            digest = self._digest(request)
+        elif "content-digest" in request.fields.combined:
+            raise SigningError("digest: the request has a Content-Digest already; remove the field, or pass no digest=")
         own = self._own(parameters)
         text = f"{covered.text}{self._parameters(created, expires, nonce)}{self._constant}{own}"
         base = _base(ComponentValues(request, target, digest), covered, text)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-from tests.keys import BODY, JSON_FIELD, signer, verifier
+import asyncio
 
-from undersigned import ConfigurationError, MalformedURL, Request, SigningError
+import pytest
+from tests.keys import BODY, EC_KEY, JSON_FIELD, KEY, NOW, signer, verifier
+
+from undersigned import ConfigurationError, MalformedURL, Request, Signer, SigningError, profiles
 from undersigned.client import ClientSigner
 
 ORIGIN = "https://seller.example.com"
@@ -134,3 +136,33 @@ def test_wrong_option_is_rejected_at_construction(arguments, option):
         ClientSigner(*arguments)
     with pytest.raises(ConfigurationError, match=r"^follow_unsigned: pass True or False"):
         ClientSigner(signer(), [ORIGIN], follow_unsigned="no")
+    for most in (-1, 1.5, True):
+        with pytest.raises(ConfigurationError, match=r"^max_spooled: give whole bytes"):
+            ClientSigner(signer(), [ORIGIN], max_spooled=most)
+
+
+class AsyncKey:
+    keyid, algorithm = KEY.keyid, KEY.algorithm
+
+    async def sign(self, base: bytes) -> bytes:
+        return KEY.sign(base)
+
+
+def test_async_key_signs_for_clients_for_asyncio_only():
+    remote = ClientSigner(Signer(AsyncKey(), profile=profiles.ADCP_3_2, clock=lambda: NOW), [ORIGIN])
+    signed = asyncio.run(remote.async_sign("POST", f"{ORIGIN}/", [JSON_FIELD], BODY))
+    assert verifier().verify(received(signed, BODY)).keyid == KEY.keyid
+    with pytest.raises(ConfigurationError, match="its sign method is async"):
+        remote.sign("GET", f"{ORIGIN}/", [], b"")
+
+
+def test_key_changes_without_a_new_client():
+    signers = iter([signer(), Signer(EC_KEY, profile=profiles.ADCP_3_2, clock=lambda: NOW)])
+    rotating = ClientSigner(lambda: next(signers), [ORIGIN])
+    keyids = [verifier().verify(received(rotating.sign("GET", f"{ORIGIN}/", [], b""))).keyid for _ in range(2)]
+    assert keyids == [KEY.keyid, EC_KEY.keyid]
+
+
+def test_function_that_returns_no_signer_is_rejected_when_it_is_called():
+    with pytest.raises(ConfigurationError, match="signer: the function must return a Signer"):
+        ClientSigner(lambda: None, [ORIGIN]).sign("GET", f"{ORIGIN}/", [], b"")

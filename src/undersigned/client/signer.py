@@ -1,15 +1,13 @@
-"""Client signers: the common part of all client integrations, which signs outgoing requests.
-
-An integration passes the parts of a request to `ClientSigner.sign` and sends the `SignedRequest` that it returns.
-Nothing here imports a client library or does IO.
-"""
+"""Client signers: which requests are signed, and what is sent then."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
+from undersigned.client.content import DEFAULT_MAX_SPOOLED, FileContent, async_read_content, read_content
 from undersigned.errors import ConfigurationError, SigningError
 from undersigned.message.request import Request
 from undersigned.signature.signer import Signer
@@ -17,9 +15,13 @@ from undersigned.url import canonicalize, canonicalize_authority
 from undersigned.url.origin import Origins
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
+    from undersigned.signature.signer import SignedFields
     from undersigned.url import CanonicalURL
+
+SignerSource: TypeAlias = Signer | Callable[[], Signer]
+"""A signer, or a function that returns the one to use now, so that keys change without a restart."""
 
 SIGNATURE_FIELDS = frozenset({"signature-input", "signature", "content-digest"})
 """The names of the fields that the signer writes, in lower case. The ones that a request already has are replaced."""
@@ -54,11 +56,13 @@ class ClientSigner:
     """A signer of outgoing requests, for listed origins only. Safe to share between threads.
 
     Args:
-        signer: makes the signatures.
+        signer: makes the signatures. A function without arguments is called for each signature and returns the signer
+            to use, so that keys change without a restart.
         origins: the origins to sign for, such as `https://seller.example.com`. An origin with a path, such as
             `https://seller.example.com/api`, allows only what is below that path.
         follow_unsigned: whether to follow a redirect that leaves the origin, without a signature. By default such a
             redirect raises `SigningError`.
+        max_spooled: how many bytes to keep of content that cannot be read again, such as a generator.
 
     Attributes:
         follow_unsigned: as given.
@@ -67,14 +71,26 @@ class ClientSigner:
         ConfigurationError: an argument has the wrong type or value.
     """
 
-    __slots__ = ("_canonical", "_origins", "_signer", "follow_unsigned")
+    __slots__ = ("_canonical", "_max_spooled", "_origins", "_signer", "follow_unsigned")
 
-    def __init__(self, signer: Signer, origins: Iterable[str], *, follow_unsigned: bool = False) -> None:
-        if not isinstance(signer, Signer):
-            raise ConfigurationError("signer: pass a Signer, such as Signer(key, profile=profiles.ADCP_3_2)")
+    def __init__(
+        self,
+        signer: SignerSource,
+        origins: Iterable[str],
+        *,
+        follow_unsigned: bool = False,
+        max_spooled: int = DEFAULT_MAX_SPOOLED,
+    ) -> None:
+        if not isinstance(signer, Signer) and not callable(signer):
+            raise ConfigurationError(
+                "signer: pass a Signer, such as Signer(key, profile=profiles.ADCP_3_2), or a function that returns one"
+            )
+        if type(max_spooled) is not int or max_spooled < 0:
+            raise ConfigurationError("max_spooled: give whole bytes, at least 0")
         if not isinstance(follow_unsigned, bool):
             raise ConfigurationError("follow_unsigned: pass True or False")
-        self._signer = signer
+        self._signer: SignerSource = signer
+        self._max_spooled = max_spooled
         self._origins = Origins(origins)
         self.follow_unsigned = follow_unsigned
         # A client sends to a few URLs again and again.
@@ -85,7 +101,7 @@ class ClientSigner:
         method: str,
         url: str,
         fields: Iterable[tuple[str, str]],
-        content: bytes,
+        content: bytes | FileContent,
         *,
         has_body: bool | None = None,
     ) -> SignedRequest:
@@ -95,13 +111,64 @@ class ClientSigner:
             method: the method as it is sent.
             url: the absolute URL as the client spells it.
             fields: the header fields as they are sent. Text is bytes decoded as Latin-1.
-            content: the whole content as it is sent.
+            content: the whole content as it is sent, as `read` returns it.
             has_body: whether the request is sent as one with content; by default, whether `content` is not empty.
 
         Raises:
             MalformedURL: the URL or `Host` has no canonical form.
             SigningError: the origin is not listed, or the request lacks what the signature covers.
+            ConfigurationError: the key must be awaited, or the function for the signer returned something else.
         """
+        target, kept, request, digest = self._parts(method, url, fields, content, has_body)
+        return _signed(method, target, kept, self._current().sign(request, digest=digest))
+
+    async def async_sign(
+        self,
+        method: str,
+        url: str,
+        fields: Iterable[tuple[str, str]],
+        content: bytes | FileContent,
+        *,
+        has_body: bool | None = None,
+    ) -> SignedRequest:
+        """Sign a request as `sign` does, and await the key if its `sign` is async."""
+        target, kept, request, digest = self._parts(method, url, fields, content, has_body)
+        return _signed(method, target, kept, await self._current().async_sign(request, digest=digest))
+
+    def read(self, body: object) -> bytes | FileContent:
+        """Return the content of a request so that it can be signed before it is sent.
+
+        A file that can be read again is read in chunks. Any other stream is kept, up to `max_spooled` bytes.
+
+        Args:
+            body: bytes, text, which is encoded as UTF-8, a binary file, an iterable of bytes, or None for no content.
+
+        Raises:
+            SigningError: it is something else, a file in text mode, or a longer stream.
+        """
+        return read_content(body, self._current().digest_builder, max_spooled=self._max_spooled)
+
+    async def async_read(self, body: object) -> bytes | FileContent:
+        """Return what `read` does, also of an async iterable of bytes."""
+        return await async_read_content(body, self._current().digest_builder, max_spooled=self._max_spooled)
+
+    def _current(self) -> Signer:
+        if isinstance(self._signer, Signer):
+            return self._signer
+        current = self._signer()
+        if not isinstance(current, Signer):
+            raise ConfigurationError("signer: the function must return a Signer")
+        return current
+
+    def _parts(
+        self,
+        method: str,
+        url: str,
+        fields: Iterable[tuple[str, str]],
+        content: bytes | FileContent,
+        has_body: bool | None,  # noqa: FBT001 - passed on by `sign`, by keyword there
+    ) -> tuple[CanonicalURL, tuple[tuple[str, str], ...], Request, str | None]:
+        """Return the canonical target, the fields that stay, the request to sign, and the digest of a file."""
         target = self._canonical(url)
         origin = _origin(target)
         if not self._origins.lists(target):
@@ -116,9 +183,9 @@ class ClientSigner:
                 if name.lower() not in SIGNATURE_FIELDS
             ]
         )
-        signed = self._signer.sign(Request(method, target.target_uri, kept, content, has_body=has_body))
-        covered = frozenset([name for name in signed.components if name[0] != "@"])
-        return SignedRequest(method, target.target_uri, origin, target.authority, kept, signed.fields, covered)
+        if isinstance(content, FileContent):
+            return target, kept, Request(method, target.target_uri, kept, has_body=True), content.digest
+        return target, kept, Request(method, target.target_uri, kept, content, has_body=has_body), None
 
     def signs_redirect(self, before: str | None, url: str) -> bool:
         """Return whether to sign the request that a redirect leads to.
@@ -148,6 +215,13 @@ class ClientSigner:
                 "itself, do not follow redirects, or pass follow_unsigned=True to follow it without a signature"
             )
         return False
+
+
+def _signed(
+    method: str, target: CanonicalURL, kept: tuple[tuple[str, str], ...], signed: SignedFields
+) -> SignedRequest:
+    covered = frozenset([name for name in signed.components if name[0] != "@"])
+    return SignedRequest(method, target.target_uri, _origin(target), target.authority, kept, signed.fields, covered)
 
 
 def _origin(target: CanonicalURL) -> str:

@@ -1,0 +1,19 @@
+"""Clients: the common part of all client integrations, which signs outgoing requests.
+
+An integration passes the parts of a request to `ClientSigner.sign` and sends the `SignedRequest` that it returns. It
+passes content that is not bytes through `ClientSigner.read` first. Nothing here imports a client library or opens a
+connection.
+"""
+
+from undersigned.client.content import DEFAULT_MAX_SPOOLED, FileContent, Spool
+from undersigned.client.signer import SIGNATURE_FIELDS, ClientSigner, SignedRequest, SignerSource
+
+__all__ = [
+    "DEFAULT_MAX_SPOOLED",
+    "SIGNATURE_FIELDS",
+    "ClientSigner",
+    "FileContent",
+    "SignedRequest",
+    "SignerSource",
+    "Spool",
+]

@@ -18,6 +18,7 @@ from undersigned.errors import (
 )
 from undersigned.message.content import Content
 from undersigned.message.request import Request
+from undersigned.message.response import Response
 from undersigned.middleware.decision import Decision
 from undersigned.middleware.options import Mode
 from undersigned.policy.a2a import A2AResolver
@@ -73,6 +74,7 @@ __all__ = [
     "RemoteKey",
     "ReplayStore",
     "Request",
+    "Response",
     "RevocationList",
     "RevocationSource",
     "SignatureError",

@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 
 from undersigned.errors import UndersignedError
 from undersigned.message.signature_input import (
+    Component,
     choose_signature_inputs,
     parse_signature_input,
     serialize_signature_input,
 )
-from undersigned.message.structured_fields import MalformedField
+from undersigned.message.structured_fields import MalformedField, parse_byte_sequences
 from undersigned.signature.rules.parameters import PARAMETERS
 
 
@@ -249,3 +250,50 @@ def test_chosen_member_is_read_as_in_the_whole_field(others):
 def test_member_that_is_not_chosen_is_checked_too():
     with pytest.raises(MalformedField, match="is repeated"):
         choose_signature_inputs(f'{written()}, b=("x" "x")', lambda _: ["sig1"])
+
+
+@pytest.mark.parametrize(
+    ("value", "label", "text"),
+    [
+        ('s=("a");created=1, s=("b");created=2', "s", '("b");created=2'),
+        ('s=("a");created=1;keyid="k";created=2', "s", '("a");created=2;keyid="k"'),
+        ('s=("a";key="x";key="y");created=1', "s", '("a";key="y");created=1'),
+        ('t=("a");created=1', "t", '("a");created=1'),
+    ],
+)
+def test_last_of_repeated_keys_counts_when_the_reading_says_so(value, label, text):
+    assert parse_signature_input(value, repeated_keys=True)[label].text == text
+    [chosen] = choose_signature_inputs(value, lambda members: [*members][:1], repeated_keys=True)
+    assert (chosen[0], chosen[1].text) == (label, text)
+
+
+def test_last_of_repeated_signatures_counts_when_the_reading_says_so():
+    value = "s=:AAAA:, s=:AQID:"
+    assert parse_byte_sequences(value, "base64", repeated_keys=True) == {"s": b"\1\2\3"}
+    with pytest.raises(MalformedField, match="is repeated"):
+        parse_byte_sequences(value, "base64")
+
+
+@pytest.mark.parametrize(
+    ("text", "flag", "left"),
+    [
+        ('"a";req', "req", '"a"'),
+        ('"a";key="b";req', "req", '"a";key="b"'),
+        ('"a";req;key="b"', "req", '"a";key="b"'),
+        ('"a";tr;req', "tr", '"a";req'),
+    ],
+)
+def test_flag_is_taken_from_a_component(text, flag, left):
+    component = parse_signature_input(f"s=({text})")["s"].components[0].without(flag)
+    assert component == Component("a", left, bare=left == '"a"')
+
+
+@pytest.mark.parametrize("text", ['"a"', '"a";key="req"', '"a";key=";req"', '"a";request', '"a";key="b";tr'])
+def test_component_without_the_flag_has_none_to_take(text):
+    assert parse_signature_input(f"s=({text})")["s"].components[0].without("req") is None
+
+
+@pytest.mark.parametrize("text", ['"a";req=?0', '"a";req=1', '"a";req="true"', '"a";key="b";req=a'])
+def test_flag_with_another_value_than_true_is_an_error(text):
+    with pytest.raises(ValueError, match="req"):
+        parse_signature_input(f"s=({text})")["s"].components[0].without("req")

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from typing import NamedTuple
 from urllib.parse import quote, urlencode
 
-from http_message_signatures import HTTPMessageSignaturesException
-from hypothesis import assume, given
+import pytest
+from http_message_signatures import HTTPMessageSignaturesException, HTTPSignatureComponentResolver
+from hypothesis import assume, given, reject
 from hypothesis import strategies as st
 from tests.properties.strategies import (
     PRINTABLE,
@@ -17,9 +19,10 @@ from tests.properties.strategies import (
 )
 
 from undersigned import MalformedURL, Request, canonicalize
+from undersigned.message import Response
 from undersigned.message.request_target import received_target
-from undersigned.message.signature_input import Component
-from undersigned.signature.components import CanonicalResolver, ComponentValues, UnresolvableComponent
+from undersigned.message.signature_input import Component, parse_signature_input
+from undersigned.signature.components import CanonicalResolver, ComponentValues, ResponseValues, UnresolvableComponent
 
 QUERY_NAMES = st.sampled_from(["a", "b", "a b", "~", "ü", ""])
 tokens = st.text(TOKEN, min_size=1, max_size=8)
@@ -139,3 +142,65 @@ def test_query_parameter_is_covered_once_in_whatever_encoding(url, name):
         return
     assert name.isascii()
     assert " " not in name
+
+
+class Sent(NamedTuple):
+    """A message as http-message-signatures takes it."""
+
+    method: str
+    url: str
+    headers: HeaderLines
+
+
+class Answered(NamedTuple):
+    """A response as http-message-signatures takes it."""
+
+    status_code: int
+    headers: HeaderLines
+    request: Sent
+
+
+class HeaderLines(NamedTuple):
+    lines: tuple[tuple[str, str], ...]
+
+    def items(self):
+        return self.lines
+
+
+VALUES = st.sampled_from(["a=1, b=(x y);z", "b", "1", "a, b", 'a="q"', "a=?0;x", " x ", ""])
+FIELDS = st.lists(st.tuples(st.sampled_from(["x-a", "x-b", "cache-control", "content-digest"]), VALUES), max_size=4)
+IDENTIFIERS = st.lists(
+    st.builds(
+        lambda name, flags: ";".join([f'"{name}"', *flags]),
+        st.sampled_from(["@status", "@method", "@path", "@query", "@authority", "@scheme", "@request-target"])
+        | st.sampled_from(["x-a", "x-b", "cache-control", "content-digest"]),
+        st.sampled_from(
+            [(), ("req",), ("bs",), ("sf",), ('key="a"',), ('key="b"', "req"), ("sf", "req"), ("sf", "bs")]
+        ),
+    ),
+    max_size=4,
+    unique=True,
+)
+
+
+@given(FIELDS, FIELDS, urls(), IDENTIFIERS)
+def test_base_of_a_response_equals_the_one_of_http_message_signatures(fields, asked, url, identifiers):
+    target = canonicalize(url)
+    components = parse_signature_input(f"s=({' '.join(identifiers)})")["s"].components
+    sent = Sent("POST", target.target_uri, HeaderLines(tuple(asked)))
+    try:
+        HTTPSignatureComponentResolver(sent)
+    except HTTPMessageSignaturesException:
+        # It rejects a percent sign that is not part of an escape.
+        reject()
+    library = HTTPSignatureComponentResolver(Answered(200, HeaderLines(tuple(fields)), sent))
+    request = Request("POST", url, asked)
+    values = ResponseValues(Response(200, fields, request=request), ComponentValues(request, target))
+    for component in components:
+        try:
+            expected = library.resolve(component.item())
+        except (HTTPMessageSignaturesException, TypeError):
+            with pytest.raises(UnresolvableComponent):
+                values.value(component)
+        else:
+            assert values.value(component) == expected

@@ -62,7 +62,7 @@ class Request:
         if isinstance(body, Content):
             content, body = body, bytes(body)
         else:
-            body = body if isinstance(body, bytes) else _octets(body)
+            body = body if isinstance(body, bytes) else content_octets(body)
             content = Content((body,)) if body else _NO_CONTENT
         assign = object.__setattr__
         assign(self, "method", method)
@@ -123,7 +123,13 @@ class Request:
         return f"<Request: {len(self.fields)} header fields, {len(self.content)} bytes>"
 
 
-def _octets(body: bytes | str | None) -> bytes:
+def content_octets(body: bytes | str | None) -> bytes:
+    """Return content as bytes; a `str` is encoded as UTF-8.
+
+    Raises:
+        TypeError: `body` has another type.
+        UnicodeEncodeError: it has a lone surrogate.
+    """
     if body is None:
         return b""
     if isinstance(body, str):

@@ -39,6 +39,23 @@ class Component:
     text: str
     bare: bool
 
+    def without(self, flag: str) -> Component | None:
+        """Return the identifier without a flag, such as `req`, or None if it has no such parameter.
+
+        Raises:
+            ValueError: the parameter is not the Boolean true (RFC 9421 section 2.1).
+        """
+        if self.text == f'"{self.name}";{flag}':
+            return Component(self.name, f'"{self.name}"', bare=True)
+        if f";{flag}" not in self.text:
+            return None
+        value, parameters = cast("tuple[str, dict[str, Parameter]]", http_sf.parse(self.text.encode(), tltype="item"))
+        if flag not in parameters:
+            return None
+        if parameters.pop(flag) is not True:
+            raise ValueError(flag)
+        return Component(self.name, http_sf.ser((value, parameters)), bare=not parameters)
+
     def item(self) -> Item:
         """Return the identifier as the structured field item that http-message-signatures resolves."""
         item = Item()
@@ -92,14 +109,20 @@ class SignatureInput(NamedTuple):
         return self.coverage.components
 
 
-def parse_signature_input(value: str) -> dict[str, SignatureInput]:
+def parse_signature_input(value: str, *, repeated_keys: bool = False) -> dict[str, SignatureInput]:
     """Read a Signature-Input field value (all lines joined with a comma) into its members by label.
+
+    Args:
+        value: the field value.
+        repeated_keys: whether the last one counts if a label or a parameter is repeated, see `Reading`.
 
     Raises:
         MalformedField: not a dictionary of inner lists of strings, too large, or a repeated label, parameter or
             component.
     """
-    return _pattern_read(value) or {label: member.read() for label, member in _members(value).items()}
+    return _pattern_read(value) or {
+        label: member.read() for label, member in _members(value, repeated_keys=repeated_keys).items()
+    }
 
 
 def choose_signature_inputs(
@@ -107,6 +130,7 @@ def choose_signature_inputs(
     choose: Callable[[Mapping[str, Mapping[str, Parameter]]], Sequence[str]],
     *,
     budget: ParserBudget | None = None,
+    repeated_keys: bool = False,
 ) -> Sequence[tuple[str, SignatureInput]]:
     """Return the members that are to be verified, each with its label. All are checked, and only these are serialized.
 
@@ -114,11 +138,12 @@ def choose_signature_inputs(
         value: the field value, as for `parse_signature_input`.
         choose: returns some of the labels, given the parameters of each.
         budget: how much the parser may read of the message.
+        repeated_keys: as for `parse_signature_input`.
 
     Raises:
         MalformedField: as `parse_signature_input`.
     """
-    members = _pattern_read(value) or _members(value, budget)
+    members = _pattern_read(value) or _members(value, budget, repeated_keys=repeated_keys)
     chosen = choose({label: member.parameters for label, member in members.items()})
     return [(label, _read(members[label])) for label in chosen]
 
@@ -132,9 +157,10 @@ def serialize_signature_input(components: Iterable[str], parameters: Mapping[str
     return serialize_inner_list([(name, {}) for name in components], parameters)
 
 
-def _members(value: str, budget: ParserBudget | None = None) -> dict[str, _Member]:
+def _members(value: str, budget: ParserBudget | None = None, *, repeated_keys: bool) -> dict[str, _Member]:
     (budget or ParserBudget()).spend(value)
-    return {label: _Member.checked(*member) for label, member in parse_dictionary(value).items()}
+    read = parse_dictionary(value, repeated_keys=repeated_keys)
+    return {label: _Member.checked(*member) for label, member in read.items()}
 
 
 class _Member(NamedTuple):

@@ -77,8 +77,16 @@ def count_delimiters(value: str, delimiters: str) -> int:
     return count + DELIMITERS_PER_DECIMAL * len(_DECIMAL.findall(value)) if "." in value else count
 
 
-def parse_byte_sequences(value: str, *encodings: Encoding, budget: ParserBudget | None = None) -> dict[str, bytes]:
+def parse_byte_sequences(
+    value: str, *encodings: Encoding, budget: ParserBudget | None = None, repeated_keys: bool = False
+) -> dict[str, bytes]:
     """Read a Signature or Content-Digest field value: a dictionary of byte sequences, each in one of `encodings`.
+
+    Args:
+        value: the field value.
+        encodings: the accepted encodings.
+        budget: how much the parser may read of the message.
+        repeated_keys: whether the last one counts if a key is repeated, see `Reading`.
 
     Raises:
         MalformedField: not such a dictionary, too large, a repeated or upper-case key, or a byte sequence in another
@@ -89,21 +97,26 @@ def parse_byte_sequences(value: str, *encodings: Encoding, budget: ParserBudget 
         return members
     (budget or ParserBudget()).spend(value)
     sequences: dict[str, bytes] = {}
-    for key, (sequence, _) in parse_dictionary(_to_padded(value, encodings)).items():
+    for key, (sequence, _) in parse_dictionary(_to_padded(value, encodings), repeated_keys=repeated_keys).items():
         if not isinstance(sequence, bytes):
             raise MalformedField("a member is not a byte sequence")
         sequences[key] = sequence
     return sequences
 
 
-def parse_dictionary(value: str) -> dict[str, tuple[object, Mapping[str, Parameter]]]:
+def parse_dictionary(value: str, *, repeated_keys: bool = False) -> dict[str, tuple[object, Mapping[str, Parameter]]]:
     """Read a dictionary: each key's value and parameters (RFC 9651 section 4.2.2). The caller checks the size first.
+
+    Args:
+        value: the field value.
+        repeated_keys: whether the last one counts if a key or a parameter is repeated, see `Reading`.
 
     Raises:
         MalformedField: not a dictionary, an empty one, or one with a repeated key or parameter.
     """
+    on_repeated = None if repeated_keys else _reject_duplicate
     try:
-        parsed = http_sf.parse(value.encode("ascii"), tltype="dictionary", on_duplicate_key=_reject_duplicate)
+        parsed = http_sf.parse(value.encode("ascii"), tltype="dictionary", on_duplicate_key=on_repeated)
     except UnicodeEncodeError:
         raise MalformedField("the field value is not ASCII") from None
     except http_sf.StructuredFieldError:

@@ -7,3 +7,6 @@ LOWER = r"[!#$%&'*+.^_`|~0-9a-z-]"
 
 UPPER = r"[!#$%&'*+.^_`|~0-9A-Z-]"
 """A character of a token in upper case, such as a method."""
+
+ANY = r"[!#$%&'*+.^_`|~0-9A-Za-z-]"
+"""A character of a token."""

@@ -1,0 +1,90 @@
+"""A response: what was received, or what is about to be sent, with the request that it answers."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from undersigned.message.content import Content
+from undersigned.message.header_fields import HeaderFields
+from undersigned.message.request import Request, content_octets
+
+if TYPE_CHECKING:
+    from undersigned.message.header_fields import Headers
+
+_STATUS = range(100, 1000)
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class Response:
+    """One HTTP response. `dataclasses.replace` makes a copy with some parts changed.
+
+    Args:
+        status: the status code.
+        fields: the header fields: a mapping, (name, value) pairs or a `HeaderFields`. Text is bytes decoded as Latin-1.
+        body: the content bytes before any decoding; a `str` is encoded as UTF-8, `None` means no content.
+        request: the request that it answers, as it was signed or received. A signature may cover parts of it (`;req`).
+        trailers: the trailer fields, or None if they are not known. Only then a signature may cover them (`;tr`).
+        has_body: whether the response has content, if `body` itself is not read yet.
+
+    Raises:
+        TypeError: an argument has another type; a mistake of the caller, never of a message.
+        ValueError: the status code has no three digits.
+        UnicodeEncodeError: a `str` body has a lone surrogate, which UTF-8 cannot encode; also the caller's mistake.
+    """
+
+    status: int
+    fields: HeaderFields
+    body: bytes
+    request: Request | None
+    trailers: HeaderFields | None
+    has_body: bool
+    content: Content = dataclasses.field(init=False, compare=False)
+
+    def __init__(
+        self,
+        status: int,
+        fields: Headers = (),
+        body: bytes | str | Content | None = b"",
+        *,
+        request: Request | None = None,
+        trailers: Headers | None = None,
+        has_body: bool | None = None,
+    ) -> None:
+        if not isinstance(status, int) or isinstance(status, bool):
+            raise TypeError("status must be int")
+        if status not in _STATUS:
+            raise ValueError("status must have three digits (RFC 9110 section 15)")
+        if request is not None and not isinstance(request, Request):
+            raise TypeError("request must be a Request or None")
+        if isinstance(body, Content):
+            content, octets = body, bytes(body)
+        else:
+            octets = body if isinstance(body, bytes) else content_octets(body)
+            content = Content((octets,)) if octets else Content()
+        assign = object.__setattr__
+        assign(self, "status", int(status))
+        assign(self, "fields", fields if isinstance(fields, HeaderFields) else HeaderFields(fields))
+        assign(self, "content", content)
+        assign(self, "body", octets)
+        assign(self, "request", request)
+        if trailers is not None and not isinstance(trailers, HeaderFields):
+            trailers = HeaderFields(trailers)
+        assign(self, "trailers", trailers)
+        assign(self, "has_body", bool(octets) if has_body is None else has_body)
+
+    def with_content(self, content: Content) -> Response:
+        """Return this response with its content, after the content was read."""
+        return Response(
+            self.status,
+            self.fields,
+            content,
+            request=self.request,
+            trailers=self.trailers,
+            has_body=self.has_body or len(content) > 0,
+        )
+
+    def __repr__(self) -> str:
+        """Return status and sizes only, as fields and content may hold secrets."""
+        return f"<Response: {self.status}, {len(self.fields)} header fields, {len(self.content)} bytes>"

@@ -1,0 +1,200 @@
+"""Resolvers: the values of components that have to be looked up or parsed (RFC 9421 sections 2.1 and 2.2).
+
+http-message-signatures resolves most of them. Where it does other than the RFC, this module does it itself: it has no
+trailers (section 2.1.4), a fixed list of types for `sf` (section 2.1.1), and no lower-case methods (section 2.2.1).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+import http_sf
+from http_message_signatures import HTTPMessageSignaturesException, HTTPSignatureComponentResolver
+
+from undersigned.message.field_types import field_type
+from undersigned.message.structured_fields import serialize_byte_sequence
+from undersigned.signature.query_parameter import QueryParameters
+from undersigned.signature.unresolvable import NO_VALUE, UnresolvableComponent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from undersigned.message.header_fields import HeaderFields
+    from undersigned.message.reading import Reading
+    from undersigned.message.request import Request
+    from undersigned.message.signature_input import Component
+    from undersigned.signature.parsed_amount import ParsedAmount
+    from undersigned.url import CanonicalURL
+
+_DELIMITERS = ",;: \\%="
+_QUERY_DELIMITERS = "&;="
+_QUERY_PARAMETER = "@query-param"
+
+FIELD_VALUE = re.compile(r"[\t\x20-\x7e]*")
+"""A value that can be a line of a signature base, which is ASCII (RFC 9421 section 2.5)."""
+
+
+class Resolver:
+    """The components of one section of a message: its headers with what is derived, or its trailers.
+
+    Args:
+        library: the resolver of http-message-signatures over the same section.
+        reading: how the message is read.
+        parsed: counts what is parsed.
+        query: the query of the request, or None.
+
+    Attributes:
+        parsed: counts what is parsed.
+        trailers: the resolver of the same message's trailers, after a component asked for one.
+    """
+
+    __slots__ = ("_fields", "_library", "_query", "_query_parameters", "_reading", "parsed", "trailers")
+
+    def __init__(self, library: SectionResolver, reading: Reading, parsed: ParsedAmount, query: str | None) -> None:
+        self._library = library
+        self._fields = library.fields
+        self._reading = reading
+        self._query = query
+        self._query_parameters = QueryParameters(query)
+        self.parsed = parsed
+        self.trailers: Resolver | None = None
+
+    def value(self, component: Component) -> str:
+        """Return the value of a component without `req` and `tr`.
+
+        Raises:
+            UnresolvableComponent: the section has no such component, or its value is not printable ASCII.
+        """
+        name, text = component.name, component.text
+        if not component.bare:
+            self._count(component)
+        if name == _QUERY_PARAMETER:
+            return self._query_parameters.value(text)
+        # The library unfolds lines, and wraps no derived component. Valid fields have no name with an @.
+        if text == f'"{name}";bs' and self._fields.are_valid:
+            return self._wrapped(name)
+        try:
+            if text == f'"{name}";sf':
+                return self._serialized(name)
+            self._library.read_field(name)
+            value = cast("object", self._library.resolve(component.item()))
+        except (HTTPMessageSignaturesException, TypeError, ValueError):
+            raise UnresolvableComponent(NO_VALUE) from None
+        if not isinstance(value, str) or FIELD_VALUE.fullmatch(value) is None:
+            raise UnresolvableComponent("the value of a covered component is not printable ASCII")
+        return value
+
+    def _serialized(self, name: str) -> str:
+        """Return a structured field in its strict serialization (RFC 9421 section 2.1.1)."""
+        tltype = field_type(name, self._reading.field_types)
+        if tltype is None or name not in self._fields.combined:
+            raise UnresolvableComponent(NO_VALUE)
+        return http_sf.ser(http_sf.parse(self._fields.combined[name].encode("ascii"), tltype=tltype))
+
+    def _wrapped(self, name: str) -> str:
+        """Return the lines of a field, none of them folded, as byte sequences (RFC 9421 section 2.1.3)."""
+        lines = self._fields.values(name)
+        if not lines:
+            raise UnresolvableComponent(NO_VALUE)
+        try:
+            return ", ".join([serialize_byte_sequence(line.encode("latin-1"), "base64") for line in lines])
+        except UnicodeEncodeError:
+            raise UnresolvableComponent(NO_VALUE) from None
+
+    def _count(self, component: Component) -> None:
+        name = component.name
+        is_parameter = name == _QUERY_PARAMETER
+        self.parsed.add(
+            id(self._fields),
+            name,
+            (self._query if is_parameter else self._fields.combined.get(name)) or "",
+            delimiters=_QUERY_DELIMITERS if is_parameter else _DELIMITERS,
+            wrapped=component.text.endswith(";bs"),
+        )
+
+
+class _Lines(NamedTuple):
+    lines: tuple[tuple[str, str], ...] = ()
+
+    def items(self) -> Iterable[tuple[str, str]]:
+        return self.lines
+
+
+class _RequestMessage(NamedTuple):
+    method: str
+    url: str
+    headers: _Lines = _Lines()
+
+
+class _ResponseMessage(NamedTuple):
+    status_code: int
+    headers: _Lines = _Lines()
+
+
+class SectionResolver(HTTPSignatureComponentResolver):
+    """http-message-signatures' resolver over one section of a message.
+
+    It has only the fields that `read_field` gives it, since reading all of them takes longer than a signature check.
+    """
+
+    def __init__(self, message: _RequestMessage | _ResponseMessage, fields: HeaderFields) -> None:
+        super().__init__(message)  # type: ignore[no-untyped-call]
+        self.fields = fields
+
+    @classmethod
+    def of_response(cls, status: int, fields: HeaderFields) -> SectionResolver:
+        """Return the resolver of a response. The components of its request (`req`) are resolved elsewhere."""
+        return cls(_ResponseMessage(status), fields)
+
+    def read_field(self, name: str) -> None:
+        """Read the lines of the field `name` (lower case), if there are any."""
+        if name in self.fields.combined and name not in self.headers:
+            lines = _Lines(tuple((name, line) for line in self.fields.values(name)))
+            # Of a response, because that has neither method nor URL to be checked.
+            read = HTTPSignatureComponentResolver(_ResponseMessage(0, lines))  # type: ignore[no-untyped-call]
+            self.header_field_lines[name] = read.header_field_lines[name]
+            self.headers[name] = read.headers[name]
+
+
+class _URLParts(NamedTuple):
+    """What the library asks of a URL, answered from the canonical form."""
+
+    scheme: str
+    host: str
+    port: str | None
+    path: str
+    query: str | None
+    authority: str
+
+    @property
+    def query_suffix(self) -> str:
+        return "" if self.query is None else f"?{self.query}"
+
+
+class CanonicalResolver(SectionResolver):
+    """The resolver of a request, its URL being the canonical one."""
+
+    def __init__(self, request: Request, target: CanonicalURL, fields: HeaderFields | None = None) -> None:
+        origin = f"{target.scheme}://{target.authority}/"
+        # The library takes upper case only; `get_method` returns the method as it was sent.
+        message = _RequestMessage(request.method.upper(), origin)
+        super().__init__(message, request.fields if fields is None else fields)
+        self.request = request
+        self.target = target
+        port = None if target.port is None else str(target.port)
+        parts = _URLParts(target.scheme, target.host, port, target.path, target.query, target.authority)
+        # The library asks these attributes of a URL and no others; its own class of them is private.
+        self.url_parts = parts  # type: ignore[assignment]  # pyright: ignore[reportAttributeAccessIssue]
+
+    def get_method(self) -> str:
+        """Return `@method`, its case kept (RFC 9421 section 2.2.1)."""
+        return self.request.method
+
+    def get_target_uri(self) -> str:
+        """Return `@target-uri` (RFC 9421 section 2.2.2)."""
+        return self.target.target_uri
+
+    def get_authority(self) -> str:
+        """Return `@authority` (RFC 9421 section 2.2.3)."""
+        return self.target.authority

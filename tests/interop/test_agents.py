@@ -1,0 +1,96 @@
+"""The example agents, server and client each in a process of its own: a tool call is signed, verified, and its caller
+known to the tool."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx2
+import pytest
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+from tests.examples.test_web_apps import started
+from tests.integrations.agreement import JSON, ask, assert_rejected, raw_request
+
+from undersigned import KeyPair, Request, Signer, profiles
+from undersigned_httpx.httpx2 import SignatureAuth
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+PATHS = {"mcp": "/mcp", "fastmcp": "/mcp", "a2a": ""}
+MESSAGE = {"messageId": "1", "role": "ROLE_USER", "parts": [{"text": "gold"}]}
+CALLS = {
+    "mcp": ("/mcp", {"method": "tools/call", "params": {"name": "buy", "arguments": {"plan": "gold"}}}),
+    "fastmcp": ("/mcp", {"method": "tools/call", "params": {"name": "buy", "arguments": {"plan": "gold"}}}),
+    "a2a": ("/a2a", {"method": "SendMessage", "params": {"message": MESSAGE}}),
+}
+
+
+@pytest.fixture(scope="module")
+def buyers() -> list[KeyPair]:
+    return [KeyPair.generate("ed25519", keyid=keyid) for keyid in ("buyer-a", "buyer-b")]
+
+
+@pytest.fixture(scope="module", params=PATHS)
+def agent(request, buyers, tmp_path_factory):
+    """The name of an agent, and the port that its server serves."""
+    jwks = tmp_path_factory.mktemp("keys") / "jwks.json"
+    jwks.write_text(json.dumps({"keys": [key for buyer in buyers for key in buyer.public["keys"]]}))
+    with started(f"{request.param}_server.py", jwks) as port:
+        yield request.param, port
+
+
+def signer(buyer: KeyPair) -> Signer:
+    return Signer(buyer.signing_key(), profile=profiles.ADCP_3_2)
+
+
+def test_tool_knows_who_called_it(agent, buyers, tmp_path):
+    name, port = agent
+    for buyer in buyers:
+        key = tmp_path / "key.json"
+        key.write_text(json.dumps(buyer.private))
+        url = f"http://127.0.0.1:{port}{PATHS[name]}"
+        command = [sys.executable, str(EXAMPLES / f"{name}_client.py"), "--key", str(key), "--url", url]
+        ran = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)  # noqa: S603 - ours
+        assert ran.stdout.strip() == f"{buyer.signing_key().keyid} bought gold", ran.stderr
+
+
+def call(name: str, plan: str) -> tuple[str, bytes]:
+    path, message = CALLS[name]
+    return path, json.dumps({"jsonrpc": "2.0", "id": 1, **message}).replace("gold", plan).encode()
+
+
+def test_call_that_is_unsigned_or_changed_reaches_no_tool(agent, buyers):
+    name, port = agent
+    host = f"127.0.0.1:{port}"
+    path, body = call(name, "gold")
+    accepted = [("Accept", "application/json, text/event-stream"), ("A2A-Version", "1.0"), *JSON]
+    assert_rejected(ask(port, raw_request("POST", path, accepted, body, host=host)), "request_signature_required")
+    signed = [*accepted, *signer(buyers[0]).sign(Request("POST", f"http://{host}{path}", accepted, body))]
+    changed = call(name, "lead")[1]
+    rejected = ask(port, raw_request("POST", path, signed, changed, host=host))
+    assert_rejected(rejected, "request_signature_digest_mismatch")
+
+
+def test_session_of_one_caller_gives_another_no_name(buyers, tmp_path):
+    """Each call names the key that signed it, whoever began the session."""
+    jwks = tmp_path / "jwks.json"
+    jwks.write_text(json.dumps({"keys": [key for buyer in buyers for key in buyer.public["keys"]]}))
+
+    async def calls(url: str) -> list[str]:
+        origins = [url.removesuffix("/mcp")]
+        told = []
+        async with (
+            httpx2.AsyncClient(auth=SignatureAuth(signer(buyers[0]), origins=origins)) as http_client,
+            Client(streamable_http_client(url, http_client=http_client)) as client,
+        ):
+            told.append((await client.call_tool("buy", {"plan": "gold"})).content[0].text)
+            http_client.auth = SignatureAuth(signer(buyers[1]), origins=origins)
+            told.append((await client.call_tool("buy", {"plan": "gold"})).content[0].text)
+        return told
+
+    with started("mcp_server.py", jwks) as port:
+        assert asyncio.run(calls(f"http://127.0.0.1:{port}/mcp")) == ["buyer-a bought gold", "buyer-b bought gold"]

@@ -178,7 +178,7 @@ class Recorder:
             method=_method(visit.method),
             route=visit.route,
             keyid=None if keyid is None else printable(keyid, limit=128),
-            algorithm=None if evidence is None else evidence.algorithm,
+            algorithm=None if evidence is None else evidence.algorithm or None,
             tag=None if keyid is None else self._profile.selection.tag,
             origin=_text(visit.origin),
             seconds=_since(visit.begun),

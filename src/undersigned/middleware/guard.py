@@ -247,7 +247,7 @@ class Guard(Generic[Forwarded_co]):
             try:
                 await self._verifier.authenticate(candidate)
             except SignatureError as error:
-                if error.code != f"{self._profile.prefix}signature_invalid":
+                if error.reason != "signature_invalid":
                     break
             else:
                 return origin, candidate

@@ -22,7 +22,7 @@ def distinct() -> list:
     facts = {}
     for param in [*PUBLISHED, *params(OWN, SET)]:
         members = param.values[0].document.members
-        facts.setdefault(str({name: members[name] for name in members.keys() - NOT_OF_THE_SIGNATURE}), param)
+        facts.setdefault(str([pair for pair in sorted(members.items()) if pair[0] not in NOT_OF_THE_SIGNATURE]), param)
     return list(facts.values())
 
 

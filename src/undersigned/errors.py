@@ -117,12 +117,12 @@ class AnswerForm(NamedTuple):
 
     Attributes:
         status: the HTTP status.
-        member: the member of the JSON answer that has the code.
+        members: the members of the JSON answer, as (name, text) pairs.
         fields: further header fields, as (name, value) pairs.
     """
 
     status: int
-    member: str
+    members: tuple[tuple[str, str], ...]
     fields: tuple[tuple[str, str], ...]
 
 

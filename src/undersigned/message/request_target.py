@@ -12,12 +12,12 @@ from urllib.parse import unquote_to_bytes
 
 from undersigned.errors import MalformedURL
 from undersigned.limits import LONGEST_TARGET, MOST_ESCAPES, MOST_SEGMENTS
-from undersigned.url import canonicalize
+from undersigned.url import CanonicalURL, canonicalize
 from undersigned.url.origin import received_authority
+from undersigned.url.value import URL
 
 if TYPE_CHECKING:
     from undersigned.message.request import Request
-    from undersigned.url import CanonicalURL
     from undersigned.url.origin import Origin
 
 
@@ -148,6 +148,23 @@ def received_target(request: Request) -> CanonicalURL:
         if target.authority != received_authority(value, target.scheme, hosts=(target.host,)):
             raise MalformedURL(f"{name} names another authority than the target URI", rule="same authority")
     return target
+
+
+def typed_target(url: str, target: CanonicalURL) -> CanonicalURL:
+    """Return a target with its path and query exactly as in `url` (RFC 9421 sections 2.2.2, 2.2.6 and 2.2.7).
+
+    Args:
+        url: the target URI as it was received, or as it will be sent.
+        target: its canonical form, which has scheme and authority.
+
+    Raises:
+        MalformedURL: the path or query has a character that is not printable ASCII.
+    """
+    if not url.isascii() or not url.isprintable() or " " in url:
+        raise MalformedURL("the target has a character that must be percent-encoded", rule="ASCII")
+    parts = URL.parse(url)
+    query = "" if parts.query is None else f"?{parts.query}"
+    return CanonicalURL(f"{target.scheme}://{target.authority}{parts.path or '/'}{query}", target.authority)
 
 
 def _level(path: bytes) -> bytes:

@@ -21,7 +21,7 @@ class ErrorResponse:
         code: the one word the caller gets.
         challenge: whether `WWW-Authenticate` carries the code.
         detail: what was wrong, for the operator's log.
-        member: the member of the JSON content that has the code.
+        members: the members of the JSON content, as (name, text) pairs; by default the code alone.
         others: further header fields.
     """
 
@@ -29,7 +29,7 @@ class ErrorResponse:
     code: str
     challenge: bool = False
     detail: str = ""
-    member: str = "error"
+    members: tuple[tuple[str, str], ...] = ()
     others: tuple[tuple[str, str], ...] = ()
 
     @classmethod
@@ -39,7 +39,7 @@ class ErrorResponse:
         A profile may ask for another status, member and header fields.
         """
         if error.form is not None:
-            return cls(error.form.status, error.code, member=error.form.member, others=error.form.fields)
+            return cls(error.form.status, error.code, members=error.form.members, others=error.form.fields)
         if isinstance(error, VerificationUnavailable):
             return cls(503, error.code)
         return cls(401, error.code, challenge=True)
@@ -47,7 +47,7 @@ class ErrorResponse:
     @property
     def body(self) -> bytes:
         """The content: a JSON object with the code and nothing else."""
-        return json.dumps({self.member: self.code}).encode("ascii")
+        return json.dumps(dict(self.members) or {"error": self.code}).encode("ascii")
 
     @property
     def fields(self) -> list[tuple[str, str]]:

@@ -8,14 +8,55 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from undersigned.profiles.activitypub import ACTIVITYPUB
 from undersigned.profiles.adcp import ADCP_3_1, ADCP_3_2, ADCP_WEBHOOK
+from undersigned.profiles.experimental import AAUTH, TAP
+from undersigned.profiles.fapi import FAPI_2_REQUEST
+from undersigned.profiles.gnap import GNAP
+from undersigned.profiles.ucp import UCP, UCP_DUAL
+from undersigned.profiles.web_bot_auth import WEB_BOT_AUTH_JWKS, WEB_BOT_AUTH_STRING, WEB_BOT_AUTH_TYPED
+from undersigned.profiles.wimse import WIMSE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from undersigned.signature.profile import Profile
 
-BY_NAME: Mapping[str, Profile] = {profile.name: profile for profile in (ADCP_3_2, ADCP_3_1, ADCP_WEBHOOK)}
+BY_NAME: Mapping[str, Profile] = {
+    profile.name: profile
+    for profile in (
+        ADCP_3_2,
+        ADCP_3_1,
+        ADCP_WEBHOOK,
+        WEB_BOT_AUTH_STRING,
+        WEB_BOT_AUTH_TYPED,
+        WEB_BOT_AUTH_JWKS,
+        UCP,
+        UCP_DUAL,
+        ACTIVITYPUB,
+        GNAP,
+        FAPI_2_REQUEST,
+        WIMSE,
+        AAUTH,
+        TAP,
+    )
+}
 """The profiles by the name the command line takes."""
 
-__all__ = ["ADCP_3_1", "ADCP_3_2", "ADCP_WEBHOOK", "BY_NAME"]
+__all__ = [
+    "AAUTH",
+    "ACTIVITYPUB",
+    "ADCP_3_1",
+    "ADCP_3_2",
+    "ADCP_WEBHOOK",
+    "BY_NAME",
+    "FAPI_2_REQUEST",
+    "GNAP",
+    "TAP",
+    "UCP",
+    "UCP_DUAL",
+    "WEB_BOT_AUTH_JWKS",
+    "WEB_BOT_AUTH_STRING",
+    "WEB_BOT_AUTH_TYPED",
+    "WIMSE",
+]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, TypedDict, Unpack, get_args
+from typing import TYPE_CHECKING, Literal, TypedDict, Unpack, get_args
 
 from undersigned.errors import ConfigurationError, signature_error
 from undersigned.message.structured_fields import Encoding
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from undersigned.errors import Reason, SignatureError, Step
     from undersigned.message.request import Request
 
+TargetForm = Literal["canonical", "typed"]
+"""Which form of the target is signed: the canonical form, or the path and query exactly as they are on the wire."""
+
 _ENCODINGS: frozenset[str] = frozenset(get_args(Encoding))
 
 
@@ -44,6 +47,7 @@ class Changes(TypedDict, total=False):
     replay: ReplayRule
     key: KeyRule
     answers: Answers
+    target: TargetForm
     dangerous: str
 
 
@@ -64,6 +68,7 @@ class Profile:
         replay: what is remembered of an accepted signature.
         key: what a key must declare about itself.
         answers: what the sender of a rejected message is told.
+        target: whether the target is signed in its canonical form (AdCP) or as the sender typed it.
         dangerous: why a profile may accept a signature that covers nothing, or one that can be replayed for ever.
         required_components: the components a signer covers, in their order, by whether the message has content. There
             may be more if the request has a query or certain header fields.
@@ -84,6 +89,7 @@ class Profile:
     replay: ReplayRule = field(default_factory=ReplayRule)
     key: KeyRule = field(default_factory=KeyRule)
     answers: Answers = field(default_factory=Answers)
+    target: TargetForm = "canonical"
     dangerous: str = ""
     required_components: Mapping[bool, tuple[str, ...]] = field(init=False, repr=False, compare=False)
 
@@ -146,6 +152,8 @@ def _check_types(profile: Profile) -> None:
             raise ConfigurationError(f"{option}: give a string")
     if profile.encoding not in _ENCODINGS:
         raise ConfigurationError('encoding: must be "base64" or "base64url"')
+    if profile.target not in get_args(TargetForm):
+        raise ConfigurationError('target: must be "canonical" or "typed"')
     if not isinstance(profile.algorithms, frozenset) or not profile.algorithms or not profile.algorithms <= ALGORITHMS:
         raise ConfigurationError(f"algorithms: give a frozenset of some of {', '.join(sorted(ALGORITHMS))}")
 

@@ -13,6 +13,7 @@ from undersigned.errors import ConfigurationError, SigningError
 from undersigned.limits import LONGEST_FIELD, MOST_COMPONENTS
 from undersigned.message import token
 from undersigned.message.content_digest import DIGEST_ALGORITHMS, ContentDigest, DigestBuilder, content_digest
+from undersigned.message.request_target import typed_target
 from undersigned.message.signature_input import Component, serialize_signature_input
 from undersigned.message.structured_fields import KEY, MalformedField, Parameter, serialize_byte_sequence
 from undersigned.signature.components import ComponentValues, UnresolvableComponent, signature_base
@@ -250,6 +251,7 @@ class Signer:
         if self._check_limits:
             check_target(target)
         check_fields(request, target)
+        signed = target if self.profile.target == "canonical" else typed_target(request.url, target)
         check_signatures(request, label, encoding=self.profile.encoding)
         covered = self._covering(request, label)
         if "content-digest" not in covered.names:
@@ -260,10 +262,10 @@ class Signer:
             raise SigningError("digest: the request has a Content-Digest already; remove the field, or pass no digest=")
         own = self._own(parameters)
         text = f"{covered.text}{self._parameters(created, expires, nonce)}{self._constant}{own}"
-        base = _base(ComponentValues(request, target, digest), covered, text)
+        base = _base(ComponentValues(request, signed, digest), covered, text)
         if self._check_limits:
             check_base(base)
-        return Draft(request, target.target_uri, covered.names, digest, label, text, base)
+        return Draft(request, signed.target_uri, covered.names, digest, label, text, base)
 
     def _signed(self, draft: Draft, signature: bytes) -> SignedFields:
         added = () if draft.digest is None else (("Content-Digest", draft.digest),)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from undersigned.errors import MalformedURL, cut_name
 from undersigned.limits import LONGEST_BASE, MOST_CANDIDATES
 from undersigned.message.content_type import is_json
-from undersigned.message.request_target import received_target
+from undersigned.message.request_target import received_target, typed_target
 from undersigned.message.strict_json import AmbiguousJSON
 from undersigned.signature.components import ComponentValues, UnresolvableComponent, signature_base, with_empty_query
 from undersigned.signature.keys import VerificationKey
@@ -120,15 +120,10 @@ class Identified(NamedTuple):
             keys = [key for key, is_full in zip(keys, full, strict=True) if not is_full]
         if not keys:
             raise self._rate_abuse()
-        try:
-            target = received_target(candidate.request)
-        except MalformedURL as malformed:
-            # The detail has only the name of the rule, because the message may quote the URL.
-            detail = f"the rule {malformed.rule!r} rejects the target URI or an authority"
-            raise candidate.profile.error("target_uri_malformed", step=10, detail=detail) from None
+        target, signed = self._targets()
         try:
             base = signature_base(
-                ComponentValues(candidate.request, target), candidate.coverage.components, candidate.text
+                ComponentValues(candidate.request, signed), candidate.coverage.components, candidate.text
             )
         except UnresolvableComponent as unresolvable:
             raise self._invalid(str(unresolvable)) from None
@@ -146,6 +141,17 @@ class Identified(NamedTuple):
         error = self._rate_abuse() if len(keys) < len(self.keys) else self._invalid(_NOT_OVER_THIS_BASE)
         error.signature_base = base
         raise error
+
+    def _targets(self) -> tuple[CanonicalURL, CanonicalURL]:
+        """Return the canonical target, and the target as the profile signs it."""
+        request, profile = self.candidate.request, self.candidate.profile
+        try:
+            target = received_target(request)
+            return target, target if profile.target == "canonical" else typed_target(request.url, target)
+        except MalformedURL as malformed:
+            # The detail has only the name of the rule, because the message may quote the URL.
+            detail = f"the rule {malformed.rule!r} rejects the target URI or an authority"
+            raise profile.error("target_uri_malformed", step=10, detail=detail) from None
 
     def _with_empty_query(
         self, keys: Sequence[VerificationKey], target: CanonicalURL, base: str

@@ -8,6 +8,7 @@ from inspect import isawaitable, iscoroutinefunction
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from undersigned.errors import ConfigurationError, KeySourceError, SignatureError
+from undersigned.message.content import Content
 from undersigned.signature.profile import Profile
 from undersigned.verification.awaited_verifier import AwaitedVerifier
 from undersigned.verification.checklist import identify
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Sequence
 
     from undersigned.errors import Step
-    from undersigned.message.content import Content
     from undersigned.message.content_digest import RunningDigest
     from undersigned.message.request import Request
     from undersigned.replay.store import AsyncReplayStore, Claim, ReplayStore
@@ -73,7 +73,8 @@ class AsyncVerifier:
         """
         authenticated = await self.authenticate(request)
         digest = authenticated.running_digest(request.body)
-        return await self.complete(authenticated, request.content, digest=digest)
+        covered = Content() if digest is None else request.content
+        return await self.complete(authenticated, covered, digest=digest)
 
     async def authenticate(self, request: Request) -> AuthenticatedSignature:
         """Take the steps that need no body: 0 to 10 (AdCP verifier checklist).

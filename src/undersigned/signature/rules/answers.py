@@ -38,6 +38,7 @@ class Answers:
         codes: the code of a reason, if it is not the prefix and the reason.
         statuses: the HTTP status of a reason, if it is neither 401 (the sender must act) nor 503 (the operator must).
         member: the member of the JSON answer that has the code.
+        text_member: another member, which has the code in words. Empty: there is none.
         challenge: the header field that says why.
         unknown: the reasons for which the sender is merely unknown: the message is treated as one without a signature.
 
@@ -49,12 +50,13 @@ class Answers:
     codes: Mapping[Reason, str] = field(default_factory=dict)
     statuses: Mapping[Reason, int] = field(default_factory=dict)
     member: str = "error"
+    text_member: str = ""
     challenge: Challenge = "signature"
     unknown: frozenset[Reason] = frozenset()
     is_special: bool = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        for option in ("prefix", "member"):
+        for option in ("prefix", "member", "text_member"):
             value: object = getattr(self, option)
             if not isinstance(value, str) or _CODE.fullmatch(value) is None:
                 raise ConfigurationError(f"answers.{option}: use lower-case letters and underscores: it is sent")
@@ -65,7 +67,7 @@ class Answers:
             raise ConfigurationError("answers.codes: use lower-case letters and underscores: codes are sent")
         for option in ("codes", "statuses"):
             object.__setattr__(self, option, MappingProxyType(dict(getattr(self, option))))
-        special = self.statuses or self.member != "error" or self.challenge != "signature"
+        special = self.statuses or self.member != "error" or self.text_member or self.challenge != "signature"
         object.__setattr__(self, "is_special", bool(special))
         if not all(type(status) is int and status in _STATUSES for status in statuses.values()):
             raise ConfigurationError("answers.statuses: give HTTP statuses from 400 to 599")
@@ -90,7 +92,10 @@ class Answers:
             fields = (("WWW-Authenticate", f'Signature error="{error.code}"'),)
         elif self.challenge == "accept-signature" and not unavailable:
             fields = (("Accept-Signature", accept_signature),)
-        return AnswerForm(status or (503 if unavailable else 401), self.member, fields)
+        texts = {self.member: error.code}
+        if self.text_member:
+            texts[self.text_member] = error.code.replace("_", " ")
+        return AnswerForm(status or (503 if unavailable else 401), tuple(texts.items()), fields)
 
 
 def _check_reasons(option: str, given: object) -> Mapping[object, object]:

@@ -1,0 +1,31 @@
+"""ActivityPub: requests between servers, as Mastodon and Fedify send and verify them (autumn 2026)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from undersigned.signature.profile import Profile
+from undersigned.signature.rules import (
+    Answers,
+    CoverageRule,
+    DigestRule,
+    ParameterRule,
+    ReplayRule,
+    Selection,
+    Validity,
+)
+
+ACTIVITYPUB: Final = Profile(
+    name="activitypub",
+    source="mastodon/mastodon app/lib/signed_request.rb, swicg/activitypub-http-signature, autumn 2026",
+    selection=Selection(pick="only"),
+    parameters=ParameterRule(expires="optional", nonce="ignored", alg="ignored", tag="ignored"),
+    coverage=CoverageRule(always=("@method", "@target-uri")),
+    digest=DigestRule(policy="required", algorithms=("sha-256",)),
+    algorithms=frozenset({"rsa-v1_5-sha256"}),
+    validity=Validity(longest=None, ahead=3600, behind=3600, default=300, longest_age=43_200, signed_for=300),
+    replay=ReplayRule(remembers="nothing"),
+    answers=Answers(challenge="none"),
+    target="typed",
+)
+"""Activities between servers: the actor's RSA key, a digest of the content, and clocks that may differ by an hour."""

@@ -1,0 +1,24 @@
+"""FAPI 2.0: requests with an access token (FAPI 2.0 HTTP Signatures, draft, section 5.3.1)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from undersigned.signature.profile import Profile
+from undersigned.signature.rules import Answers, CoverageRule, DigestRule, ParameterRule, Selection, Validity
+
+FAPI_2_REQUEST: Final = Profile(
+    name="fapi-2-request",
+    source="FAPI 2.0 HTTP Signatures, draft of autumn 2026, section 5.3.1",
+    selection=Selection(tags=("fapi-2-request",), pick="any"),
+    parameters=ParameterRule(
+        expires="optional", nonce="optional", keyid="optional", alg="optional", written=frozenset({"nonce", "keyid"})
+    ),
+    coverage=CoverageRule(always=("@method", "@target-uri", "authorization"), if_sent=("dpop",)),
+    digest=DigestRule(policy="required"),
+    algorithms=frozenset({"ed25519", "ecdsa-p256-sha256", "rsa-pss-sha512"}),
+    validity=Validity(longest=60, ahead=10, behind=10, default=60, longest_age=60, signed_for=60),
+    answers=Answers(challenge="none"),
+    target="typed",
+)
+"""Requests of a client to a resource server: the token is covered, and the signature is at most a minute old."""

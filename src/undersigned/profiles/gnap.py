@@ -1,0 +1,22 @@
+"""GNAP: requests of a client to an authorization or resource server (RFC 9635 section 7.3.1)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from undersigned.signature.profile import Profile
+from undersigned.signature.rules import Answers, CoverageRule, DigestRule, ParameterRule, Selection, Validity
+
+GNAP: Final = Profile(
+    name="gnap",
+    source="RFC 9635 section 7.3.1",
+    selection=Selection(tags=("gnap",), pick="any"),
+    parameters=ParameterRule(expires="optional", nonce="optional", alg="forbidden", written=frozenset({"nonce"})),
+    coverage=CoverageRule(always=("@method", "@target-uri"), if_sent=("authorization",)),
+    digest=DigestRule(policy="required"),
+    algorithms=frozenset({"ed25519", "ecdsa-p256-sha256", "ecdsa-p384-sha384", "rsa-pss-sha512", "rsa-v1_5-sha256"}),
+    validity=Validity(longest=None, ahead=60, behind=60, default=300, longest_age=300),
+    answers=Answers(codes={"signature_key_unknown": "invalid_client", "signature_invalid": "invalid_client"}),
+    target="typed",
+)
+"""Requests with the key that a client or a token is bound to. The key is found by its `keyid`."""

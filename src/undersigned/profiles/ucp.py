@@ -1,0 +1,79 @@
+"""UCP, the Universal Commerce Protocol: requests, also those that are for Web Bot Auth too (`signatures.md`, 2026)."""
+
+from __future__ import annotations
+
+from typing import Final, get_args
+
+from undersigned.errors import Reason
+from undersigned.signature.profile import Profile
+from undersigned.signature.rules import (
+    Answers,
+    CoverageRule,
+    DigestRule,
+    KeyRule,
+    ParameterRule,
+    ReplayRule,
+    Selection,
+    Validity,
+)
+
+_INVALID: Final[dict[Reason, str]] = dict.fromkeys(get_args(Reason), "signature_invalid")
+
+UCP: Final = Profile(
+    name="ucp",
+    source="UCP, signatures.md and overview, autumn 2026",
+    selection=Selection(skipped_tags=("web-bot-auth",), pick="any"),
+    parameters=ParameterRule(created="optional", expires="optional", nonce="optional", alg="ignored", tag="optional"),
+    coverage=CoverageRule(
+        always=("@method", "@authority", "@path"),
+        with_query=("@query",),
+        with_content=("content-digest", "content-type"),
+        if_sent=("ucp-agent", "idempotency-key", "signature-agent"),
+    ),
+    digest=DigestRule(algorithms=("sha-256",)),
+    algorithms=frozenset({"ecdsa-p256-sha256", "ecdsa-p384-sha384", "ed25519"}),
+    validity=Validity(longest=None, ahead=60, behind=60, signed_for=300),
+    replay=ReplayRule(remembers="field", field="idempotency-key", keeps_for=86_400),
+    answers=Answers(
+        codes={
+            **_INVALID,
+            "signature_required": "signature_missing",
+            "signature_key_unknown": "key_not_found",
+            "signature_digest_mismatch": "digest_mismatch",
+            "signature_alg_not_allowed": "algorithm_unsupported",
+            "signature_replayed": "idempotency_conflict",
+            "signature_jwks_unavailable": "profile_unreachable",
+            "signature_jwks_untrusted": "profile_not_trusted",
+        },
+        statuses={
+            "signature_digest_mismatch": 400,
+            "signature_alg_not_allowed": 400,
+            "signature_replayed": 409,
+            "signature_jwks_unavailable": 424,
+            "signature_jwks_untrusted": 403,
+        },
+        member="code",
+        text_member="content",
+        challenge="none",
+    ),
+    target="typed",
+)
+"""Requests with `UCP-Agent`. An Idempotency-Key is accepted once, whether the content is the same or another."""
+
+UCP_DUAL: Final = UCP.derive(
+    name="ucp-dual",
+    source="UCP, signatures.md, Web Bot Auth interoperability, autumn 2026",
+    selection=Selection(tags=("web-bot-auth",), pick="any"),
+    parameters=ParameterRule(nonce="optional", alg="ignored"),
+    coverage=CoverageRule(
+        always=("@method", "@authority", "@path"),
+        with_query=("@query",),
+        with_content=("content-digest", "content-type"),
+        if_sent=("ucp-agent", "idempotency-key"),
+        sent=("signature-agent",),
+        member_of="signature-agent",
+    ),
+    validity=Validity(longest=86_400, ahead=60, behind=60, signed_for=3600),
+    key=KeyRule(is_thumbprint=True),
+)
+"""Requests for a UCP business and for a Web Bot Auth verifier in front of it: one signature that both accept."""

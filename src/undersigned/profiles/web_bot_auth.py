@@ -1,0 +1,83 @@
+"""Web Bot Auth, as requests carry it (draft-meunier-webbotauth-httpsig-protocol-02, draft-ietf-webbotauth-...-01).
+
+The same profile has three live wire forms of `Signature-Agent`. They cannot always be told apart on sight, so the
+endpoint's configuration picks one.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from undersigned.signature.profile import Profile
+from undersigned.signature.rules import (
+    Answers,
+    CoverageRule,
+    DigestRule,
+    KeyRule,
+    ParameterRule,
+    Selection,
+    Validity,
+)
+
+_TYPED: Final = "draft-meunier-webbotauth-httpsig-protocol-02"
+
+WEB_BOT_AUTH_STRING: Final = Profile(
+    name="web-bot-auth-string",
+    source="draft-meunier-webbotauth-httpsig-protocol-02, E.2.2; Cloudflare and OpenAI, autumn 2026",
+    selection=Selection(tags=("web-bot-auth",), pick="any"),
+    parameters=ParameterRule(nonce="optional", alg="optional", written=frozenset({"nonce", "alg"})),
+    coverage=CoverageRule(always=(), any_of=(("@authority", "@target-uri"),), if_sent=("signature-agent",)),
+    digest=DigestRule(policy="either"),
+    algorithms=frozenset({"ed25519", "ecdsa-p256-sha256", "ecdsa-p384-sha384", "rsa-pss-sha512", "rsa-v1_5-sha256"}),
+    validity=Validity(longest=86_400, ahead=60, behind=60, signed_for=60),
+    key=KeyRule(is_thumbprint=True),
+    answers=Answers(
+        statuses={
+            **dict.fromkeys(("signature_header_malformed", "signature_params_incomplete"), 400),
+            **dict.fromkeys(
+                (
+                    "signature_required",
+                    "signature_tag_invalid",
+                    "signature_alg_not_allowed",
+                    "signature_window_invalid",
+                    "signature_components_incomplete",
+                    "signature_identity_missing",
+                    "signature_key_unknown",
+                    "signature_key_purpose_invalid",
+                    "signature_key_revoked",
+                    "signature_invalid",
+                    "signature_digest_mismatch",
+                    "signature_replayed",
+                ),
+                403,
+            ),
+            "signature_rate_abuse": 429,
+        },
+        challenge="accept-signature",
+        unknown=frozenset(
+            {
+                "signature_required",
+                "signature_identity_missing",
+                "signature_key_unknown",
+                "signature_jwks_unavailable",
+                "signature_jwks_untrusted",
+            }
+        ),
+    ),
+    target="typed",
+)
+"""`Signature-Agent` is a String, the origin of a key directory. Whoever sends the field covers it whole."""
+
+WEB_BOT_AUTH_TYPED: Final = WEB_BOT_AUTH_STRING.derive(
+    name="web-bot-auth-typed",
+    source=_TYPED,
+    coverage=CoverageRule(
+        always=(), any_of=(("@authority", "@target-uri"),), sent=("signature-agent",), member_of="signature-agent"
+    ),
+)
+"""`Signature-Agent` is a Dictionary: the `type` of a member says what its URL names, by default a key directory."""
+
+WEB_BOT_AUTH_JWKS: Final = WEB_BOT_AUTH_TYPED.derive(
+    name="web-bot-auth-jwks", source="draft-ietf-webbotauth-httpsig-protocol-01, 2026-10-29"
+)
+"""`Signature-Agent` is a Dictionary: every member is the URL of a JWK set."""

@@ -1,0 +1,153 @@
+"""Signing by each published profile: our verifier accepts what our signer makes, under this profile only."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+from tests.profiles.wire import OneKey
+
+from undersigned import (
+    KeyPair,
+    MemoryReplayStore,
+    Request,
+    SignatureError,
+    Signer,
+    SigningError,
+    VerificationKey,
+    Verifier,
+)
+from undersigned.profiles import ACTIVITYPUB, BY_NAME, FAPI_2_REQUEST, GNAP, UCP, WEB_BOT_AUTH_TYPED, WIMSE
+
+NOW = 1_795_305_605
+URL = "https://shop.example/%7echeckout/a%2fb?q=1"
+FIELDS = [
+    ("Content-Type", "application/json"),
+    ("Authorization", "DPoP at-1"),
+    ("Signature-Agent", 'sig1="https://bot.example/keys.json"'),
+    ("UCP-Agent", 'profile="https://platform.example/.well-known/ucp"'),
+    ("Idempotency-Key", "550e8400-e29b-41d4-a716-446655440000"),
+    ("Workload-Identity-Token", "eyJ.e30.c2ln"),
+    ("Signature-Key", 'sig=jwt;jwt="eyJ"'),
+]
+POST = Request("POST", URL, FIELDS, b'{"line_items":[]}')
+GET = Request("GET", URL, FIELDS[1:])
+OWN = {"wimse": {"wimse-aud": "https://shop.example/"}}
+EVERY = pytest.mark.parametrize(
+    ("profile", "algorithm"),
+    [
+        pytest.param(profile, algorithm, id=f"{profile.name}-{algorithm}")
+        for profile in BY_NAME.values()
+        for algorithm in sorted(profile.algorithms)
+    ],
+)
+
+
+@cache
+def key_pair(algorithm) -> KeyPair:
+    return KeyPair.generate(algorithm)
+
+
+def verification_key(algorithm) -> VerificationKey:
+    [jwk] = key_pair(algorithm).public["keys"]
+    return VerificationKey.from_jwk({**jwk, "adcp_use": ["request-signing", "webhook-signing"]})
+
+
+def signer(profile, algorithm="ed25519") -> Signer:
+    return Signer(key_pair(algorithm).signing_key(), profile=profile, clock=lambda: NOW)
+
+
+def verifier(profile, algorithm="ed25519") -> Verifier:
+    keys = OneKey(verification_key(algorithm))
+    return Verifier(profile, keys=keys, replay=MemoryReplayStore(), clock=lambda: NOW)
+
+
+def signed(profile, request=POST, algorithm="ed25519", **options) -> Request:
+    options = {"parameters": OWN.get(profile.name, {}), **options}
+    fields = signer(profile, algorithm).sign(request, **options)
+    return Request(request.method, request.url, [*request.fields, *fields], request.body)
+
+
+@EVERY
+def test_signed_request_is_verified_by_its_profile(profile, algorithm):
+    for request in (POST, GET):
+        if request is GET and profile.name == "adcp-webhook":
+            continue
+        verified = verifier(profile, algorithm).verify(signed(profile, request, algorithm))
+        assert verified.algorithm == algorithm
+        covered = '"content-digest"' in verified.components
+        assert bytes(verified.content) == (request.body if covered else b"")
+
+
+@pytest.mark.parametrize(
+    "profile", [profile for profile in BY_NAME.values() if profile.selection.tags], ids=lambda p: p.name
+)
+def test_signature_with_the_tag_of_another_profile_is_rejected(profile):
+    for other in BY_NAME.values():
+        if not other.selection.tags or set(other.selection.tags) & set(profile.selection.tags):
+            continue
+        if "ed25519" in other.algorithms:
+            with pytest.raises(SignatureError):
+                verifier(profile).verify(signed(other))
+
+
+def test_typed_target_is_signed_as_it_is_on_the_wire():
+    base = signer(GNAP).sign(POST).signature_base
+    assert f'"@target-uri": {URL}\n' in base
+    assert (
+        '"@target-uri": https://shop.example/~checkout/a%2Fb?q=1\n'
+        in signer(BY_NAME["adcp-3.2"]).sign(POST).signature_base
+    )
+
+
+@pytest.mark.parametrize("url", ["https://shop.example/é", "https://shop.example/a b", "https://shop.example/\x7f"])
+def test_typed_target_with_an_unprintable_character_is_rejected(url):
+    with pytest.raises(ValueError, match=r"percent-encode|reject"):
+        signer(GNAP).sign(Request("GET", url))
+
+
+def test_signer_says_which_field_the_profile_asks_for():
+    with pytest.raises(SigningError, match=r"web-bot-auth-typed asks for signature-agent"):
+        signer(WEB_BOT_AUTH_TYPED).sign(Request("GET", URL))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "fault"),
+    [
+        ({}, "wimse-aud is missing"),
+        ({"wimse-aud": 1}, "the wimse-aud parameter is not a string"),
+        ({"wimse-aud": "a", "wimse-sign-response": "yes"}, "the wimse-sign-response parameter is not a boolean"),
+        ({"wimse-aud": "a", "keyid": "k"}, "by their own arguments"),
+    ],
+)
+def test_signer_checks_the_parameters_of_the_profile(parameters, fault):
+    with pytest.raises(SigningError, match=f"^parameters: .*{fault}"):
+        signer(WIMSE).sign(GET, parameters=parameters)
+
+
+def test_signer_covers_what_the_request_has():
+    covered = signer(UCP).sign(POST).components
+    assert covered == (
+        "@method", "@authority", "@path", "content-digest", "content-type", "@query", "ucp-agent", "idempotency-key",
+        "signature-agent",
+    )  # fmt: skip
+    plain = Request("GET", "https://shop.example/p")
+    assert signer(UCP).sign(plain).components == ("@method", "@authority", "@path")
+
+
+def test_signer_covers_the_member_of_its_own_label():
+    request = Request("GET", URL, [("Signature-Agent", 'a="https://a.example", me="https://b.example"')])
+    made = dict(signer(WEB_BOT_AUTH_TYPED).sign(request, label="me"))
+    assert made["Signature-Input"].startswith('me=("@authority" "signature-agent";key="me");created=')
+
+
+def test_nonce_of_any_text_is_escaped():
+    made = signed(FAPI_2_REQUEST, nonce='a"b\\c')
+    assert verifier(FAPI_2_REQUEST).verify(made).nonce == 'a"b\\c'
+    with pytest.raises(SigningError, match=r"^nonce: must be printable ASCII"):
+        signed(FAPI_2_REQUEST, nonce="é")
+
+
+def test_signature_without_expires_ends_by_the_profile():
+    made = signed(ACTIVITYPUB, algorithm="rsa-v1_5-sha256")
+    assert "expires" not in dict(made.fields)["signature-input"]

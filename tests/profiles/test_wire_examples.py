@@ -1,0 +1,107 @@
+"""The published profiles over whole signed requests: what each accepts, and what it rejects."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from tests.keys import PUBLIC
+from tests.profiles.wire import EXAMPLES, PROFILES, OneKey
+
+from undersigned import KeySet, Request, SignatureError
+
+ALL = pytest.mark.parametrize("example", EXAMPLES.values(), ids=EXAMPLES)
+LONG = 10**8
+PARTY_JWKS = {"keys": [PUBLIC]}
+
+
+def changed(request, *, method=None, url=None, body=None, field=None, without=None):
+    """Return the request with one change. `field` is a name with the pattern and the replacement for its value."""
+    fields = [(name, value) for name, value in request.fields if name != without]
+    if field is not None:
+        name, pattern, replacement = field
+        fields = [(each, re.sub(pattern, replacement, value) if each == name else value) for each, value in fields]
+        assert fields != list(request.fields)
+    return Request(method or request.method, url or request.url, fields, request.body if body is None else body)
+
+
+def rejection(example, request, **options) -> str:
+    with pytest.raises(SignatureError) as caught:
+        example.verifier(**options).verify(request)
+    return caught.value.reason
+
+
+def test_every_profile_for_requests_has_an_example():
+    assert EXAMPLES.keys() == PROFILES.keys()
+
+
+@ALL
+def test_published_request_is_verified_over_its_published_base(example):
+    verified = example.verifier().verify(example.request)
+    assert verified.signature_base == example.base
+    assert verified.algorithm in example.profile.algorithms
+
+
+@ALL
+def test_request_is_rejected_when_a_part_of_it_was_changed(example):
+    request = example.request
+    covered = {
+        "method": ('"@method"', changed(request, method="PUT")),
+        "path": (
+            '"@(?:target-uri|path|request-target)"',
+            changed(request, url=re.sub(r"(//[^/]+)/", r"\1/x", request.url)),
+        ),
+        "host": (
+            '"@(?:target-uri|authority)"',
+            changed(request, url=re.sub("//[^/]+", "//other.example", request.url), without="host"),
+        ),
+        "parameter": ("", changed(request, field=("signature-input", "$", ";x=1"))),
+    }
+    tried = [name for name, (needed, _) in covered.items() if re.search(needed, example.base)]
+    for name in tried:
+        assert rejection(example, covered[name][1]) == "signature_invalid", name
+    assert len(tried) >= 3
+    if request.has_body:
+        assert rejection(example, changed(request, body=request.body + b" ")) == "signature_digest_mismatch"
+    assert rejection(example, changed(request, field=("signature", "=:..", "=:AA"))) == "signature_invalid"
+
+
+@ALL
+def test_request_without_one_of_its_signature_fields_is_malformed_or_unsigned(example):
+    one = changed(example.request, without="signature")
+    assert rejection(example, one) == "signature_header_malformed"
+    assert rejection(example, changed(one, without="signature-input")) == "signature_required"
+
+
+@ALL
+def test_signature_that_ended_is_rejected_if_the_profile_bounds_it(example):
+    ends = "created" in example.profile.parameters.required
+    if ends:
+        assert rejection(example, example.request, now=example.now + LONG) == "signature_window_invalid"
+        assert rejection(example, example.request, now=example.now - LONG) == "signature_window_invalid"
+    else:
+        assert example.verifier(now=example.now + LONG).verify(example.request)
+
+
+@ALL
+def test_second_delivery_is_rejected_unless_the_profile_remembers_nothing(example):
+    verifier = example.verifier()
+    verifier.verify(example.request)
+    if example.profile.replay.remembers == "nothing":
+        assert verifier.verify(example.request)
+        return
+    with pytest.raises(SignatureError) as caught:
+        verifier.verify(example.request)
+    assert caught.value.reason == "signature_replayed"
+
+
+@ALL
+def test_unknown_key_is_rejected(example):
+    assert rejection(example, example.request, keys=KeySet.from_jwks(PARTY_JWKS)) == "signature_key_unknown"
+
+
+@ALL
+def test_request_is_not_verified_by_the_key_of_another(example):
+    other = next(one for one in EXAMPLES.values() if one.key.thumbprint != example.key.thumbprint)
+    reason = rejection(example, example.request, keys=OneKey(other.key))
+    assert reason in {"signature_invalid", "signature_key_purpose_invalid"}

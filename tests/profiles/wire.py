@@ -1,0 +1,68 @@
+"""The wire examples: one whole signed request for each profile, as data."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from undersigned import KeyLookup, MemoryReplayStore, Profile, Request, VerificationKey, Verifier, profiles
+
+FILE = Path(__file__).parents[1] / "vectors" / "published" / "profiles" / "wire-examples.json"
+PROFILES = {
+    "wba-string": profiles.WEB_BOT_AUTH_STRING,
+    "wba-typed": profiles.WEB_BOT_AUTH_TYPED,
+    "wba-jwks": profiles.WEB_BOT_AUTH_JWKS,
+    "ucp-request": profiles.UCP,
+    "ucp-dual": profiles.UCP_DUAL,
+    "activitypub-rfc9421": profiles.ACTIVITYPUB,
+    "gnap": profiles.GNAP,
+    "fapi-request": profiles.FAPI_2_REQUEST,
+    "wimse-request": profiles.WIMSE,
+    "aauth": profiles.AAUTH,
+    "tap": profiles.TAP,
+}
+
+
+@dataclass(slots=True)
+class OneKey:
+    """A key source that has one key, whatever the keyid, and remembers what it was asked."""
+
+    key: VerificationKey
+    asked: KeyLookup | None = None
+    blocking: bool = False
+
+    def find(self, lookup: KeyLookup) -> tuple[VerificationKey, ...]:
+        self.asked = lookup
+        return (self.key,)
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One whole signed request with its key, its base and the verifier's clock."""
+
+    name: str
+    profile: Profile
+    request: Request
+    key: VerificationKey
+    now: int
+    base: str
+
+    def verifier(self, *, profile: Profile | None = None, now: float | None = None, keys=None) -> Verifier:
+        at = self.now if now is None else now
+        source = OneKey(self.key) if keys is None else keys
+        return Verifier(profile or self.profile, keys=source, replay=MemoryReplayStore(), clock=lambda: at)
+
+
+def _example(document) -> Example:
+    body = document.get("body", "").encode()
+    request = Request(document["method"], document["url"], document["headers"], body)
+    key = VerificationKey.from_jwk({"kid": "", **document["jwk"]})
+    return Example(document["id"], PROFILES[document["id"]], request, key, document["now"], document["signature_base"])
+
+
+EXAMPLES = {
+    document["id"]: _example(document)
+    for document in json.loads(FILE.read_text("utf-8"))["examples"]
+    if document["id"] in PROFILES
+}

@@ -1,10 +1,13 @@
-"""HTTP message signatures for aiohttp's server.
+"""HTTP message signatures for aiohttp's server and client.
 
 `signature_middleware` verifies, the decorator `signature_required` lets a handler run only for a signed request, and
 `find_signature` and `verified_signature` return the signature of a request.
+
+`SigningMiddleware` signs what a `ClientSession` sends.
 """
 
+from .client import SigningMiddleware
 from .middleware import signature_middleware
 from .requirement import find_signature, signature_required, verified_signature
 
-__all__ = ["find_signature", "signature_middleware", "signature_required", "verified_signature"]
+__all__ = ["SigningMiddleware", "find_signature", "signature_middleware", "signature_required", "verified_signature"]

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Generic
 
 from undersigned.client import ClientSigner
 
-from .messages import RequestT, ResponseT, sign
+from .messages import RequestT, ResponseT, async_sign, sign
 from .wire import WireCheck, encoded, own_extensions
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Generator, Iterable
 
-    from undersigned import Signer
+    from undersigned.client import SignedRequest, SignerSource
 
     from .headers import Field
 
@@ -23,7 +23,7 @@ class SigningAuth(ABC, Generic[RequestT, ResponseT]):
 
     requires_request_body = True
 
-    def __init__(self, signer: Signer, *, origins: Iterable[str], follow_unsigned: bool = False) -> None:
+    def __init__(self, signer: SignerSource, *, origins: Iterable[str], follow_unsigned: bool = False) -> None:
         self._signer = ClientSigner(signer, origins, follow_unsigned=follow_unsigned)
 
     def auth_flow(self, request: RequestT) -> Generator[RequestT, ResponseT, None]:
@@ -34,23 +34,25 @@ class SigningAuth(ABC, Generic[RequestT, ResponseT]):
             SigningError: the origin is not listed, the request lacks what the signature covers, or it is not sent as
                 it was signed.
         """
-        check = self._sign(request, asynchronous=False)
+        own = own_extensions(request.extensions)
+        check = self._put(request, own, sign(self._signer, request))
+        request.extensions = {**own, "trace": check.trace}
         response = yield request
         check.finish(request.headers.raw, redirected=bool(response.history))
 
     async def async_auth_flow(self, request: RequestT) -> AsyncGenerator[RequestT, ResponseT]:
         """Read the content of `request`, then sign and yield it as `auth_flow` does."""
         await request.aread()
-        check = self._sign(request, asynchronous=True)
+        own = own_extensions(request.extensions)
+        check = self._put(request, own, await async_sign(self._signer, request))
+        request.extensions = {**own, "trace": check.async_trace}
         response = yield request
         check.finish(request.headers.raw, redirected=bool(response.history))
 
-    def _sign(self, request: RequestT, *, asynchronous: bool) -> WireCheck:
-        own = own_extensions(request.extensions)
-        signed = sign(self._signer, request)
+    def _put(self, request: RequestT, own: dict[str, object], signed: SignedRequest) -> WireCheck:
+        """Give `request` its signature, and return the check that it is sent so."""
         check = WireCheck(signed, own, follow_unsigned=self._signer.follow_unsigned)
         self._replace(request, signed.url, encoded(signed.fields), encoded(signed.signature))
-        request.extensions = {**own, "trace": check.async_trace if asynchronous else check.trace}
         return check
 
     @abstractmethod

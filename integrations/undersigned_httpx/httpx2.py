@@ -27,7 +27,7 @@ class SignatureAuth(auth.SigningAuth[httpx2.Request, httpx2.Response], httpx2.Au
     them.
 
     Args:
-        signer: makes the signatures.
+        signer: makes the signatures; or a function that returns the signer to use now.
         origins: the origins to sign for, such as `https://seller.example.com`. An origin with a path, such as
             `https://seller.example.com/api`, allows only what is below that path.
         follow_unsigned: whether to follow redirects, without a signature.
@@ -59,7 +59,7 @@ class SignatureTransport(_Copying, transports.SigningTransport[httpx2.Request, h
 
     Args:
         transport: sends what is signed.
-        signer: makes the signatures.
+        signer: makes the signatures; or a function that returns the signer to use now.
         origins: the origins to sign for, as for `SignatureAuth`.
         follow_unsigned: whether to follow a redirect that leaves the origin, without a signature.
 

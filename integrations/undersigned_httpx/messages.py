@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from undersigned import SigningError
 
@@ -70,16 +70,38 @@ RequestT = TypeVar("RequestT", bound=Request)
 ResponseT = TypeVar("ResponseT", bound=Response)
 
 
+class Parts(NamedTuple):
+    """What `ClientSigner.sign` takes."""
+
+    method: str
+    url: str
+    fields: list[tuple[str, str]]
+    content: bytes
+    has_body: bool
+
+
 def sign(signer: ClientSigner, request: Request) -> SignedRequest:
     """Return `request` as it is to be sent, with its signature.
 
     Raises:
         MalformedURL: the URL has no canonical form.
         SigningError: the origin is not listed, or the request lacks what the signature covers.
+        ConfigurationError: the key must be awaited.
     """
+    method, url, fields, content, has_body = _parts(request)
+    return signer.sign(method, url, fields, content, has_body=has_body)
+
+
+async def async_sign(signer: ClientSigner, request: Request) -> SignedRequest:
+    """Return what `sign` does, and await the key if its `sign` is async."""
+    method, url, fields, content, has_body = _parts(request)
+    return await signer.async_sign(method, url, fields, content, has_body=has_body)
+
+
+def _parts(request: Request) -> Parts:
     if "target" in request.extensions:
         raise SigningError("extensions: target is sent instead of the URL's path and query; put it into the URL")
     fields = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in request.headers.raw]
     chunked = any(name.lower() == "transfer-encoding" for name, _ in fields)
     content = request.content
-    return signer.sign(request.method, str(request.url), fields, content, has_body=chunked or bool(content))
+    return Parts(request.method, str(request.url), fields, content, chunked or bool(content))

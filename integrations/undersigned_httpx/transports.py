@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast
 
 from undersigned.client import ClientSigner
 
-from .messages import RequestT, sign
+from .messages import RequestT, async_sign, sign
 from .wire import WireCheck, encoded, is_signature_field, own_extensions
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-    from undersigned import Signer
+    from undersigned.client import SignedRequest, SignerSource
 
     from .headers import Field
 
@@ -51,15 +51,19 @@ class _AsyncTransport(Protocol[RequestT_contra, ResponseT_co]):
 class _SigningTransport(ABC, Generic[RequestT]):
     _signer: ClientSigner
 
-    def _outgoing(self, request: RequestT, *, asynchronous: bool) -> RequestT:
-        """Return the request to send for `request`, with the signed origin in its extensions."""
-        own = own_extensions(request.extensions)
+    def _unsigned(self, request: RequestT, own: dict[str, object]) -> RequestT | None:
+        """Return the request to send for a redirect that is followed without a signature, or None for any other."""
         before = cast("str | None", own.get(_ORIGIN))
-        if _ORIGIN in own and not self._signer.signs_redirect(before, str(request.url)):
-            request.extensions = {**own, _ORIGIN: None}
-            kept = [(name, value) for name, value in request.headers.raw if not is_signature_field(name)]
-            return self._copy(request, str(request.url), kept, own)
-        signed = sign(self._signer, request)
+        if _ORIGIN not in own or self._signer.signs_redirect(before, str(request.url)):
+            return None
+        request.extensions = {**own, _ORIGIN: None}
+        kept = [(name, value) for name, value in request.headers.raw if not is_signature_field(name)]
+        return self._copy(request, str(request.url), kept, own)
+
+    def _signed(
+        self, request: RequestT, own: dict[str, object], signed: SignedRequest, *, asynchronous: bool
+    ) -> RequestT:
+        """Return the request to send for `request`, which gets the signed origin into its extensions."""
         request.extensions = {**own, _ORIGIN: signed.origin}
         check = WireCheck(signed, own, follow_unsigned=False)
         extensions = {**own, "trace": check.async_trace if asynchronous else check.trace}
@@ -76,7 +80,7 @@ class SigningTransport(_SigningTransport[RequestT], Generic[RequestT, ResponseT_
     def __init__(
         self,
         transport: _Transport[RequestT, ResponseT_co],
-        signer: Signer,
+        signer: SignerSource,
         *,
         origins: Iterable[str],
         follow_unsigned: bool = False,
@@ -93,7 +97,11 @@ class SigningTransport(_SigningTransport[RequestT], Generic[RequestT, ResponseT_
                 covers, or the inner transport does not send it as it was signed.
         """
         request.read()
-        return self._transport.handle_request(self._outgoing(request, asynchronous=False))
+        own = own_extensions(request.extensions)
+        outgoing = self._unsigned(request, own)
+        if outgoing is None:
+            outgoing = self._signed(request, own, sign(self._signer, request), asynchronous=False)
+        return self._transport.handle_request(outgoing)
 
     def __enter__(self) -> Self:
         """Open the inner transport."""
@@ -120,7 +128,7 @@ class AsyncSigningTransport(_SigningTransport[RequestT], Generic[RequestT, Respo
     def __init__(
         self,
         transport: _AsyncTransport[RequestT, ResponseT_co],
-        signer: Signer,
+        signer: SignerSource,
         *,
         origins: Iterable[str],
         follow_unsigned: bool = False,
@@ -131,7 +139,11 @@ class AsyncSigningTransport(_SigningTransport[RequestT], Generic[RequestT, Respo
     async def handle_async_request(self, request: RequestT) -> ResponseT_co:
         """Sign `request` and send it; raises the errors of `SigningTransport.handle_request`."""
         await request.aread()
-        return await self._transport.handle_async_request(self._outgoing(request, asynchronous=True))
+        own = own_extensions(request.extensions)
+        outgoing = self._unsigned(request, own)
+        if outgoing is None:
+            outgoing = self._signed(request, own, await async_sign(self._signer, request), asynchronous=True)
+        return await self._transport.handle_async_request(outgoing)
 
     async def __aenter__(self) -> Self:
         """Open the inner transport."""

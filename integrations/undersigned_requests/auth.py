@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from requests.auth import AuthBase
 
-from undersigned.client import ClientSigner
+from undersigned.client import DEFAULT_MAX_SPOOLED, ClientSigner
 
 from .prepared import SignedCopy, Signing, WireFields, keep_sent
 
@@ -16,14 +16,15 @@ if TYPE_CHECKING:
 
     from requests import PreparedRequest
 
-    from undersigned import Signer
+    from undersigned.client import SignerSource
 
 
 class SignatureAuth(AuthBase):
     """An auth that signs every request it is given. Safe to share between threads and sessions.
 
     The request is sent to the canonical form of its URL, with the content that was signed. Content needs a
-    Content-Type, which requests sets only for `json=`, `files=` and a `data=` of pairs.
+    Content-Type, which requests sets only for `json=`, `files=` and a `data=` of pairs. A file is read to sign it and
+    again to send it; a generator is kept, up to `max_spooled` bytes.
 
     Each attempt to send a request has its own signature, even if `urllib3.Retry` repeats it or you send a prepared
     request again. `response.request` shows the request as it was sent.
@@ -32,25 +33,33 @@ class SignatureAuth(AuthBase):
     its listed path raises `SigningError`.
 
     Args:
-        signer: makes the signatures.
+        signer: makes the signatures; or a function that returns the signer to use now.
         origins: the origins to sign for, such as `https://seller.example.com`. An origin with a path, such as
             `https://seller.example.com/api`, allows only what is below that path.
         follow_unsigned: whether to follow a redirect that leaves the origin, without a signature.
+        max_spooled: how many bytes to keep of content that cannot be read again, such as a generator.
 
     Raises:
         ConfigurationError: an argument has the wrong type or value.
     """
 
-    def __init__(self, signer: Signer, *, origins: Iterable[str], follow_unsigned: bool = False) -> None:
-        self._signer = ClientSigner(signer, origins, follow_unsigned=follow_unsigned)
+    def __init__(
+        self,
+        signer: SignerSource,
+        *,
+        origins: Iterable[str],
+        follow_unsigned: bool = False,
+        max_spooled: int = DEFAULT_MAX_SPOOLED,
+    ) -> None:
+        self._signer = ClientSigner(signer, origins, follow_unsigned=follow_unsigned, max_spooled=max_spooled)
 
     def __call__(self, r: PreparedRequest) -> PreparedRequest:
         """Sign the prepared request `r` in place and return it. Signature fields that it has already are replaced.
 
         Raises:
             MalformedURL: the URL has no canonical form.
-            SigningError: the origin is not listed, the content is a stream, or the request lacks what the signature
-                covers.
+            SigningError: the origin is not listed, the content is a stream that is too long, or the request lacks what
+                the signature covers.
         """
         signing = Signing(r, self._signer, None)
         signing.prepare()

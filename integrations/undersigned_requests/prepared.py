@@ -9,7 +9,7 @@ from requests import PreparedRequest
 from requests.structures import CaseInsensitiveDict
 
 from undersigned import SigningError, UndersignedError
-from undersigned.client import SIGNATURE_FIELDS
+from undersigned.client import SIGNATURE_FIELDS, FileContent
 
 if TYPE_CHECKING:
     from collections.abc import ItemsView, Iterable, MutableMapping
@@ -43,19 +43,28 @@ class Signing:
         self.origin = origin
 
     def prepare(self) -> None:
-        """Give the request its canonical URL, its content as bytes, and a signature.
+        """Give the request its canonical URL, its content as bytes or as a file, and a signature.
 
         Raises:
             MalformedURL: the URL has no canonical form.
-            SigningError: the origin is not listed, the content is a stream, or the request lacks what is covered.
+            SigningError: the origin is not listed, the content is a stream that is too long, or the request lacks what
+                is covered.
         """
         prepared = self._prepared
         # Sending normalizes a URL from a redirect, or one set by hand, once more. Preparing it again here yields a URL
         # that sending does not change.
         prepared.prepare_url(prepared.url or "", None)
-        content = _content(prepared.body)
+        given: object = prepared.body
+        content = self._signer.read(given)
+        if not isinstance(given, FileContent | bytes | str | None):
+            prepared.headers.pop("Transfer-Encoding", None)
+            prepared.headers["Content-Length"] = str(len(content))
+            if isinstance(content, bytes):
+                # requests noted where the file was, to rewind it for a redirect. Bytes need no rewinding.
+                vars(prepared)["_body_position"] = None
         signed = self._sign(prepared.headers, content)
-        prepared.url, prepared.body = signed.url, content
+        # An empty body is sent without framing.
+        prepared.url, prepared.body = signed.url, content or None
         self.origin = signed.origin
         put(prepared.headers, signed)
 
@@ -80,9 +89,10 @@ class Signing:
         if not self._signer.signs_redirect(self.origin, prepared.url or ""):
             self.origin = None
             return
-        if not isinstance(prepared.body, bytes | None):
+        body: object = prepared.body
+        if not isinstance(body, FileContent | bytes | None):
             raise SigningError("body: it was changed after it was signed; prepare the request again")
-        signed = self._sign(fields, prepared.body)
+        signed = self._sign(fields, body or b"")
         if signed.url != prepared.url:
             raise SigningError("url: it was changed after it was signed; prepare the request again")
         put(fields, signed)
@@ -92,10 +102,10 @@ class Signing:
         """Return the signing of `prepared`, a copy of the request."""
         return Signing(prepared, self._signer, self.origin)
 
-    def _sign(self, fields: MutableMapping[str, Value], content: bytes | None) -> SignedRequest:
+    def _sign(self, fields: MutableMapping[str, Value], content: bytes | FileContent) -> SignedRequest:
         # By keys, because `items` of fields that are about to be written signs them.
         pairs = [(name, _text(fields[name])) for name in fields]
-        return self._signer.sign(self._prepared.method or "", self._prepared.url or "", pairs, content or b"")
+        return self._signer.sign(self._prepared.method or "", self._prepared.url or "", pairs, content)
 
 
 class WireFields(CaseInsensitiveDict["str | bytes"]):
@@ -197,17 +207,6 @@ def put(fields: MutableMapping[str, Value], signed: SignedRequest) -> None:
     fields.update(signed.signature)
     if "Host" in fields:
         fields["Host"] = signed.authority
-
-
-def _content(body: object) -> bytes | None:
-    """Return the bytes that are sent. An empty body becomes None, which is sent without framing."""
-    if body is None:
-        return None
-    if isinstance(body, str):
-        return body.encode() or None
-    if isinstance(body, bytes):
-        return body or None
-    raise SigningError("body: a file or a generator is signed only as a whole; pass its bytes, such as file.read()")
 
 
 def _text(value: object) -> str:

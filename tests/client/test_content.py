@@ -97,6 +97,7 @@ def test_file_that_can_be_read_again_is_not_kept(kind):
     fields = [("host", signed.authority), *signed.fields, *signed.signature]
     for _ in range(2):
         assert content.seek(0) == 0
+        assert content.tell() == 0
         assert verifier().verify(Request("POST", signed.url, fields, b"".join(content)))
     assert content.tell() == len(body)
     assert (content.read(), content.read(5)) == (b"", b"")
@@ -106,12 +107,13 @@ def test_file_is_sent_from_where_it_was():
     file = io.BytesIO(b"0123456789")
     file.seek(4)
     content = client().read(file)
-    assert (len(content), content.read(2), content.tell(), content.read()) == (6, b"45", 2, b"6789")
+    assert (len(content), content.read(2), content.tell(), content.read()) == (6, b"45", 6, b"6789")
+    assert content.seek(4) == 4
     assert client().read(content) is content
     assert content.read(None) == b"456789"
 
 
-@pytest.mark.parametrize("place", [(1, 0), (0, 2)])
+@pytest.mark.parametrize("place", [(1, 0), (0, 2), (0, 1)])
 def test_file_is_sent_from_its_beginning_only(place):
     with pytest.raises(io.UnsupportedOperation):
         client().read(io.BytesIO(b"abc")).seek(*place)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 from dataclasses import dataclass, field
@@ -24,6 +25,16 @@ SIGNATURE_FIELDS = ("signature", "signature-input", "content-digest")
 def make_signer(**options) -> Signer:
     """The buyer's signer, by the real clock."""
     return Signer(KEY, profile=profiles.ADCP_3_2, **options)
+
+
+class AsyncKey:
+    """The buyer's key, as one in a KMS."""
+
+    keyid, algorithm = KEY.keyid, KEY.algorithm
+
+    async def sign(self, base: bytes) -> bytes:
+        await asyncio.sleep(0)
+        return KEY.sign(base)
 
 
 def make_verifier() -> Verifier:

@@ -13,11 +13,11 @@ import httpx2
 import pytest
 from tests.integrations.capture import capturing
 from tests.integrations.clients import LIBRARIES, MEANS
-from tests.integrations.seller import KEYID, make_signer, make_verifier, selling
+from tests.integrations.seller import KEYID, AsyncKey, make_signer, make_verifier, selling
 from tests.serving import waitress_server
 
 import undersigned_httpx
-from undersigned import ConfigurationError, MalformedURL, SigningError, wsgi
+from undersigned import ConfigurationError, MalformedURL, Signer, SigningError, profiles, wsgi
 
 ORIGIN = "https://seller.example.com"
 TEXT = {"Content-Type": "text/plain"}
@@ -319,3 +319,26 @@ def test_digest_matches_the_bytes_on_the_wire():
             means.send("POST", origin, signer=make_signer(), origins=[origin], json={"a": "\u00fc"})
     assert {json.loads(sent.body)["a"] for sent in capture.sent} == {"\u00fc"}
     assert {make_verifier().verify(sent.request()).keyid for sent in capture.sent} == {KEYID}
+
+
+@every_means
+def test_async_key_is_awaited_by_async_clients_only(seller, means):
+    remote = Signer(AsyncKey(), profile=profiles.ADCP_3_2)
+    if means.asynchronous:
+        answer = means.send("POST", f"{seller.origin}/p", signer=remote, origins=[seller.origin], json={"a": 1})
+        assert answer.json() == {"keyid": KEYID}
+        return
+    with pytest.raises(ConfigurationError, match="its sign method is async; use a client for asyncio"):
+        sign(means, ORIGIN, signer=remote)
+
+
+@every_means
+def test_signer_is_asked_for_before_each_request(seller, means):
+    asked = []
+
+    def current():
+        asked.append(1)
+        return make_signer()
+
+    means.send("GET", f"{seller.origin}/p", signer=current, origins=[seller.origin], times=2)
+    assert len(asked) == 2

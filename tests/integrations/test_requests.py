@@ -9,12 +9,14 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import requests
-from tests.integrations.capture import capturing
-from tests.integrations.seller import KEYID, make_signer, make_verifier, selling
+from requests.adapters import HTTPAdapter
+from tests.integrations.capture import BUSY, capturing
+from tests.integrations.seller import KEYID, AsyncKey, make_signer, make_verifier, selling
 from tests.keys import PRIVATE
 from tests.serving import waitress_server
+from urllib3.util import Retry
 
-from undersigned import ConfigurationError, MalformedURL, SigningError, wsgi
+from undersigned import ConfigurationError, MalformedURL, Signer, SigningError, profiles, wsgi
 from undersigned_requests import SignatureAuth
 
 ORIGIN = "https://seller.example.com"
@@ -223,10 +225,54 @@ def test_request_to_an_unlisted_origin_is_not_sent():
     assert capture.sent == []
 
 
-@pytest.mark.parametrize("body", [io.BytesIO(b"x"), (chunk for chunk in [b"x"]), bytearray(b"x"), iter([])])
-def test_stream_is_rejected_with_the_fix(body):
-    with pytest.raises(SigningError, match="pass its bytes"):
-        prepared("POST", data=body, headers=TEXT)
+CONTENT = b"ab\x00\xff" * 20_000
+
+
+@pytest.mark.parametrize(
+    ("body", "content"),
+    [
+        (lambda: io.BytesIO(CONTENT), CONTENT),
+        (lambda: (chunk for chunk in [CONTENT[:9], CONTENT[9:]]), CONTENT),
+        (lambda: bytearray(b"x"), b"x"),
+        (lambda: iter([]), b""),
+        (io.BytesIO, b""),
+    ],
+    ids=["file", "generator", "bytearray", "empty", "empty file"],
+)
+@pytest.mark.parametrize("status", [0, 307])
+def test_stream_is_signed_and_sent_again_after_a_redirect(auth, seller, body, content, status):
+    before = len(seller.arrivals)
+    url = seller.go(status, "/next") if status else f"{seller.origin}/adcp"
+    assert requests.post(url, data=body(), headers=TEXT, auth=auth, timeout=10).json() == {"keyid": KEYID}
+    arrivals = seller.arrivals[before:]
+    assert [arrival.body for arrival in arrivals] == [content] * (2 if status else 1)
+    assert all(arrival.fields.get("content-length") == str(len(content)) for arrival in arrivals if content)
+
+
+def test_file_is_sent_from_where_it_was_in_each_attempt(tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(b"skipped" + CONTENT)
+    retry = Retry(1, status_forcelist=[503], allowed_methods=None, backoff_factor=0)
+    with capturing(first=[BUSY]) as capture, requests.Session() as session, path.open("rb") as file:
+        session.mount("http://", HTTPAdapter(max_retries=retry))
+        file.seek(7)
+        origin = f"http://127.0.0.1:{capture.port}"
+        auth = SignatureAuth(make_signer(), origins=[origin], max_spooled=0)
+        session.post(origin, data=file, headers=TEXT, auth=auth, timeout=10)
+    assert [sent.body for sent in capture.sent] == [CONTENT] * 2
+    assert [make_verifier().verify(sent.request()).keyid for sent in capture.sent] == [KEYID] * 2
+
+
+def test_stream_above_the_limit_is_rejected():
+    auth = SignatureAuth(make_signer(), origins=[ORIGIN], max_spooled=3)
+    with pytest.raises(SigningError, match="content: the stream has more than 3 bytes"):
+        requests.Request("POST", ORIGIN, data=iter([b"four"]), headers=TEXT, auth=auth).prepare()
+
+
+def test_async_key_is_rejected():
+    auth = SignatureAuth(Signer(AsyncKey(), profile=profiles.ADCP_3_2), origins=[ORIGIN])
+    with pytest.raises(ConfigurationError, match="its sign method is async; use a client for asyncio"):
+        requests.Request("GET", ORIGIN, auth=auth).prepare()
 
 
 def test_content_without_a_content_type_is_rejected_with_the_fix():

@@ -5,13 +5,14 @@ passes content that is not bytes through `ClientSigner.read` first. Nothing here
 connection.
 """
 
-from undersigned.client.content import DEFAULT_MAX_SPOOLED, FileContent, Spool
+from undersigned.client.content import DEFAULT_MAX_SPOOLED, DigestedContent, FileContent, Spool
 from undersigned.client.signer import SIGNATURE_FIELDS, ClientSigner, SignedRequest, SignerSource
 
 __all__ = [
     "DEFAULT_MAX_SPOOLED",
     "SIGNATURE_FIELDS",
     "ClientSigner",
+    "DigestedContent",
     "FileContent",
     "SignedRequest",
     "SignerSource",

@@ -27,12 +27,21 @@ class _File(Protocol):
     def tell(self) -> int: ...
 
 
+class DigestedContent(Protocol):
+    """Content that is not in memory, with its digest."""
+
+    @property
+    def digest(self) -> str:
+        """The Content-Digest."""
+        ...
+
+
 class FileContent:
     """Content in a file, which is read once to sign it, and again each time it is sent.
 
-    It is a file that clients read, and rewind to send it again. It begins where the given file was, and has the length
-    that was signed. If the given file has changed meanwhile, reading the last bytes raises `SigningError`, so that no
-    receiver gets a whole request that was not signed.
+    It is a file that clients read, and rewind to send it again. It begins where the given file was, has its positions,
+    and has the length that was signed. If the given file has changed meanwhile, reading the last bytes raises
+    `SigningError`, so that no receiver gets a whole request that was not signed.
 
     Args:
         file: a binary file that can be read again.
@@ -57,7 +66,7 @@ class FileContent:
             self._running.update(chunk)
             self._length += len(chunk)
         self.digest = self._running.value()
-        self.seek(0)
+        self.rewind()
 
     def __len__(self) -> int:
         """Return how many bytes are sent."""
@@ -80,21 +89,25 @@ class FileContent:
             raise SigningError("content: the file changed after it was signed; send the request again")
         return chunk
 
+    def rewind(self) -> None:
+        """Go to the beginning."""
+        self._file.seek(self._start)
+        self._position, self._running = 0, self._builder()
+
     def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
         """Rewind to the beginning, which is the only place that content is sent from.
 
         Raises:
             OSError: the place is another one.
         """
-        if offset or whence:
+        if whence or offset != self._start:
             raise io.UnsupportedOperation("content that is signed is sent from its beginning")
-        self._file.seek(self._start)
-        self._position, self._running = 0, self._builder()
-        return 0
+        self.rewind()
+        return offset
 
     def tell(self) -> int:
-        """Return how many bytes were read since the beginning."""
-        return self._position
+        """Return the position in the file."""
+        return self._start + self._position
 
     def __iter__(self) -> Iterator[bytes]:
         """Yield the rest in chunks."""
@@ -119,7 +132,7 @@ def read_content(
     if whole is not None:
         return whole
     if isinstance(body, FileContent):
-        body.seek(0)
+        body.rewind()
         return body
     if callable(read := getattr(body, "read", None)):
         if _is_seekable(body):

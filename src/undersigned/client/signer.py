@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
-from undersigned.client.content import DEFAULT_MAX_SPOOLED, FileContent, async_read_content, read_content
+from undersigned.client.content import DEFAULT_MAX_SPOOLED, async_read_content, read_content
 from undersigned.errors import ConfigurationError, SigningError
 from undersigned.message.request import Request
 from undersigned.signature.signer import Signer
@@ -17,6 +17,8 @@ from undersigned.url.origin import Origins
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from undersigned.client.content import DigestedContent, FileContent
+    from undersigned.message.content_digest import DigestBuilder
     from undersigned.signature.signer import SignedFields
     from undersigned.url import CanonicalURL
 
@@ -66,12 +68,13 @@ class ClientSigner:
 
     Attributes:
         follow_unsigned: as given.
+        max_spooled: as given.
 
     Raises:
         ConfigurationError: an argument has the wrong type or value.
     """
 
-    __slots__ = ("_canonical", "_max_spooled", "_origins", "_signer", "follow_unsigned")
+    __slots__ = ("_canonical", "_origins", "_signer", "follow_unsigned", "max_spooled")
 
     def __init__(
         self,
@@ -90,7 +93,7 @@ class ClientSigner:
         if not isinstance(follow_unsigned, bool):
             raise ConfigurationError("follow_unsigned: pass True or False")
         self._signer: SignerSource = signer
-        self._max_spooled = max_spooled
+        self.max_spooled = max_spooled
         self._origins = Origins(origins)
         self.follow_unsigned = follow_unsigned
         # A client sends to a few URLs again and again.
@@ -101,7 +104,7 @@ class ClientSigner:
         method: str,
         url: str,
         fields: Iterable[tuple[str, str]],
-        content: bytes | FileContent,
+        content: bytes | DigestedContent,
         *,
         has_body: bool | None = None,
     ) -> SignedRequest:
@@ -111,7 +114,7 @@ class ClientSigner:
             method: the method as it is sent.
             url: the absolute URL as the client spells it.
             fields: the header fields as they are sent. Text is bytes decoded as Latin-1.
-            content: the whole content as it is sent, as `read` returns it.
+            content: the whole content as it is sent, as `read` returns it, or its digest.
             has_body: whether the request is sent as one with content; by default, whether `content` is not empty.
 
         Raises:
@@ -127,7 +130,7 @@ class ClientSigner:
         method: str,
         url: str,
         fields: Iterable[tuple[str, str]],
-        content: bytes | FileContent,
+        content: bytes | DigestedContent,
         *,
         has_body: bool | None = None,
     ) -> SignedRequest:
@@ -146,11 +149,15 @@ class ClientSigner:
         Raises:
             SigningError: it is something else, a file in text mode, or a longer stream.
         """
-        return read_content(body, self._current().digest_builder, max_spooled=self._max_spooled)
+        return read_content(body, self.digest_builder, max_spooled=self.max_spooled)
 
     async def async_read(self, body: object) -> bytes | FileContent:
         """Return what `read` does, also of an async iterable of bytes."""
-        return await async_read_content(body, self._current().digest_builder, max_spooled=self._max_spooled)
+        return await async_read_content(body, self.digest_builder, max_spooled=self.max_spooled)
+
+    def digest_builder(self) -> DigestBuilder:
+        """Return a new builder of a Content-Digest, for content that an integration reads by itself."""
+        return self._current().digest_builder()
 
     def _current(self) -> Signer:
         if isinstance(self._signer, Signer):
@@ -165,7 +172,7 @@ class ClientSigner:
         method: str,
         url: str,
         fields: Iterable[tuple[str, str]],
-        content: bytes | FileContent,
+        content: bytes | DigestedContent,
         has_body: bool | None,  # noqa: FBT001 - passed on by `sign`, by keyword there
     ) -> tuple[CanonicalURL, tuple[tuple[str, str], ...], Request, str | None]:
         """Return the canonical target, the fields that stay, the request to sign, and the digest of a file."""
@@ -183,9 +190,9 @@ class ClientSigner:
                 if name.lower() not in SIGNATURE_FIELDS
             ]
         )
-        if isinstance(content, FileContent):
-            return target, kept, Request(method, target.target_uri, kept, has_body=True), content.digest
-        return target, kept, Request(method, target.target_uri, kept, content, has_body=has_body), None
+        if isinstance(content, bytes):
+            return target, kept, Request(method, target.target_uri, kept, content, has_body=has_body), None
+        return target, kept, Request(method, target.target_uri, kept, has_body=True), content.digest
 
     def signs_redirect(self, before: str | None, url: str) -> bool:
         """Return whether to sign the request that a redirect leads to.

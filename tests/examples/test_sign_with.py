@@ -1,4 +1,4 @@
-"""The buyer's example, run as its file says against a seller who verifies."""
+"""The buyer's examples, each run as its file says against a seller who verifies."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import pytest
 from tests.integrations.seller import KEYID, selling
 from tests.keys import OTHER_PRIVATE, PRIVATE
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "sign_with_httpx.py"
+EXAMPLES = Path(__file__).parents[2] / "examples"
+every_client = pytest.mark.parametrize("client", ["aiohttp", "httpx"])
 
 
 @pytest.fixture
@@ -19,24 +20,35 @@ def key(tmp_path):
     return tmp_path / "private.jwk.json"
 
 
-def run(seller, key):
-    command = [sys.executable, "-W", "error", str(EXAMPLE), "--key", str(key), "--seller", seller.origin]
+def run(client, seller, key):
+    command = [
+        sys.executable,
+        "-W",
+        "error",
+        str(EXAMPLES / f"sign_with_{client}.py"),
+        "--key",
+        str(key),
+        "--seller",
+        seller.origin,
+    ]
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603 - ours
 
 
-def test_example_sends_orders_that_are_accepted(key):
+@every_client
+def test_example_sends_orders_that_are_accepted(client, key):
     key.write_text(json.dumps(PRIVATE))
     with selling() as seller:
-        done = run(seller, key)
+        done = run(client, seller, key)
     assert (done.returncode, done.stderr) == (0, "")
     assert [arrival.target for arrival in seller.arrivals] == ["/plans/gold", "/plans/silver"]
     assert [arrival.keyid for arrival in seller.arrivals] == [KEYID, KEYID]
 
 
-def test_example_reports_a_rejected_order(key):
+@every_client
+def test_example_reports_a_rejected_order(client, key):
     key.write_text(json.dumps(OTHER_PRIVATE))
     with selling() as seller:
-        done = run(seller, key)
+        done = run(client, seller, key)
     assert done.returncode == 1
     assert done.stdout.count("request_signature_key_unknown") == 2
     assert "Traceback" not in done.stderr

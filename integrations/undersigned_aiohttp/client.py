@@ -1,0 +1,128 @@
+"""The middleware that signs what aiohttp's client sends."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from typing import TYPE_CHECKING
+
+from yarl import URL
+
+from undersigned import ConfigurationError, SigningError
+from undersigned.client import DEFAULT_MAX_SPOOLED, SIGNATURE_FIELDS, ClientSigner
+
+from .content import read_content
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from aiohttp import ClientHandlerType, ClientRequest, ClientResponse
+    from multidict import CIMultiDict, CIMultiDictProxy
+
+    from undersigned.client import SignedRequest, SignerSource
+
+_HOPS_KEPT = 16
+"""How many requests of one task are remembered: other middlewares may send requests of their own in between."""
+
+_hops: ContextVar[tuple[tuple[object, str | None], ...]] = ContextVar("hops", default=())
+"""For each request of this task, by what its redirects share: the origin that it was last signed for, or None."""
+
+
+class SigningMiddleware:
+    """A client middleware that signs every request: `ClientSession(middlewares=[SigningMiddleware(signer, ...)])`.
+
+    Put it last, so that other middlewares run before it. aiohttp calls it for each attempt: each redirect and each
+    retry has its own signature. The request is sent to the canonical form of its URL. Content is read before it is
+    sent. A file is read again to send it; a generator is kept, up to `max_spooled` bytes.
+
+    A redirect within its origin is signed for its own URL, method and content. A redirect that leaves the origin or
+    its listed path raises `SigningError`.
+
+    Args:
+        signer: makes the signatures; or a function that returns the signer to use now.
+        origins: the origins to sign for, such as `https://seller.example.com`. An origin with a path, such as
+            `https://seller.example.com/api`, allows only what is below that path.
+        follow_unsigned: whether to follow a redirect that leaves the origin, without a signature.
+        max_spooled: how many bytes to keep of content that cannot be read again, such as a generator.
+
+    Raises:
+        ConfigurationError: an argument has the wrong type or value.
+    """
+
+    def __init__(
+        self,
+        signer: SignerSource,
+        *,
+        origins: Iterable[str],
+        follow_unsigned: bool = False,
+        max_spooled: int = DEFAULT_MAX_SPOOLED,
+    ) -> None:
+        self._signer = ClientSigner(signer, origins, follow_unsigned=follow_unsigned, max_spooled=max_spooled)
+
+    async def __call__(self, request: ClientRequest, handler: ClientHandlerType) -> ClientResponse:
+        """Sign `request` and send it. Signature fields that it has already are replaced.
+
+        Raises:
+            MalformedURL: the URL has no canonical form.
+            SigningError: the origin is not listed, a redirect leaves the origin, the request lacks what the signature
+                covers, aiohttp would compress it, or a middleware after this one changed the request.
+        """
+        hop, hops = _hop(request), _hops.get()
+        before = [origin for known, origin in hops if known is hop]
+        if before and not self._signer.signs_redirect(before[-1], str(request.url)):
+            for name in SIGNATURE_FIELDS:
+                request.headers.popall(name, None)
+            _hops.set((*hops[-_HOPS_KEPT + 1 :], (hop, None)))
+            return await handler(request)
+        content = await read_content(request, self._signer)
+        signed = await self._signer.async_sign(
+            request.method,
+            str(request.url),
+            _fields(request.headers),
+            content,
+            has_body=bool(content) or "Transfer-Encoding" in request.headers,
+        )
+        _put(request, signed)
+        _hops.set((*hops[-_HOPS_KEPT + 1 :], (hop, signed.origin)))
+        response = await handler(request)
+        _check(response, signed)
+        return response
+
+
+def _hop(request: ClientRequest) -> object:
+    """Return what a request shares with its redirects and retries, and with no other request: its timer."""
+    attributes: Mapping[str, object] = vars(request)
+    timer = attributes.get("_timer")
+    if timer is None:
+        raise ConfigurationError("aiohttp: this version does not tell redirects from requests; install another one")
+    return timer
+
+
+def _put(request: ClientRequest, signed: SignedRequest) -> None:
+    """Give the request its canonical URL and its signature."""
+    request.url = URL(signed.url, encoded=True)
+    for name in SIGNATURE_FIELDS:
+        request.headers.popall(name, None)
+    request.headers.extend(signed.signature)
+    request.headers["Host"] = signed.authority
+
+
+def _check(response: ClientResponse, signed: SignedRequest) -> None:
+    """Check that the request was sent as it was signed.
+
+    Raises:
+        SigningError: it was changed.
+    """
+    sent = response.request_info
+    fields = (*signed.fields, *signed.signature)
+    names = {*signed.covered, *SIGNATURE_FIELDS}
+    expected = sorted((name.lower(), value) for name, value in fields if name.lower() in names)
+    found = sorted((name.lower(), value) for name, value in _fields(sent.headers) if name.lower() in names)
+    if (sent.method, str(sent.url), found) == (signed.method, signed.url, expected):
+        return
+    response.close()
+    raise SigningError("signature: the request was changed after it was signed; put SigningMiddleware last")
+
+
+def _fields(headers: CIMultiDict[str] | CIMultiDictProxy[str]) -> list[tuple[str, str]]:
+    """Return the header fields as they are sent: aiohttp encodes them as UTF-8."""
+    return [(name, value.encode("utf-8", "surrogateescape").decode("latin-1")) for name, value in headers.items()]

@@ -1,0 +1,338 @@
+"""aiohttp's client: the middleware signs every attempt, and says what it cannot sign."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import os
+
+import aiohttp
+import pytest
+import yarl
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.integrations.capture import BUSY, DROPPED, capturing
+from tests.integrations.seller import KEYID, AsyncKey, make_signer, make_verifier, selling
+from tests.integrations.senders import AIOHTTP, CONTENT, chunks
+
+from undersigned import ConfigurationError, MalformedURL, Signer, SigningError, UndersignedError, profiles
+from undersigned.client import ClientSigner
+from undersigned_aiohttp import SigningMiddleware
+
+ORIGIN = "http://seller.example.com"
+JSON = {"json": {"a": 1}}
+
+
+def send(method, url, origin, **parts):
+    return AIOHTTP.send(method, url, origins=[origin], **{"signer": make_signer(), **parts})
+
+
+def accepted(sent) -> bool:
+    return make_verifier().verify(sent.request()).keyid == KEYID
+
+
+def sent_once(method="POST", target="/p", **parts):
+    with capturing() as capture:
+        origin = f"http://127.0.0.1:{capture.port}"
+        send(method, f"{origin}{target}", origin, **parts)
+    assert accepted(capture.only)
+    return capture.only
+
+
+@pytest.mark.parametrize(
+    ("typed", "target"),
+    [
+        ("", "/"),
+        ("?q", "/?q"),
+        ("/p#fragment", "/p"),
+        ("/a%2Fb//c?x=a+b&y=%7e", "/a%2Fb//c?x=a+b&y=~"),
+        ("/%7euser/%c3%a9", "/~user/%C3%A9"),
+        ("/a/./b/../c", "/a/c"),
+        ("/caf\u00e9?q=\u00e9", "/caf%C3%A9?q=%C3%A9"),
+        ("/a b?c d", "/a%20b?c+d"),
+        ("/p?a[]=1|2", "/p?a%5B%5D=1%7C2"),
+        ("//evil.example/p", "//evil.example/p"),
+        ("/a:b@c!$&'()*+,;=", "/a:b@c!$&'()*+,;="),
+    ],
+)
+def test_target_on_the_wire_equals_the_signed_target(typed, target):
+    sent = sent_once("GET", typed)
+    assert sent.target == target
+
+
+@pytest.mark.parametrize("raw", ["/p?a[]=1|2^`{}", "/[|^]", "/%7e?%7e", "/%41", "/p?", "/p??"])
+def test_target_that_is_not_quoted_again_is_sent_as_it_is_signed(raw):
+    with capturing() as capture:
+        origin = f"http://127.0.0.1:{capture.port}"
+        send("GET", yarl.URL(f"{origin}{raw}", encoded=True), origin)
+    assert accepted(capture.only)
+
+
+@given(typed=st.text(st.characters(codec="utf-8"), max_size=40), encoded=st.booleans())
+def test_aiohttp_changes_nothing_of_any_target_that_was_signed(typed, encoded):
+    try:
+        asked = str(yarl.URL(f"{ORIGIN}/{typed}", encoded=encoded))
+        signed = ClientSigner(make_signer(), [ORIGIN]).sign("GET", asked, [], b"")
+    except (UndersignedError, ValueError):
+        return
+    url = yarl.URL(signed.url, encoded=True)
+    assert (str(url), f"{ORIGIN}{url.raw_path_qs}") == (signed.url, signed.url)
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type", "content"),
+    [
+        ({"json": {"a": "\u00e9"}}, "application/json", b'{"a": "\\u00e9"}'),
+        ({"data": {"a": "1", "b": "\u00e9"}}, "application/x-www-form-urlencoded", b"a=1&b=%C3%A9"),
+        ({"data": CONTENT}, "application/octet-stream", CONTENT),
+        ({"data": "caf\u00e9"}, "text/plain; charset=utf-8", "caf\u00e9".encode()),
+        ({"data": io.BytesIO(CONTENT)}, "application/octet-stream", CONTENT),
+        ({"data": io.StringIO("caf\u00e9")}, "text/plain; charset=utf-8", "caf\u00e9".encode()),
+        ({"data": chunks(), "headers": {"Content-Type": "a/b"}}, "a/b", CONTENT),
+        ({"data": CONTENT, "chunked": True, "headers": {"Content-Type": "a/b"}}, "a/b", CONTENT),
+        ({"data": CONTENT, "headers": {"Content-Type": "a/b", "Content-Length": "10"}}, "a/b", CONTENT[:10]),
+        ({"data": chunks(), "headers": {"Content-Type": "a/b", "Content-Length": "10"}}, "a/b", CONTENT[:10]),
+    ],
+    ids=["json", "form", "bytes", "text", "file", "text file", "generator", "chunked", "cut", "generator, cut"],
+)
+def test_content_on_the_wire_is_the_signed_content(body, content_type, content):
+    sent = sent_once(**body)
+    assert sent.lines("content-type") == [content_type]
+    assert (sent.body, len(sent.lines("content-digest"))) == (content, 1)
+
+
+@pytest.mark.parametrize("extra", ["text", "file", "generator", "deflated"])
+def test_multipart_on_the_wire_is_the_signed_content(extra, tmp_path):
+    form = aiohttp.FormData()
+    form.add_field("a", "1", content_type="text/plain")
+    if extra == "file":
+        (tmp_path / "f").write_bytes(CONTENT)
+        form.add_field("f", (tmp_path / "f").open("rb"))
+    if extra == "generator":
+        form.add_field("f", chunks(), content_type="a/b")
+    if extra == "deflated":
+        form = aiohttp.MultipartWriter()
+        form.append(CONTENT, {"Content-Encoding": "deflate"})
+    sent = sent_once(data=form)
+    assert sent.lines("content-type")[0].startswith("multipart/")
+    assert (CONTENT in sent.body) == (extra in {"file", "generator"})
+
+
+def test_file_is_sent_from_where_it_was_and_again_after_a_redirect(seller, tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(b"skipped" + CONTENT)
+    with path.open("rb") as file:
+        file.seek(7)
+        send("POST", seller.go(307, "/next"), seller.origin, data=file, signing={"max_spooled": 0})
+    assert [(arrival.keyid, arrival.body) for arrival in seller.arrivals] == [(KEYID, CONTENT)] * 2
+
+
+def test_generator_is_kept_for_a_redirect(seller):
+    send("POST", seller.go(307, "/next"), seller.origin, data=chunks())
+    assert [(arrival.keyid, arrival.body) for arrival in seller.arrivals] == [(KEYID, CONTENT)] * 2
+
+
+def test_stream_above_the_limit_is_not_sent():
+    with pytest.raises(SigningError, match="content: the stream has more than 1000 bytes"):
+        send("POST", ORIGIN, ORIGIN, data=chunks(), signing={"max_spooled": 1000})
+
+
+def test_pipe_is_kept():
+    read, write = os.pipe()
+    os.write(write, b"abc")
+    os.close(write)
+    with os.fdopen(read, "rb") as pipe:
+        assert sent_once(data=pipe).body == b"abc"
+
+
+def test_empty_file_has_no_content():
+    sent = sent_once(data=io.BytesIO())
+    assert (sent.body, sent.lines("content-digest")) == (b"", [])
+
+
+def test_compression_is_rejected_as_it_changes_the_content():
+    with pytest.raises(SigningError, match="compress: it changes the content after it is signed"):
+        send("POST", ORIGIN, ORIGIN, data=CONTENT, compress="gzip")
+
+
+def test_cookies_and_host_are_signed_as_they_are_sent():
+    sent = sent_once(
+        "GET",
+        signer=make_signer(components=["cookie", "host"]),
+        cookies={"a": "1"},
+        session={"cookies": {"b": "2"}, "cookie_jar": None},
+    )
+    assert sent.lines("cookie")
+
+
+def test_host_of_another_authority_is_rejected():
+    with pytest.raises(SigningError, match="Host is not the URL's authority"):
+        send("GET", ORIGIN, ORIGIN, headers={"Host": "other.example.com"})
+
+
+def test_field_that_is_not_ascii_is_sent_beside_the_signed_ones():
+    assert sent_once("GET", headers={"X-A": "\u20ac"}).lines("x-a") == ["\u20ac".encode().decode("latin-1")]
+
+
+def test_proxy_from_the_environment_gets_the_canonical_url(monkeypatch):
+    with capturing() as proxy:
+        monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{proxy.port}")
+        send("GET", f"{ORIGIN}:80/%7ea/./b?q", ORIGIN, session={"trust_env": True})
+    assert (proxy.only.target, proxy.only.lines("host")) == (f"{ORIGIN}/~a/b?q", ["seller.example.com"])
+
+
+@pytest.fixture(scope="module")
+def sellers():
+    with selling("optional") as seller, selling("optional") as other:
+        yield seller, other
+
+
+@pytest.fixture
+def seller(sellers):
+    sellers[0].arrivals.clear()
+    return sellers[0]
+
+
+@pytest.fixture
+def other(sellers):
+    sellers[1].arrivals.clear()
+    return sellers[1]
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_redirect_within_the_origin_is_signed_for_its_own_target_and_method(seller, status, method):
+    answer = send(method, seller.go(status, "/next"), seller.origin, **(JSON if method == "POST" else {}))
+    first, second = seller.arrivals
+    assert answer.json() == {"keyid": KEYID}
+    assert [first.keyid, second.keyid, second.target] == [KEYID, KEYID, "/next"]
+    assert first.fields["signature-input"] != second.fields["signature-input"]
+    assert ("content-digest" in second.fields) == bool(second.body)
+
+
+@pytest.mark.parametrize("listed", [False, True])
+def test_redirect_to_another_origin_is_not_followed_unless_unsigned(seller, other, listed):
+    origins = [seller.origin, other.origin] if listed else [seller.origin]
+    url = seller.go(307, other.go(307, "/next"))
+    with pytest.raises(SigningError, match=r"redirect.*pass follow_unsigned=True to follow"):
+        AIOHTTP.send("POST", url, signer=make_signer(), origins=origins, **JSON)
+    assert other.arrivals == []
+    given = {"Signature": "a=:AAAA:", "Content-Digest": "x", "X-Kept": "1"}
+    unsigned = {"follow_unsigned": True}
+    AIOHTTP.send("POST", url, signer=make_signer(), origins=origins, signing=unsigned, headers=given, **JSON)
+    assert [arrival.bare for arrival in other.arrivals] == [True, True]
+    assert other.arrivals[0].fields["x-kept"] == "1"
+
+
+def test_redirect_from_an_unsigned_origin_is_not_signed(seller, other):
+    url = seller.go(307, f"{other.origin}/go/307?to={seller.origin}/order")
+    send("POST", url, seller.origin, signing={"follow_unsigned": True}, **JSON)
+    assert [arrival.bare for arrival in (*seller.arrivals, *other.arrivals)] == [False, True, True]
+
+
+def test_redirect_that_is_not_followed_is_a_request_of_its_own(seller, other):
+    async def follow_by_hand():
+        middlewares = [SigningMiddleware(make_signer(), origins=[seller.origin, other.origin])]
+        async with aiohttp.ClientSession(middlewares=middlewares) as client:
+            async with client.get(seller.go(302, f"{other.origin}/next"), allow_redirects=False) as response:
+                location = response.headers["Location"]
+            async with client.get(location) as response:
+                return await response.json()
+
+    assert asyncio.run(follow_by_hand()) == {"keyid": KEYID}
+
+
+def test_other_requests_of_a_task_do_not_hide_that_one_is_redirected(seller, other):
+    async def send_while_redirected():
+        signing = SigningMiddleware(make_signer(), origins=[seller.origin, other.origin])
+
+        async def asking(request, handler):
+            async with request.session.get(f"{other.origin}/token", middlewares=[signing]):
+                pass
+            return await handler(request)
+
+        async with aiohttp.ClientSession(middlewares=[asking, signing]) as client:
+            await client.get(seller.go(302, f"{other.origin}/next"))
+
+    with pytest.raises(SigningError, match="redirect: "):
+        asyncio.run(send_while_redirected())
+    assert {arrival.target for arrival in other.arrivals} == {"/token"}
+
+
+def test_dropped_connection_is_retried_with_a_signature_of_its_own():
+    with capturing(first=[DROPPED]) as capture:
+        origin = f"http://127.0.0.1:{capture.port}"
+        send("PUT", f"{origin}/p", origin, **JSON)
+    assert_each_is_fresh(capture.sent, 2)
+
+
+def test_retry_by_a_middleware_has_a_signature_of_its_own():
+    async def retrying(request, handler):
+        response = await handler(request)
+        while response.status == 503:
+            assert response.headers["Retry-After"] == "0"
+            response.close()
+            response = await handler(request)
+        return response
+
+    async def send_by_both(origin):
+        middlewares = (retrying, SigningMiddleware(make_signer(), origins=[origin]))
+        async with aiohttp.ClientSession(middlewares=middlewares) as client, client.post(origin, **JSON) as response:
+            return response.status
+
+    with capturing(first=[BUSY, BUSY]) as capture:
+        assert asyncio.run(send_by_both(f"http://127.0.0.1:{capture.port}")) == 200
+    assert_each_is_fresh(capture.sent, 3)
+
+
+def assert_each_is_fresh(sent, attempts):
+    verifier = make_verifier()
+    assert [verifier.verify(one.request()).keyid for one in sent] == [KEYID] * attempts
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda request: request.headers.update({"Content-Type": "text/x"}),
+        lambda request: request.headers.popall("Signature"),
+        lambda request: setattr(request, "method", "PUT"),
+        lambda request: setattr(request, "url", request.url.with_path("/other")),
+    ],
+)
+def test_change_by_a_later_middleware_is_an_error(change):
+    async def changing(request, handler):
+        change(request)
+        return await handler(request)
+
+    async def send_changed(origin):
+        middlewares = (SigningMiddleware(make_signer(), origins=[origin]), changing)
+        async with aiohttp.ClientSession(middlewares=middlewares) as client:
+            await client.post(f"{origin}/p", **JSON)
+
+    late = pytest.raises(SigningError, match="changed after it was signed; put SigningMiddleware last")
+    with capturing() as capture, late:
+        asyncio.run(send_changed(f"http://127.0.0.1:{capture.port}"))
+
+
+def test_async_key_is_awaited():
+    assert sent_once(signer=Signer(AsyncKey(), profile=profiles.ADCP_3_2), **JSON)
+
+
+def test_origin_that_is_not_listed_is_rejected():
+    with pytest.raises(SigningError, match=r"origins: http://seller\.example\.com is not listed"):
+        send("GET", ORIGIN, "https://seller.example.com")
+    with pytest.raises(MalformedURL):
+        send("GET", yarl.URL("http://a..b/", encoded=True), ORIGIN)
+
+
+def test_wrong_option_is_rejected_at_construction():
+    with pytest.raises(ConfigurationError, match="signer: pass a Signer"):
+        SigningMiddleware("a signer", origins=[ORIGIN])
+
+
+def test_version_of_aiohttp_without_timers_is_rejected():
+    class Other:
+        headers, url, method = {}, ORIGIN, "GET"
+
+    with pytest.raises(ConfigurationError, match="aiohttp: this version does not tell redirects"):
+        asyncio.run(SigningMiddleware(make_signer(), origins=[ORIGIN])(Other(), None))

@@ -5,14 +5,19 @@ from undersigned.message.header_fields import HeaderFields, Headers
 from undersigned.message.reading import LENIENT, STRICT, Reading
 from undersigned.message.request import Request
 from undersigned.message.response import Response
+from undersigned.message.signature_agent import AgentDocument, SignatureAgent, SignatureAgentForm, write_signature_agent
 
 __all__ = [
     "LENIENT",
     "STRICT",
+    "AgentDocument",
     "Content",
     "HeaderFields",
     "Headers",
     "Reading",
     "Request",
     "Response",
+    "SignatureAgent",
+    "SignatureAgentForm",
+    "write_signature_agent",
 ]

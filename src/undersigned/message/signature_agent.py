@@ -1,0 +1,156 @@
+"""Signature-Agent: the URL at which the sender of a request publishes its keys (Web Bot Auth section 5.2.1).
+
+The field has three live wire forms. One value can mean two URLs in two forms, so the endpoint's configuration picks the
+form, and never the message.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, cast, get_args
+
+import http_sf
+
+from undersigned.errors import MalformedURL
+from undersigned.message.structured_fields import KEY, MalformedField, ParserBudget, parse_dictionary
+from undersigned.url import URL, canonicalize
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from undersigned.message.structured_fields import Parameter
+
+SignatureAgentForm = Literal["string", "typed", "jwks"]
+"""A wire form of the field.
+
+`string`: a String, the origin of a key directory (Cloudflare and OpenAI). `typed`: a Dictionary; the `type` of a member
+says what its URL names (draft-meunier-webbotauth-httpsig-protocol-02). `jwks`: a Dictionary; every member is the URL of
+a JWK set (draft-ietf-webbotauth-httpsig-protocol-01).
+"""
+
+AgentDocument = Literal["directory", "jwks_uri", "cimd"]
+"""What a URL names: the origin of a key directory, a JWK set, or a client id metadata document (a card)."""
+
+DIRECTORY_PATH = "/.well-known/http-message-signatures-directory"
+"""The path of a key directory (Web Bot Auth section 5.5)."""
+
+_DOCUMENTS: frozenset[str] = frozenset(get_args(AgentDocument))
+
+
+@dataclass(frozen=True, slots=True)
+class SignatureAgent:
+    """What a value of Signature-Agent names.
+
+    Attributes:
+        url: the URL as the sender wrote it.
+        document: what the URL names.
+        location: the URL to fetch, in canonical form.
+        identity: who the sender is: `location` without its query (Web Bot Auth section 5.5).
+    """
+
+    url: str
+    document: AgentDocument
+    location: str
+    identity: str
+
+
+def read_signature_agent(value: str, *, form: SignatureAgentForm, member: str = "") -> SignatureAgent | None:
+    """Return what a value of Signature-Agent names, or None if the value must be ignored: then nobody is named.
+
+    Args:
+        value: the field value: all lines, joined with a comma.
+        form: the wire form.
+        member: the key of the member that the signature covers, in the forms that are Dictionaries.
+
+    Raises:
+        MalformedField: the field does not have this form, is too large, or has no such member.
+    """
+    ParserBudget().spend(value)
+    if form == "string":
+        text, _ = _item(value)
+        return _agent(text, "directory")
+    members = parse_dictionary(value)
+    if member not in members:
+        raise MalformedField("Signature-Agent does not have the member that the signature covers")
+    return _member(*members[member], form)
+
+
+def read_signature_agents(value: str, *, form: SignatureAgentForm) -> dict[str, SignatureAgent | None]:
+    """Return what each member of a value in one of the Dictionary forms names, by its key.
+
+    Raises:
+        MalformedField: the field is not a Dictionary, or too large.
+    """
+    ParserBudget().spend(value)
+    return {key: _member(*member, form) for key, member in parse_dictionary(value).items()}
+
+
+def write_signature_agent(
+    url: str, *, form: SignatureAgentForm, label: str = "sig1", document: AgentDocument = "directory"
+) -> str:
+    """Return a value of Signature-Agent: the field that a signer sends and covers.
+
+    Args:
+        url: for `string`, and for a key directory in `typed`, the origin. Else the URL of the document.
+        form: the wire form, as the destination reads it.
+        label: the label of the signature: the key of the member, in the forms that are Dictionaries.
+        document: what the URL names, in the form `typed`.
+
+    Raises:
+        ValueError: no receiver that reads this form would read this URL, or `label` cannot be a label.
+    """
+    if form not in get_args(SignatureAgentForm) or document not in _DOCUMENTS:
+        raise ValueError('form: must be "string", "typed" or "jwks"; document: "directory", "jwks_uri" or "cimd"')
+    if KEY.fullmatch(label) is None:
+        raise ValueError("label: use lower-case letters, digits and _ - . * (RFC 8941 section 3.1.2)")
+    spelled = f'"{url}"' if form == "string" else f'{label}="{url}"'
+    if form == "typed" and document != "directory":
+        spelled += f";type={document}"
+    try:
+        read = read_signature_agent(spelled, form=form, member=label)
+    except MalformedField:
+        read = None
+    if read is None or read.url != url:
+        raise ValueError("url: give an https URL; for a key directory, its origin, such as https://bot.example")
+    return spelled
+
+
+def _item(value: str) -> tuple[object, Mapping[str, Parameter]]:
+    """Return a value that is an Item (RFC 9651 section 3.3)."""
+    try:
+        read = http_sf.parse(value.encode("ascii"), tltype="item")
+    except (UnicodeEncodeError, http_sf.StructuredFieldError):
+        raise MalformedField("Signature-Agent is not a String") from None
+    item = cast("tuple[object, Mapping[str, Parameter]]", read)
+    if type(item[0]) is not str:
+        raise MalformedField("Signature-Agent is not a String")
+    return item
+
+
+def _member(value: object, parameters: Mapping[str, Parameter], form: SignatureAgentForm) -> SignatureAgent | None:
+    if form != "typed":
+        return None if parameters else _agent(value, "jwks_uri")
+    document = parameters.get("type", http_sf.Token("directory"))
+    if not isinstance(document, http_sf.Token) or str(document) not in _DOCUMENTS:
+        return None
+    return _agent(value, cast("AgentDocument", str(document)))
+
+
+def _agent(value: object, document: AgentDocument) -> SignatureAgent | None:
+    """Return what an absolute https URL names, or None if the value is not one, or not one of this document."""
+    # A list of items, a token and a display string are other types than str.
+    if type(value) is not str:
+        return None
+    try:
+        canonical, given = canonicalize(value, received=True), URL.parse(value)
+    except MalformedURL:
+        return None
+    if canonical.scheme != "https" or given.userinfo is not None:
+        return None
+    origin = f"{canonical.scheme}://{canonical.authority}"
+    if document == "directory":
+        if canonical.path != "/" or canonical.query is not None or "#" in value:
+            return None
+        location = origin + DIRECTORY_PATH
+        return SignatureAgent(value, document, location, location)
+    return SignatureAgent(value, document, canonical.target_uri, origin + canonical.path)

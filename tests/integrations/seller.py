@@ -18,6 +18,8 @@ from undersigned.asgi import SignatureMiddleware
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from undersigned import KeySet
+
 KEYID = KEY.keyid
 SIGNATURE_FIELDS = ("signature", "signature-input", "content-digest")
 
@@ -37,9 +39,9 @@ class AsyncKey:
         return KEY.sign(base)
 
 
-def make_verifier() -> Verifier:
+def make_verifier(keys: KeySet = KEYS) -> Verifier:
     """A seller's verifier, by the real clock, with a replay store of its own."""
-    return Verifier(profiles.ADCP_3_2, keys=KEYS, replay=MemoryReplayStore())
+    return Verifier(profiles.ADCP_3_2, keys=keys, replay=MemoryReplayStore())
 
 
 @dataclass
@@ -107,12 +109,12 @@ class Seller:
 
 
 @contextlib.contextmanager
-def selling(mode: str = "required") -> Iterator[Seller]:
+def selling(mode: str = "required", *, keys: KeySet = KEYS) -> Iterator[Seller]:
     """A seller under uvicorn."""
     seller = Seller()
     with uvicorn_server(seller) as port:
         seller.port = port
         seller.middleware = SignatureMiddleware(
-            seller.answer, verifier=make_verifier(), origins=[seller.origin], mode=mode
+            seller.answer, verifier=make_verifier(keys), origins=[seller.origin], mode=mode
         )
         yield seller

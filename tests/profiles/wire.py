@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from undersigned import KeyLookup, MemoryReplayStore, Profile, Request, VerificationKey, Verifier, profiles
+from undersigned.message.response import Response
 
 FILE = Path(__file__).parents[1] / "vectors" / "published" / "profiles" / "wire-examples.json"
 PROFILES = {
@@ -21,6 +22,11 @@ PROFILES = {
     "wimse-request": profiles.WIMSE,
     "aauth": profiles.AAUTH,
     "tap": profiles.TAP,
+}
+RESPONSE_PROFILES = {
+    "ucp-response": profiles.UCP_RESPONSE,
+    "fapi-response": profiles.FAPI_2_RESPONSE,
+    "wba-directory": profiles.WEB_BOT_AUTH_DIRECTORY,
 }
 
 
@@ -39,11 +45,12 @@ class OneKey:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One whole signed request with its key, its base and the verifier's clock."""
+    """One whole signed message with its key, its base and the verifier's clock."""
 
     name: str
     profile: Profile
     request: Request
+    response: Response | None
     key: VerificationKey
     now: int
     base: str
@@ -56,13 +63,21 @@ class Example:
 
 def _example(document) -> Example:
     body = document.get("body", "").encode()
-    request = Request(document["method"], document["url"], document["headers"], body)
     key = VerificationKey.from_jwk({"kid": "", **document["jwk"]})
-    return Example(document["id"], PROFILES[document["id"]], request, key, document["now"], document["signature_base"])
+    response = None
+    if "status" in document:
+        request = Request(document["method"], document["url"], document["request_headers"])
+        response = Response(document["status"], document["headers"], body, request=request)
+    else:
+        request = Request(document["method"], document["url"], document["headers"], body)
+    profile = {**PROFILES, **RESPONSE_PROFILES}[document["id"]]
+    return Example(document["id"], profile, request, response, key, document["now"], document["signature_base"])
 
 
-EXAMPLES = {
-    document["id"]: _example(document)
+_ALL = [
+    _example(document)
     for document in json.loads(FILE.read_text("utf-8"))["examples"]
-    if document["id"] in PROFILES
-}
+    if document["id"] in {*PROFILES, *RESPONSE_PROFILES}
+]
+EXAMPLES = {example.name: example for example in _ALL if example.response is None}
+RESPONSES = {example.name: example for example in _ALL if example.response is not None}

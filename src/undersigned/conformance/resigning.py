@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from undersigned.conformance.difference import Difference
 from undersigned.errors import SignatureError
@@ -73,7 +73,7 @@ def _is_our_spelling(candidate: ParsedSignature) -> bool:
 
 
 def _signed(vector: Vector, candidate: ParsedSignature, key: SigningKey) -> SignedFields:
-    request = candidate.request
+    request = cast("Request", candidate.request)
     required = vector.profile.required_components[request.has_body]
     others = [component.name for component in candidate.coverage.components if component.name not in required]
     return Signer(key, profile=vector.profile, components=others, check_limits=False).sign(
@@ -113,7 +113,7 @@ def _digest(vector: Vector, candidate: ParsedSignature, key: SigningKey) -> str:
         _DIGESTS[name] for name in parse_byte_sequences(field, vector.profile.digest.encodings[0])
     ]
     signer = Signer(key, profile=vector.profile, components=["content-digest"], digests=digests, check_limits=False)
-    stripped = _without(candidate.request, _SIGNATURE_FIELDS | {"content-digest"})
+    stripped = _without(cast("Request", candidate.request), _SIGNATURE_FIELDS | {"content-digest"})
     return dict(signer.sign(stripped, created=candidate.created))["Content-Digest"]
 
 

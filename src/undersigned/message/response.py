@@ -74,6 +74,21 @@ class Response:
         assign(self, "trailers", trailers)
         assign(self, "has_body", bool(octets) if has_body is None else has_body)
 
+    @property
+    def method(self) -> str:
+        """The method of the request that it answers, or ""."""
+        return "" if self.request is None else self.request.method
+
+    @property
+    def url(self) -> str:
+        """The URL of the request that it answers, or ""."""
+        return "" if self.request is None else self.request.url
+
+    @property
+    def query_unknown(self) -> bool:
+        """Always False: whoever keeps a request knows its query."""
+        return False
+
     def with_content(self, content: Content) -> Response:
         """Return this response with its content, after the content was read."""
         return Response(

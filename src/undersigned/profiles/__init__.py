@@ -11,10 +11,15 @@ from typing import TYPE_CHECKING
 from undersigned.profiles.activitypub import ACTIVITYPUB
 from undersigned.profiles.adcp import ADCP_3_1, ADCP_3_2, ADCP_WEBHOOK
 from undersigned.profiles.experimental import AAUTH, TAP
-from undersigned.profiles.fapi import FAPI_2_REQUEST
+from undersigned.profiles.fapi import FAPI_2_REQUEST, FAPI_2_RESPONSE
 from undersigned.profiles.gnap import GNAP
-from undersigned.profiles.ucp import UCP, UCP_DUAL
-from undersigned.profiles.web_bot_auth import WEB_BOT_AUTH_JWKS, WEB_BOT_AUTH_STRING, WEB_BOT_AUTH_TYPED
+from undersigned.profiles.ucp import UCP, UCP_DUAL, UCP_RESPONSE
+from undersigned.profiles.web_bot_auth import (
+    WEB_BOT_AUTH_DIRECTORY,
+    WEB_BOT_AUTH_JWKS,
+    WEB_BOT_AUTH_STRING,
+    WEB_BOT_AUTH_TYPED,
+)
 from undersigned.profiles.wimse import WIMSE
 
 if TYPE_CHECKING:
@@ -31,11 +36,14 @@ BY_NAME: Mapping[str, Profile] = {
         WEB_BOT_AUTH_STRING,
         WEB_BOT_AUTH_TYPED,
         WEB_BOT_AUTH_JWKS,
+        WEB_BOT_AUTH_DIRECTORY,
         UCP,
         UCP_DUAL,
+        UCP_RESPONSE,
         ACTIVITYPUB,
         GNAP,
         FAPI_2_REQUEST,
+        FAPI_2_RESPONSE,
         WIMSE,
         AAUTH,
         TAP,
@@ -51,10 +59,13 @@ __all__ = [
     "ADCP_WEBHOOK",
     "BY_NAME",
     "FAPI_2_REQUEST",
+    "FAPI_2_RESPONSE",
     "GNAP",
     "TAP",
     "UCP",
     "UCP_DUAL",
+    "UCP_RESPONSE",
+    "WEB_BOT_AUTH_DIRECTORY",
     "WEB_BOT_AUTH_JWKS",
     "WEB_BOT_AUTH_STRING",
     "WEB_BOT_AUTH_TYPED",

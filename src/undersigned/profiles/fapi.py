@@ -1,4 +1,4 @@
-"""FAPI 2.0: requests with an access token (FAPI 2.0 HTTP Signatures, draft, section 5.3.1)."""
+"""FAPI 2.0: requests with an access token, and their responses (FAPI 2.0 HTTP Signatures, draft, section 5.3)."""
 
 from __future__ import annotations
 
@@ -22,3 +22,15 @@ FAPI_2_REQUEST: Final = Profile(
     target="typed",
 )
 """Requests of a client to a resource server: the token is covered, and the signature is at most a minute old."""
+
+FAPI_2_RESPONSE: Final = FAPI_2_REQUEST.derive(
+    name="fapi-2-response",
+    source="FAPI 2.0 HTTP Signatures, draft of autumn 2026, section 5.3.2",
+    message="response",
+    selection=Selection(tags=("fapi-2-response",), label="res", pick="any"),
+    coverage=CoverageRule(
+        always=("@status", '"@method";req', '"@target-uri";req'),
+        if_asked=("content-digest", "signature", "signature-input"),
+    ),
+)
+"""Responses of a resource server, bound to the request that they answer."""

@@ -1,4 +1,4 @@
-"""UCP, the Universal Commerce Protocol: requests, also those that are for Web Bot Auth too (`signatures.md`, 2026)."""
+"""UCP, the Universal Commerce Protocol: requests, also for Web Bot Auth, and responses (`signatures.md`, 2026)."""
 
 from __future__ import annotations
 
@@ -77,3 +77,13 @@ UCP_DUAL: Final = UCP.derive(
     key=KeyRule(is_thumbprint=True),
 )
 """Requests for a UCP business and for a Web Bot Auth verifier in front of it: one signature that both accept."""
+
+UCP_RESPONSE: Final = UCP.derive(
+    name="ucp-response",
+    source="UCP, signatures.md, response verification, autumn 2026",
+    message="response",
+    coverage=CoverageRule(always=("@status",), with_content=("content-digest", "content-type")),
+    replay=ReplayRule(remembers="nothing"),
+    dangerous="UCP bounds neither the time nor the number of uses of a signed response",
+)
+"""Responses of a UCP business. Nothing in them binds a response to its request."""

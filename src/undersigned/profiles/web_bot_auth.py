@@ -1,4 +1,4 @@
-"""Web Bot Auth, as requests carry it (draft-meunier-webbotauth-httpsig-protocol-02, draft-ietf-webbotauth-...-01).
+"""Web Bot Auth: requests of bots, and the directories of their keys (draft-meunier-webbotauth-httpsig-protocol-02).
 
 The same profile has three live wire forms of `Signature-Agent`. They cannot always be told apart on sight, so the
 endpoint's configuration picks one.
@@ -15,6 +15,7 @@ from undersigned.signature.rules import (
     DigestRule,
     KeyRule,
     ParameterRule,
+    ReplayRule,
     Selection,
     Validity,
 )
@@ -81,3 +82,15 @@ WEB_BOT_AUTH_JWKS: Final = WEB_BOT_AUTH_TYPED.derive(
     name="web-bot-auth-jwks", source="draft-ietf-webbotauth-httpsig-protocol-01, 2026-10-29"
 )
 """`Signature-Agent` is a Dictionary: every member is the URL of a JWK set."""
+
+WEB_BOT_AUTH_DIRECTORY: Final = WEB_BOT_AUTH_STRING.derive(
+    name="web-bot-auth-directory",
+    source="draft-meunier-webbotauth-httpsig-protocol-02, B.1",
+    message="response",
+    selection=Selection(tags=("http-message-signatures-directory",), label="binding0", pick="any"),
+    coverage=CoverageRule(always=('"@authority";req', "content-digest")),
+    digest=DigestRule(policy="required"),
+    validity=Validity(longest=None, ahead=0, behind=0, signed_for=86_400),
+    replay=ReplayRule(remembers="nothing"),
+)
+"""A key directory, which each of its keys signs. It may be served again and again until the signature ends."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from undersigned.message import token
 from undersigned.message.reading import STRICT
+from undersigned.message.request import Request
 from undersigned.signature.parsed_amount import ParsedAmount
 from undersigned.signature.resolver import FIELD_VALUE, CanonicalResolver, Resolver, SectionResolver
 from undersigned.signature.unresolvable import NO_VALUE, UnresolvableComponent
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
     from undersigned.message.header_fields import HeaderFields
     from undersigned.message.reading import Reading
-    from undersigned.message.request import Request
     from undersigned.message.response import Response
     from undersigned.message.signature_input import Component
     from undersigned.url import CanonicalURL
@@ -30,6 +30,7 @@ __all__ = [
     "ResponseValues",
     "UnresolvableComponent",
     "signature_base",
+    "values_of",
     "with_empty_query",
 ]
 
@@ -234,6 +235,20 @@ class ResponseValues(MessageValues):
     def _section(self, fields: HeaderFields, parsed: ParsedAmount) -> Resolver:
         library = SectionResolver.of_response(self.response.status, fields)
         return Resolver(library, self.reading, parsed, None)
+
+
+def values_of(message: Request | Response, target: CanonicalURL, content_digest: str | None = None) -> MessageValues:
+    """Return the component values of a message.
+
+    Args:
+        message: a request, or a response with the request that it answers.
+        target: the target of the request.
+        content_digest: the value of a Content-Digest that is about to be added to the message.
+    """
+    if isinstance(message, Request):
+        return ComponentValues(message, target, content_digest)
+    requested = None if message.request is None else ComponentValues(message.request, target)
+    return ResponseValues(message, requested, content_digest)
 
 
 def _without(component: Component, flag: str) -> Component | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from undersigned.message.request import Request
+    from undersigned.message.response import Response
 
 
 class Draft(NamedTuple):
@@ -22,7 +23,7 @@ class Draft(NamedTuple):
         base: the signature base.
     """
 
-    request: Request
+    request: Request | Response
     target_uri: str
     names: tuple[str, ...]
     digest: str | None

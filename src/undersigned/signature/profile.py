@@ -19,15 +19,20 @@ from undersigned.signature.rules import (
     Selection,
     Validity,
 )
+from undersigned.signature.rules.coverage import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from undersigned.errors import Reason, SignatureError, Step
     from undersigned.message.request import Request
+    from undersigned.message.response import Response
 
 TargetForm = Literal["canonical", "typed"]
 """Which form of the target is signed: the canonical form, or the path and query exactly as they are on the wire."""
+
+MessageKind = Literal["request", "response"]
+"""Which messages a profile is for."""
 
 _ENCODINGS: frozenset[str] = frozenset(get_args(Encoding))
 
@@ -47,6 +52,7 @@ class Changes(TypedDict, total=False):
     replay: ReplayRule
     key: KeyRule
     answers: Answers
+    message: MessageKind
     target: TargetForm
     dangerous: str
 
@@ -68,6 +74,7 @@ class Profile:
         replay: what is remembered of an accepted signature.
         key: what a key must declare about itself.
         answers: what the sender of a rejected message is told.
+        message: whether requests or responses are signed.
         target: whether the target is signed in its canonical form (AdCP) or as the sender typed it.
         dangerous: why a profile may accept a signature that covers nothing, or one that can be replayed for ever.
         required_components: the components a signer covers, in their order, by whether the message has content. There
@@ -89,6 +96,7 @@ class Profile:
     replay: ReplayRule = field(default_factory=ReplayRule)
     key: KeyRule = field(default_factory=KeyRule)
     answers: Answers = field(default_factory=Answers)
+    message: MessageKind = "request"
     target: TargetForm = "canonical"
     dangerous: str = ""
     required_components: Mapping[bool, tuple[str, ...]] = field(init=False, repr=False, compare=False)
@@ -111,8 +119,8 @@ class Profile:
         """
         return replace(self, **changes)
 
-    def asked(self, request: Request) -> tuple[str, ...]:
-        """Return the components that a signer covers of this request, in their order."""
+    def asked(self, request: Request | Response) -> tuple[str, ...]:
+        """Return the components that a signer covers of this message, in their order."""
         if not self.coverage.is_conditional:
             return self.required_components[request.has_body]
         digest = ("content-digest",) if self.digest.policy == "required" and request.has_body else ()
@@ -154,6 +162,8 @@ def _check_types(profile: Profile) -> None:
         raise ConfigurationError('encoding: must be "base64" or "base64url"')
     if profile.target not in get_args(TargetForm):
         raise ConfigurationError('target: must be "canonical" or "typed"')
+    if profile.message not in get_args(MessageKind):
+        raise ConfigurationError('message: must be "request" or "response"')
     if not isinstance(profile.algorithms, frozenset) or not profile.algorithms or not profile.algorithms <= ALGORITHMS:
         raise ConfigurationError(f"algorithms: give a frozenset of some of {', '.join(sorted(ALGORITHMS))}")
 
@@ -163,6 +173,11 @@ def _check_agreement(profile: Profile) -> None:
     covered = {*profile.coverage.always, *profile.coverage.with_content}
     if profile.digest.policy == "forbidden" and "content-digest" in covered:
         raise ConfigurationError("digest: content-digest cannot be both required and forbidden")
+    every = (*covered, *profile.coverage.with_query, *(one for group in profile.coverage.any_of for one in group))
+    if profile.message == "request" and (
+        profile.coverage.if_asked or any(";req" in one or name_of(one) == "@status" for one in every)
+    ):
+        raise ConfigurationError("coverage: ;req and @status are for responses only (RFC 9421 section 2.4)")
     if profile.selection.tags and profile.parameters.tag in {"forbidden", "ignored"}:
         raise ConfigurationError("selection.tags: the parameter rule forbids or ignores the tag")
     if not profile.selection.tags and "tag" in profile.parameters.signed:

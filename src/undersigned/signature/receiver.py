@@ -17,6 +17,7 @@ from undersigned.url import canonicalize_authority
 
 if TYPE_CHECKING:
     from undersigned.message.request import Request
+    from undersigned.message.response import Response
     from undersigned.message.structured_fields import Encoding
     from undersigned.url import CanonicalURL
 
@@ -37,7 +38,7 @@ def check_target(target: CanonicalURL) -> None:
         ) from None
 
 
-def check_fields(request: Request, target: CanonicalURL) -> None:
+def check_fields(request: Request | Response, target: CanonicalURL) -> None:
     """Check that a receiver reads the header fields as they are signed, and the authority as the URL's."""
     if not request.fields.are_valid:
         raise SigningError("headers: a name is not a token, or a value contains CR, LF or NUL; correct it")
@@ -52,7 +53,7 @@ def check_fields(request: Request, target: CanonicalURL) -> None:
             raise SigningError(f"headers: {name} is not the URL's authority; sign the URL that is sent")
 
 
-def check_content_type(request: Request) -> None:
+def check_content_type(request: Request | Response) -> None:
     """Check that the covered Content-Type has one value."""
     types = request.fields.values("content-type")
     if len(types) != 1:
@@ -64,7 +65,7 @@ def check_content_type(request: Request) -> None:
         )
 
 
-def check_signatures(request: Request, label: str, *, encoding: Encoding) -> None:
+def check_signatures(request: Request | Response, label: str, *, encoding: Encoding) -> None:
     """Check that signatures the request already has can be read, and that none has this label.
 
     A receiver reads the two fields as a whole: a malformed signature next to ours takes ours with it.
@@ -84,7 +85,9 @@ def check_signatures(request: Request, label: str, *, encoding: Encoding) -> Non
         raise SigningError(f"headers: the request already has a signature labelled {label}; pass another label=")
 
 
-def check_readable(request: Request, added: tuple[tuple[str, str], ...], *, encoding: Encoding, unread: int) -> None:
+def check_readable(
+    request: Request | Response, added: tuple[tuple[str, str], ...], *, encoding: Encoding, unread: int
+) -> None:
     """Check that the verifier reads the signature fields, each with the values that the request already has.
 
     A new field of at most `unread` characters needs no check.

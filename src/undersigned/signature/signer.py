@@ -5,18 +5,18 @@ from __future__ import annotations
 import re
 import time
 from dataclasses import dataclass, field
-from os import urandom
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from undersigned.errors import ConfigurationError, SigningError
 from undersigned.limits import LONGEST_FIELD, MOST_COMPONENTS
 from undersigned.message import token
 from undersigned.message.content_digest import DIGEST_ALGORITHMS, ContentDigest, DigestBuilder, content_digest
 from undersigned.message.request_target import typed_target
-from undersigned.message.signature_input import Component, serialize_signature_input
 from undersigned.message.structured_fields import KEY, MalformedField, Parameter, serialize_byte_sequence
-from undersigned.signature.components import ComponentValues, UnresolvableComponent, signature_base
+from undersigned.signature.components import MessageValues, UnresolvableComponent, signature_base, values_of
+from undersigned.signature.covering import Covered, Covering
+from undersigned.signature.parameter_text import ParameterText
 from undersigned.signature.prepared import Draft, PreparedSignature
 from undersigned.signature.profile import Profile
 from undersigned.signature.receiver import (
@@ -28,20 +28,16 @@ from undersigned.signature.receiver import (
     check_target,
 )
 from undersigned.signature.remote_key import AnyKey, awaited_signature, check_key, local_signature, raw_signature
-from undersigned.signature.rules.coverage import name_of
-from undersigned.signature.rules.parameters import PARAMETERS
 from undersigned.url import canonicalize
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from undersigned.message.content_digest import DigestAlgorithm
     from undersigned.message.request import Request
+    from undersigned.message.response import Response
 
-_LARGEST_INTEGER = 999_999_999_999_999
-_NONCE_BYTES = 16
 _NO_PARAMETERS: Mapping[str, Parameter] = MappingProxyType({})
-_REGISTERED = frozenset(PARAMETERS)
 _FIELD_NAME = re.compile(rf"{token.LOWER}+")
 
 
@@ -85,19 +81,7 @@ class Signer:
         ConfigurationError: the key is for another purpose, or an argument has the wrong type or value.
     """
 
-    __slots__ = (
-        "_check_limits",
-        "_clock",
-        "_components",
-        "_constant",
-        "_covered",
-        "_digests",
-        "_key",
-        "_nonces",
-        "_unread",
-        "_varying",
-        "profile",
-    )
+    __slots__ = ("_check_limits", "_covering", "_digests", "_key", "_parameters", "_unread", "profile")
 
     def __init__(
         self,
@@ -120,27 +104,15 @@ class Signer:
         if purposes and accepted and not purposes & accepted:
             raise ConfigurationError(f"key: its adcp_use does not include {' or '.join(sorted(accepted))}")
         _check_options(profile, components, digests)
-        if not callable(clock) or not (nonces is None or callable(nonces)):
-            option = "nonces" if callable(clock) else "clock"
-            raise ConfigurationError(f"{option}: pass a function without arguments")
         self._key: AnyKey = key
         self.profile = profile
-        self._components = tuple(components)
-        self._covered = {
-            has_body: _Covered.of((*profile.required_components[has_body], *components)) for has_body in (True, False)
-        }
-        written = profile.parameters.signed
-        self._varying = frozenset(written)
-        constant = {"keyid": key.keyid, "alg": key.algorithm, "tag": profile.selection.tag or ""}
-        given = {name: value for name, value in constant.items() if name in written}
-        self._constant = serialize_signature_input((), given).removeprefix("()")
+        self._covering = Covering(profile, components)
+        self._parameters = ParameterText(profile, keyid=key.keyid, algorithm=key.algorithm, clock=clock, nonces=nonces)
         self._digests = tuple(digests)
-        self._clock = clock
-        self._nonces = nonces
         self._check_limits = check_limits
         # A short value is read by pattern whatever it holds, but not with escapes.
-        most = max(len(covered.components) for covered in self._covered.values())
-        self._unread = 0 if "\\" in self._constant or most > MOST_COMPONENTS else LONGEST_FIELD
+        is_short = self._parameters.is_plain and self._covering.most <= MOST_COMPONENTS
+        self._unread = LONGEST_FIELD if is_short else 0
 
     def sign(
         self,
@@ -173,6 +145,36 @@ class Signer:
             ConfigurationError: the `sign` of the key must be awaited.
         """
         draft = self._draft(request, created, expires, nonce, label, parameters, digest)
+        return self._signed(draft, local_signature(self._key, draft.base.encode("ascii")))
+
+    def sign_response(
+        self,
+        response: Response,
+        *,
+        created: int | None = None,
+        expires: int | None = None,
+        nonce: str | None = None,
+        label: str | None = None,
+        parameters: Mapping[str, Parameter] = _NO_PARAMETERS,
+    ) -> SignedFields:
+        """Sign a response: return the header fields to add to it. The other arguments and errors are those of `sign`.
+
+        Args:
+            response: the response to be sent, with the request that it answers, as that was received.
+            created: as for `sign`.
+            expires: as for `sign`.
+            nonce: as for `sign`.
+            label: as for `sign`.
+            parameters: as for `sign`.
+
+        Raises:
+            SigningError: the profile is for requests, or as `sign`.
+        """
+        if self.profile.message != "response" or response.request is None:
+            raise SigningError(
+                "response: pass the request that it answers, and sign by a profile that is for responses"
+            )
+        draft = self._draft(response, created, expires, nonce, label, parameters)
         return self._signed(draft, local_signature(self._key, draft.base.encode("ascii")))
 
     async def async_sign(
@@ -234,7 +236,7 @@ class Signer:
 
     def _draft(
         self,
-        request: Request,
+        message: Request | Response,
         created: int | None,
         expires: int | None,
         nonce: str | None,
@@ -242,30 +244,29 @@ class Signer:
         parameters: Mapping[str, Parameter],
         digest: str | None = None,
     ) -> Draft:
-        """Return the signature base of a request, with what its header fields need besides the signature."""
+        """Return the signature base of a message, with what its header fields need besides the signature."""
         if label is None:
             label = self.profile.selection.label
         elif KEY.fullmatch(label) is None:
             raise SigningError("label: use lower-case letters, digits and _ - . * (RFC 8941 section 3.1.2)")
-        target = canonicalize(request.url)
+        target = canonicalize(message.url)
         if self._check_limits:
             check_target(target)
-        check_fields(request, target)
-        signed = target if self.profile.target == "canonical" else typed_target(request.url, target)
-        check_signatures(request, label, encoding=self.profile.encoding)
-        covered = self._covering(request, label)
+        check_fields(message, target)
+        signed = target if self.profile.target == "canonical" else typed_target(message.url, target)
+        check_signatures(message, label, encoding=self.profile.encoding)
+        covered = self._covering.of(message, label)
         if "content-digest" not in covered.names:
             digest = None
         elif digest is None:
-            digest = self._digest(request)
-        elif "content-digest" in request.fields.combined:
+            digest = self._digest(message)
+        elif "content-digest" in message.fields.combined:
             raise SigningError("digest: the request has a Content-Digest already; remove the field, or pass no digest=")
-        own = self._own(parameters)
-        text = f"{covered.text}{self._parameters(created, expires, nonce)}{self._constant}{own}"
-        base = _base(ComponentValues(request, signed, digest), covered, text)
+        text = f"{covered.text}{self._parameters.text(created, expires, nonce, parameters)}"
+        base = _base(message, values_of(message, signed, digest), covered, text)
         if self._check_limits:
             check_base(base)
-        return Draft(request, signed.target_uri, covered.names, digest, label, text, base)
+        return Draft(message, signed.target_uri, covered.names, digest, label, text, base)
 
     def _signed(self, draft: Draft, signature: bytes) -> SignedFields:
         added = () if draft.digest is None else (("Content-Digest", draft.digest),)
@@ -275,60 +276,7 @@ class Signer:
             check_readable(draft.request, fields, encoding=self.profile.encoding, unread=self._unread)
         return SignedFields((*added, *fields), draft.names, draft.target_uri, draft.base)
 
-    def _parameters(self, created: int | None, expires: int | None, nonce: str | None) -> str:
-        """Return the parameters that differ from request to request: integers, and a nonce without escapes."""
-        validity, written = self.profile.validity, self._varying
-        if created is None:
-            created = int(self._clock())
-        if not _is_whole(created) or abs(created) > _LARGEST_INTEGER - validity.signed_for:
-            raise SigningError("created: pass whole seconds since the epoch, of at most 15 digits")
-        longest = validity.longest or _LARGEST_INTEGER
-        if expires is not None and (not _is_whole(expires) or not 0 < expires - created <= longest):
-            raise SigningError(f"expires: pass whole seconds, 1 to {longest} after created: the profile allows no more")
-        text = f";created={created}" if "created" in written else ""
-        if "expires" in written:
-            text += f";expires={created + validity.signed_for if expires is None else expires}"
-        return f'{text};nonce="{self._nonce(nonce)}"' if "nonce" in written else text
-
-    def _own(self, parameters: Mapping[str, Parameter]) -> str:
-        """Return the further parameters, and check those that the profile names."""
-        rule = self.profile.parameters
-        if not parameters and not rule.own:
-            return ""
-        missing = [name for name in rule.missing(parameters) if name not in _REGISTERED]
-        fault = f"{', '.join(missing)} is missing" if missing else rule.fault_of_types(parameters)
-        if fault or not _REGISTERED.isdisjoint(parameters):
-            raise SigningError(f"parameters: {fault or 'pass the registered parameters by their own arguments'}")
-        return serialize_signature_input((), parameters).removeprefix("()")
-
-    def _covering(self, request: Request, label: str) -> _Covered:
-        """Return what a signature of this request covers."""
-        rule = self.profile.coverage
-        if not rule.is_conditional:
-            return self._covered[request.has_body]
-        absent = rule.absent(request)
-        if absent:
-            raise SigningError(f"headers: profile {self.profile.name} asks for {', '.join(absent)}: add it")
-        member = (f'"{rule.member_of}";key="{label}"',) if rule.member_of else ()
-        return _Covered.of((*self.profile.asked(request), *member, *self._components))
-
-    def _nonce(self, nonce: str | None) -> str:
-        """Return the given nonce, else one that the `nonces` function makes, else a random one."""
-        rule, option = self.profile.parameters, "nonce: must"
-        bytes_asked = rule.nonce_bytes or 0
-        if nonce is None:
-            if self._nonces is None:
-                return serialize_byte_sequence(urandom(max(_NONCE_BYTES, bytes_asked)), "base64url")[1:-1]
-            nonce, option = self._nonces(), "nonces: what the function returns must"
-        if rule.nonce_pattern is None:
-            if not nonce.isascii() or not nonce.isprintable():
-                raise SigningError(f"{option} be printable ASCII")
-            return nonce.replace("\\", "\\\\").replace('"', '\\"')
-        if rule.nonce_pattern.fullmatch(nonce) is None:
-            raise SigningError(f"{option} be unpadded Base64url of at least {bytes_asked} bytes")
-        return nonce
-
-    def _digest(self, request: Request) -> str | None:
+    def _digest(self, request: Request | Response) -> str | None:
         """Return the Content-Digest to add, or None if the request already has one; that one must be right."""
         rule, given = self.profile.digest, request.fields.combined.get("content-digest")
         if given is None:
@@ -342,41 +290,14 @@ class Signer:
         return None
 
 
-class _Covered(NamedTuple):
-    """The components that a signer covers, computed once for requests with content and once for requests without.
-
-    Attributes:
-        names: the component names.
-        components: the components.
-        text: the inner list of components, which begins `@signature-params`.
-    """
-
-    names: tuple[str, ...]
-    components: tuple[Component, ...]
-    text: str
-
-    @classmethod
-    def of(cls, names: Iterable[str]) -> _Covered:
-        unique = tuple(dict.fromkeys(names))
-        texts = [name if name[0] == '"' else f'"{name}"' for name in unique]
-        components = tuple(
-            Component(name_of(name), text, bare=name[0] != '"') for name, text in zip(unique, texts, strict=True)
-        )
-        return cls(unique, components, f"({' '.join(texts)})")
-
-
-def _base(values: ComponentValues, covered: _Covered, parameters: str) -> str:
+def _base(message: Request | Response, values: MessageValues, covered: Covered, parameters: str) -> str:
     """Return the signature base, if a receiver would take the covered fields for the same values."""
     if "content-type" in covered.names:
-        check_content_type(values.request)
+        check_content_type(message)
     try:
         return signature_base(values, covered.components, parameters)
     except UnresolvableComponent as unresolvable:
         raise SigningError(f"{unresolvable}: {', '.join(covered.names)} are covered") from None
-
-
-def _is_whole(seconds: object) -> bool:
-    return isinstance(seconds, int) and not isinstance(seconds, bool)
 
 
 def _check_options(profile: Profile, components: Sequence[str], digests: Sequence[str]) -> None:

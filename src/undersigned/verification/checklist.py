@@ -12,14 +12,15 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from undersigned.errors import MalformedURL, cut_name
 from undersigned.limits import LONGEST_BASE, MOST_CANDIDATES
 from undersigned.message.content_type import is_json
+from undersigned.message.request import Request
 from undersigned.message.request_target import received_target, typed_target
 from undersigned.message.strict_json import AmbiguousJSON
-from undersigned.signature.components import ComponentValues, UnresolvableComponent, signature_base, with_empty_query
+from undersigned.signature.components import UnresolvableComponent, signature_base, values_of, with_empty_query
 from undersigned.signature.keys import VerificationKey
 from undersigned.url import CanonicalURL
 from undersigned.verification.verified_signature import VerifiedSignature
@@ -122,9 +123,7 @@ class Identified(NamedTuple):
             raise self._rate_abuse()
         target, signed = self._targets()
         try:
-            base = signature_base(
-                ComponentValues(candidate.request, signed), candidate.coverage.components, candidate.text
-            )
+            base = signature_base(values_of(candidate.request, signed), candidate.coverage.components, candidate.text)
         except UnresolvableComponent as unresolvable:
             raise self._invalid(str(unresolvable)) from None
         if len(base) > LONGEST_BASE:
@@ -144,7 +143,8 @@ class Identified(NamedTuple):
 
     def _targets(self) -> tuple[CanonicalURL, CanonicalURL]:
         """Return the canonical target, and the target as the profile signs it."""
-        request, profile = self.candidate.request, self.candidate.profile
+        message, profile = self.candidate.request, self.candidate.profile
+        request = message if isinstance(message, Request) else cast("Request", message.request)
         try:
             target = received_target(request)
             return target, target if profile.target == "canonical" else typed_target(request.url, target)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from undersigned.message.header_fields import HeaderFields
     from undersigned.message.request import Request
+    from undersigned.message.response import Response
     from undersigned.message.signature_input import Coverage, SignatureInput
     from undersigned.message.structured_fields import Parameter
     from undersigned.signature.keys import VerificationKey
@@ -56,7 +57,7 @@ class ParsedSignature(NamedTuple):
         until: when no clock within the skew accepts the signature any more, or infinity (step 13).
     """
 
-    request: Request
+    request: Request | Response
     profile: Profile
     now: float
     label: str
@@ -96,7 +97,7 @@ class ParsedSignature(NamedTuple):
         return self.request.query_unknown and not QUERY_COMPONENTS.isdisjoint(self.coverage.names)
 
 
-def screen(request: Request, profile: Profile, *, now: float) -> ParsedSignature:
+def screen(request: Request | Response, profile: Profile, *, now: float) -> ParsedSignature:
     """Read and check the first signature of a message that `screen_all` returns (steps 0 to 6).
 
     Raises:
@@ -108,7 +109,9 @@ def screen(request: Request, profile: Profile, *, now: float) -> ParsedSignature
     return first
 
 
-def screen_all(request: Request, profile: Profile, *, now: float) -> Sequence[ParsedSignature | SignatureError]:
+def screen_all(
+    request: Request | Response, profile: Profile, *, now: float
+) -> Sequence[ParsedSignature | SignatureError]:
     """Read and check the signatures of a message that the profile is about (steps 0 to 6).
 
     Args:
@@ -170,7 +173,7 @@ def _signatures(
 
 
 def _parsed(
-    request: Request,
+    request: Request | Response,
     profile: Profile,
     label: str,
     read: SignatureInput,
@@ -261,7 +264,7 @@ def _covered_digest(
     return ContentDigest.parse(value, *profile.digest.encodings, budget=budget).of(profile.digest.algorithms)
 
 
-def _check_coverage(coverage: Coverage, request: Request, profile: Profile, label: str) -> None:
+def _check_coverage(coverage: Coverage, request: Request | Response, profile: Profile, label: str) -> None:
     """Check that required components are covered without parameters, and forbidden ones not at all (step 6)."""
     rule = profile.coverage
     if rule.is_conditional:

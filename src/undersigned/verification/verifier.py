@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from undersigned.errors import Step
     from undersigned.message.content_digest import RunningDigest
     from undersigned.message.request import Request
+    from undersigned.message.response import Response
     from undersigned.replay.store import AsyncReplayStore, Claim, ReplayStore
     from undersigned.signature.key_source import AsyncKeySource, KeySource
     from undersigned.signature.keys import VerificationKey
@@ -76,8 +77,24 @@ class AsyncVerifier:
         covered = Content() if digest is None else request.content
         return await self.complete(authenticated, covered, digest=digest)
 
-    async def authenticate(self, request: Request) -> AuthenticatedSignature:
+    async def verify_response(self, response: Response) -> VerifiedSignature:
+        """Verify a response whose body has been read, with the request that it answers.
+
+        Raises:
+            SignatureError: the response is rejected, or it cannot be verified now.
+            ConfigurationError: the profile is for requests, or the response lacks its request.
+        """
+        check_response(self.profile, response)
+        authenticated = await self.authenticate(response)
+        digest = authenticated.running_digest(response.body)
+        covered = Content() if digest is None else response.content
+        return await self.complete(authenticated, covered, digest=digest)
+
+    async def authenticate(self, request: Request | Response) -> AuthenticatedSignature:
         """Take the steps that need no body: 0 to 10 (AdCP verifier checklist).
+
+        Args:
+            request: the request, or a response with the request that it answers.
 
         Raises:
             SignatureError: as `verify`.
@@ -280,6 +297,10 @@ class Verifier:
         """Verify a request whose body has been read, as `AsyncVerifier.verify` does."""
         return finish(self._shared.verify(request))
 
+    def verify_response(self, response: Response) -> VerifiedSignature:
+        """Verify a response whose body has been read, as `AsyncVerifier.verify_response` does."""
+        return finish(self._shared.verify_response(response))
+
     def authenticate(self, request: Request) -> AuthenticatedSignature:
         """Take the steps that need no body, as `AsyncVerifier.authenticate`."""
         return finish(self._shared.authenticate(request))
@@ -289,6 +310,18 @@ class Verifier:
     ) -> VerifiedSignature:
         """Take the steps that need the body, as `AsyncVerifier.complete`."""
         return finish(self._shared.complete(authenticated, content, digest=digest))
+
+
+def check_response(profile: Profile, response: Response) -> None:
+    """Check that a profile is for responses, and that a response has the request that it answers.
+
+    Raises:
+        ConfigurationError: it is not, or it has not.
+    """
+    if profile.message != "response":
+        raise ConfigurationError(f"profile: {profile.name} is for requests; pass one that is for responses")
+    if response.request is None:
+        raise ConfigurationError("response: give it the request that it answers, Response(..., request=request)")
 
 
 def finish(coroutine: Coroutine[Any, Any, Answer]) -> Answer:

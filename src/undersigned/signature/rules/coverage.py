@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from undersigned.errors import ConfigurationError
 from undersigned.message import token
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from undersigned.message.request import Request
+    from undersigned.message.response import Response
     from undersigned.message.signature_input import Coverage
 
 _DERIVED = "@(?:method|target-uri|authority|scheme|request-target|path|query|status)"
@@ -36,6 +37,7 @@ class CoverageRule:
         with_content: further components if the message has content.
         with_query: further components if the request has a query.
         if_sent: header fields that a signature covers if the message has them.
+        if_asked: header fields of the request that a response covers, by ;req, if the request has them.
         sent: header fields that the message must have.
         member_of: a dictionary field, of which a signature covers one member by `;key`: the member of its own label,
             or the only one that it covers. Empty: no such field.
@@ -52,6 +54,7 @@ class CoverageRule:
     with_content: tuple[str, ...] = ()
     with_query: tuple[str, ...] = ()
     if_sent: tuple[str, ...] = ()
+    if_asked: tuple[str, ...] = ()
     sent: tuple[str, ...] = ()
     member_of: str = ""
     never: frozenset[str] = frozenset()
@@ -61,7 +64,7 @@ class CoverageRule:
     def __post_init__(self) -> None:
         for option in ("always", "with_content", "with_query"):
             check_texts(f"coverage.{option}", getattr(self, option), is_component, example='("@method", "date")')
-        for option in ("if_sent", "sent"):
+        for option in ("if_sent", "if_asked", "sent"):
             check_texts(f"coverage.{option}", getattr(self, option), _FIELD.fullmatch, example='("content-type",)')
         if not isinstance(self.any_of, tuple):
             raise ConfigurationError(
@@ -82,7 +85,9 @@ class CoverageRule:
             raise ConfigurationError(f"coverage.never: {min(clash)} is required, so it cannot be forbidden")
         assign = object.__setattr__
         assign(self, "by_content", MappingProxyType({False: bodiless, True: with_content}))
-        conditional = self.any_of or self.with_query or self.if_sent or self.sent or self.member_of or self.never
+        conditional = (
+            self.any_of or self.with_query or self.if_sent or self.if_asked or self.sent or self.member_of or self.never
+        )
         assign(self, "is_conditional", bool(conditional) or any(one[0] == '"' for one in with_content))
 
     @property
@@ -90,16 +95,24 @@ class CoverageRule:
         """Whether a signature could cover nothing."""
         return not self.by_content[False]
 
-    def asked(self, request: Request) -> tuple[str, ...]:
-        """Return the components that a signer covers of this request, in their order."""
+    def asked(self, request: Request | Response) -> tuple[str, ...]:
+        """Return the components that a signer covers of this message, in their order."""
         required = self.by_content[request.has_body]
         if not self.is_conditional:
             return required
         query = self.with_query if "?" in request.url else ()
         sent = [name for name in self.if_sent if name in request.fields.combined]
-        return tuple(dict.fromkeys((*required, *query, *sent)))
+        answered = [f'"{name}";req' for name in self._asked_for(request)]
+        return tuple(dict.fromkeys((*required, *query, *sent, *answered)))
 
-    def faults(self, coverage: Coverage, request: Request, label: str) -> Iterator[str]:
+    def _asked_for(self, message: Request | Response) -> list[str]:
+        """Return the header fields of the request that a response must cover."""
+        if not self.if_asked:
+            return []
+        request = cast("Response", message).request
+        return [] if request is None else [name for name in self.if_asked if name in request.fields.combined]
+
+    def faults(self, coverage: Coverage, request: Request | Response, label: str) -> Iterator[str]:
         """Yield what `coverage` lacks or must not have, a sentence each.
 
         Args:
@@ -116,10 +129,13 @@ class CoverageRule:
         for group in self.any_of:
             if not any(covers(coverage, one) for one in group):
                 yield f"{' or '.join(group)} must be covered"
+        for name in self._asked_for(request):
+            if not any(text.startswith(f'"{name}";') and ";req" in text for text in coverage.texts):
+                yield f'"{name}";req must be covered'
         if self.member_of and covered_member(coverage, self.member_of, label) is None:
             yield f"one member of {self.member_of} must be covered, by ;key"
 
-    def absent(self, request: Request) -> list[str]:
+    def absent(self, request: Request | Response) -> list[str]:
         """Return the header fields that the message must have and does not have."""
         return [name for name in self.sent if name not in request.fields.combined]
 

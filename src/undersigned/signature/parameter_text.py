@@ -1,0 +1,117 @@
+"""Parameter text: the signature parameters as a signer writes them (RFC 9421 section 2.3)."""
+
+from __future__ import annotations
+
+from os import urandom
+from typing import TYPE_CHECKING, Final
+
+from undersigned.errors import ConfigurationError, SigningError
+from undersigned.message.signature_input import serialize_signature_input
+from undersigned.message.structured_fields import serialize_byte_sequence
+from undersigned.signature.rules.parameters import PARAMETERS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from undersigned.message.structured_fields import Parameter
+    from undersigned.signature.profile import Profile
+
+_LARGEST_INTEGER: Final = 999_999_999_999_999
+_NONCE_BYTES: Final = 16
+_REGISTERED: Final = frozenset(PARAMETERS)
+
+
+class ParameterText:
+    """Writes the parameters of a signer's signatures.
+
+    Args:
+        profile: the profile.
+        keyid: the name of the key.
+        algorithm: the RFC 9421 name of its algorithm.
+        clock: returns seconds since the epoch.
+        nonces: returns a nonce; None: nonces are random.
+
+    Attributes:
+        is_plain: whether no value has an escape, so that a receiver reads the parameters by pattern.
+
+    Raises:
+        ConfigurationError: `clock` or `nonces` is not a function.
+    """
+
+    __slots__ = ("_clock", "_constant", "_nonces", "_profile", "_written", "is_plain")
+
+    def __init__(
+        self,
+        profile: Profile,
+        *,
+        keyid: str,
+        algorithm: str,
+        clock: Callable[[], float],
+        nonces: Callable[[], str] | None,
+    ) -> None:
+        if not callable(clock) or not (nonces is None or callable(nonces)):
+            option = "nonces" if callable(clock) else "clock"
+            raise ConfigurationError(f"{option}: pass a function without arguments")
+        self._profile = profile
+        self._clock = clock
+        self._nonces = nonces
+        written = profile.parameters.signed
+        self._written = frozenset(written)
+        constant = {"keyid": keyid, "alg": algorithm, "tag": profile.selection.tag or ""}
+        given = {name: value for name, value in constant.items() if name in written}
+        self._constant = serialize_signature_input((), given).removeprefix("()")
+        self.is_plain = "\\" not in self._constant
+
+    def text(self, created: int | None, expires: int | None, nonce: str | None, own: Mapping[str, Parameter]) -> str:
+        """Return the parameters as they follow the covered components.
+
+        Raises:
+            SigningError: a value is out of the profile's bounds, or a required one is missing.
+        """
+        return f"{self._varying(created, expires, nonce)}{self._constant}{self._own(own)}"
+
+    def _varying(self, created: int | None, expires: int | None, nonce: str | None) -> str:
+        """Return the parameters that differ from request to request: integers, and a nonce without escapes."""
+        validity, written = self._profile.validity, self._written
+        if created is None:
+            created = int(self._clock())
+        if not _is_whole(created) or abs(created) > _LARGEST_INTEGER - validity.signed_for:
+            raise SigningError("created: pass whole seconds since the epoch, of at most 15 digits")
+        longest = validity.longest or _LARGEST_INTEGER
+        if expires is not None and (not _is_whole(expires) or not 0 < expires - created <= longest):
+            raise SigningError(f"expires: pass whole seconds, 1 to {longest} after created: the profile allows no more")
+        text = f";created={created}" if "created" in written else ""
+        if "expires" in written:
+            text += f";expires={created + validity.signed_for if expires is None else expires}"
+        return f'{text};nonce="{self._nonce(nonce)}"' if "nonce" in written else text
+
+    def _own(self, parameters: Mapping[str, Parameter]) -> str:
+        """Return the further parameters, and check those that the profile names."""
+        rule = self._profile.parameters
+        if not parameters and not rule.own:
+            return ""
+        missing = [name for name in rule.missing(parameters) if name not in _REGISTERED]
+        fault = f"{', '.join(missing)} is missing" if missing else rule.fault_of_types(parameters)
+        if fault or not _REGISTERED.isdisjoint(parameters):
+            raise SigningError(f"parameters: {fault or 'pass the registered parameters by their own arguments'}")
+        return serialize_signature_input((), parameters).removeprefix("()")
+
+    def _nonce(self, nonce: str | None) -> str:
+        """Return the given nonce, else one that the `nonces` function makes, else a random one."""
+        rule, option = self._profile.parameters, "nonce: must"
+        bytes_asked = rule.nonce_bytes or 0
+        if nonce is None:
+            if self._nonces is None:
+                return serialize_byte_sequence(urandom(max(_NONCE_BYTES, bytes_asked)), "base64url")[1:-1]
+            nonce, option = self._nonces(), "nonces: what the function returns must"
+        if rule.nonce_pattern is None:
+            if not nonce.isascii() or not nonce.isprintable():
+                raise SigningError(f"{option} be printable ASCII")
+            return nonce.replace("\\", "\\\\").replace('"', '\\"')
+        if rule.nonce_pattern.fullmatch(nonce) is None:
+            raise SigningError(f"{option} be unpadded Base64url of at least {bytes_asked} bytes")
+        return nonce
+
+
+def _is_whole(seconds: object) -> bool:
+    return isinstance(seconds, int) and not isinstance(seconds, bool)

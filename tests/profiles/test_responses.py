@@ -1,0 +1,117 @@
+"""The published profiles for responses: what each accepts and rejects, and what our signer makes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from tests.profiles.test_signing import key_pair, verification_key
+from tests.profiles.wire import RESPONSE_PROFILES, RESPONSES, OneKey
+
+from undersigned import ConfigurationError, MemoryReplayStore, Request, SignatureError, Signer, SigningError, Verifier
+from undersigned.message.response import Response
+from undersigned.profiles import ADCP_3_2, BY_NAME, FAPI_2_REQUEST, FAPI_2_RESPONSE, UCP_RESPONSE
+
+NOW = 1_795_305_605
+ALL = pytest.mark.parametrize("example", RESPONSES.values(), ids=RESPONSES)
+OURS = pytest.mark.parametrize(
+    "profile", [one for one in BY_NAME.values() if one.message == "response"], ids=lambda p: p.name
+)
+REQUEST = Request("POST", "https://shop.example/checkout?q=1", [("Authorization", "DPoP at-1")], b"{}")
+JSON = [("Content-Type", "application/json")]
+
+
+def rejection(example, response) -> str:
+    with pytest.raises(SignatureError) as caught:
+        example.verifier().verify_response(response)
+    return caught.value.reason
+
+
+def signed(profile, response=None, **options) -> Response:
+    response = response or Response(201, JSON, b'{"id":1}', request=signed_request())
+    signer = Signer(key_pair("ed25519").signing_key(), profile=profile, clock=lambda: NOW)
+    fields = signer.sign_response(response, **options)
+    return replace(response, fields=[*response.fields, *fields])
+
+
+def signed_request() -> Request:
+    signer = Signer(key_pair("ed25519").signing_key(), profile=FAPI_2_REQUEST, clock=lambda: NOW)
+    return replace(REQUEST, fields=[*REQUEST.fields, *signer.sign(REQUEST)])
+
+
+def verify(profile, response):
+    keys = OneKey(verification_key("ed25519"))
+    verifier = Verifier(profile, keys=keys, replay=MemoryReplayStore(), clock=lambda: NOW)
+    return verifier.verify_response(response)
+
+
+def test_every_profile_for_responses_has_an_example():
+    assert RESPONSES.keys() == RESPONSE_PROFILES.keys()
+
+
+@ALL
+def test_published_response_is_verified_over_its_published_base(example):
+    assert example.verifier().verify_response(example.response).signature_base == example.base
+
+
+@ALL
+def test_response_is_rejected_when_its_content_or_its_signature_was_changed(example):
+    response = example.response
+    assert rejection(example, replace(response, body=response.body + b" ")) == "signature_digest_mismatch"
+    fields = [(name, f"{value};x=1" if name == "signature-input" else value) for name, value in response.fields]
+    assert rejection(example, replace(response, fields=fields)) == "signature_invalid"
+    unsigned = [(name, value) for name, value in response.fields if not name.startswith("signature")]
+    assert rejection(example, replace(response, fields=unsigned)) == "signature_required"
+
+
+@ALL
+def test_response_to_another_request_is_rejected_if_the_signature_binds_it(example):
+    other = replace(example.request, url="https://other.example/x", fields=[])
+    if ";req" not in example.base:
+        assert example.verifier().verify_response(replace(example.response, request=other))
+    else:
+        assert rejection(example, replace(example.response, request=other)) == "signature_invalid"
+
+
+@OURS
+def test_signed_response_is_verified_by_its_profile(profile):
+    verified = verify(profile, signed(profile))
+    assert (verified.method, bytes(verified.content)) == ("POST", b'{"id":1}')
+    assert verified.target_uri == "https://shop.example/checkout?q=1"
+
+
+def test_response_must_cover_the_signature_of_its_request():
+    bare = signed(FAPI_2_RESPONSE, Response(201, JSON, b"{}", request=REQUEST))
+    assert verify(FAPI_2_RESPONSE, bare)
+    with pytest.raises(SignatureError) as caught:
+        verify(FAPI_2_RESPONSE, replace(bare, request=signed_request()))
+    assert caught.value.reason == "signature_components_incomplete"
+    assert '"signature";req must be covered' in caught.value.detail
+
+
+def test_response_without_content_needs_no_digest():
+    response = signed(UCP_RESPONSE, Response(204, request=REQUEST))
+    assert verify(UCP_RESPONSE, response).components == ('"@status"',)
+
+
+def test_response_needs_the_request_that_it_answers():
+    lonely = Response(200)
+    assert (lonely.method, lonely.url, lonely.query_unknown) == ("", "", False)
+    with pytest.raises(SigningError, match=r"^response: pass the request"):
+        signed(UCP_RESPONSE, lonely)
+    with pytest.raises(ConfigurationError, match=r"^response: give it the request"):
+        verify(UCP_RESPONSE, lonely)
+
+
+def test_profile_for_requests_neither_signs_nor_verifies_responses():
+    response = Response(200, request=REQUEST)
+    with pytest.raises(SigningError, match=r"profile that is for responses"):
+        Signer(key_pair("ed25519").signing_key(), profile=ADCP_3_2).sign_response(response)
+    with pytest.raises(ConfigurationError, match=r"^profile: adcp-3.2 is for requests"):
+        verify(ADCP_3_2, response)
+
+
+@pytest.mark.parametrize("change", [{"fields": [("a b", "c")]}, {"fields": [("X", "a\r\nb")]}])
+def test_response_that_a_receiver_could_not_read_is_not_signed(change):
+    with pytest.raises(SigningError, match=r"^headers: "):
+        signed(UCP_RESPONSE, Response(200, change["fields"], request=REQUEST))

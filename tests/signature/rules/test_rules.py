@@ -1,0 +1,179 @@
+"""The rules of a profile: each rejects a wrong value at construction, and names the option."""
+
+from __future__ import annotations
+
+import pytest
+
+from undersigned import ConfigurationError, Request
+from undersigned.message.signature_input import parse_signature_input
+from undersigned.signature.rules import (
+    Answers,
+    Caps,
+    CoverageRule,
+    DigestRule,
+    KeyRule,
+    ParameterRule,
+    ReplayRule,
+    Selection,
+    Validity,
+)
+from undersigned.signature.rules.coverage import covered_member
+
+
+@pytest.mark.parametrize(
+    ("rule", "options", "named"),
+    [
+        (Selection, {"pick": "some"}, "selection.pick"),
+        (Selection, {"pick": ["any"]}, "selection.pick"),
+        (Selection, {"tags": "my-app"}, "selection.tags"),
+        (Selection, {"tags": ("é",)}, "selection.tags"),
+        (Selection, {"tags": ("a\n",)}, "selection.tags"),
+        (Selection, {"skipped_tags": (1,)}, "selection.skipped_tags"),
+        (Selection, {"tags": ("a",), "skipped_tags": ("a",)}, "selection.skipped_tags"),
+        (Selection, {"label": "Sig 1"}, "selection.label"),
+        (Selection, {"label": None}, "selection.label"),
+        (ParameterRule, {"created": "maybe"}, "parameters.created"),
+        (ParameterRule, {"tag": None}, "parameters.tag"),
+        (ParameterRule, {"nonce_bytes": -1}, "parameters.nonce_bytes"),
+        (ParameterRule, {"nonce_bytes": True}, "parameters.nonce_bytes"),
+        (ParameterRule, {"nonce_bytes": "16"}, "parameters.nonce_bytes"),
+        (ParameterRule, {"written": {"nonce"}}, "parameters.written"),
+        (ParameterRule, {"written": frozenset({"x"})}, "parameters.written"),
+        (ParameterRule, {"alg": "forbidden", "written": frozenset({"alg"})}, "parameters.written"),
+        (ParameterRule, {"own": ["x"]}, "parameters.own"),
+        (ParameterRule, {"own": {"X": ("required", "string")}}, "parameters.own"),
+        (ParameterRule, {"own": {"created": ("required", "string")}}, "parameters.own"),
+        (ParameterRule, {"own": {"x": "required"}}, "parameters.own"),
+        (ParameterRule, {"own": {"x": ("required", "text")}}, "parameters.own"),
+        (ParameterRule, {"own": {"x": ("always", "string")}}, "parameters.own"),
+        (CoverageRule, {"always": "@method"}, "coverage.always"),
+        (CoverageRule, {"always": ("@method", 1)}, "coverage.always"),
+        (CoverageRule, {"always": ("@query-param",)}, "coverage.always"),
+        (CoverageRule, {"always": ('"@method";REQ',)}, "coverage.always"),
+        (CoverageRule, {"with_content": ("Content-Type",)}, "coverage.with_content"),
+        (CoverageRule, {"with_query": ("",)}, "coverage.with_query"),
+        (CoverageRule, {"if_sent": ("@method",)}, "coverage.if_sent"),
+        (CoverageRule, {"if_asked": "x"}, "coverage.if_asked"),
+        (CoverageRule, {"sent": ("A",)}, "coverage.sent"),
+        (CoverageRule, {"any_of": ["@method"]}, "coverage.any_of"),
+        (CoverageRule, {"any_of": ((),)}, "coverage.any_of"),
+        (CoverageRule, {"any_of": (("A",),)}, "coverage.any_of"),
+        (CoverageRule, {"never": {"@method"}}, "coverage.never"),
+        (CoverageRule, {"never": frozenset({"@method"})}, "coverage.never"),
+        (CoverageRule, {"member_of": "@method"}, "coverage.member_of"),
+        (CoverageRule, {"member_of": None}, "coverage.member_of"),
+        (DigestRule, {"policy": "sometimes"}, "digest.policy"),
+        (DigestRule, {"policy": None}, "digest.policy"),
+        (DigestRule, {"encodings": ()}, "digest.encodings"),
+        (DigestRule, {"encodings": ("base32",)}, "digest.encodings"),
+        (DigestRule, {"encodings": ["base64"]}, "digest.encodings"),
+        (DigestRule, {"algorithms": ()}, "digest.algorithms"),
+        (DigestRule, {"algorithms": ("md5",)}, "digest.algorithms"),
+        (DigestRule, {"algorithms": "sha-256"}, "digest.algorithms"),
+        (KeyRule, {"purposes": ["x"]}, "key.purposes"),
+        (KeyRule, {"purposes": frozenset({1})}, "key.purposes"),
+        (KeyRule, {"is_declared": 1}, "key.is_declared"),
+        (KeyRule, {"is_thumbprint": None}, "key.is_thumbprint"),
+        (ReplayRule, {"remembers": "all"}, "replay.remembers"),
+        (ReplayRule, {"remembers": "field"}, "replay.field"),
+        (ReplayRule, {"remembers": "nonce", "field": "x"}, "replay.field"),
+        (ReplayRule, {"remembers": "field", "field": "X"}, "replay.field"),
+        (ReplayRule, {"keeps_for": 0}, "replay.keeps_for"),
+        (ReplayRule, {"caps": 100}, "replay.caps"),
+        (Validity, {"longest": 0}, "validity.longest"),
+        (Validity, {"longest": float("nan")}, "validity.longest"),
+        (Validity, {"longest": True}, "validity.longest"),
+        (Validity, {"ahead": -1}, "validity.ahead"),
+        (Validity, {"ahead": None}, "validity.ahead"),
+        (Validity, {"behind": 0.5}, "validity.behind"),
+        (Validity, {"default": 0}, "validity.default"),
+        (Validity, {"longest_age": "60"}, "validity.longest_age"),
+        (Validity, {"signed_for": 301}, "validity.signed_for"),
+        (Answers, {"prefix": "a\r\nb"}, "answers.prefix"),
+        (Answers, {"prefix": None}, "answers.prefix"),
+        (Answers, {"member": "Code"}, "answers.member"),
+        (Answers, {"text_member": "x y"}, "answers.text_member"),
+        (Answers, {"challenge": "basic"}, "answers.challenge"),
+        (Answers, {"codes": {"unknown": "x"}}, "answers.codes"),
+        (Answers, {"codes": {"signature_invalid": "A"}}, "answers.codes"),
+        (Answers, {"codes": ["signature_invalid"]}, "answers.codes"),
+        (Answers, {"statuses": {"signature_invalid": 200}}, "answers.statuses"),
+        (Answers, {"statuses": {"signature_invalid": "401"}}, "answers.statuses"),
+        (Answers, {"unknown": frozenset({"x"})}, "answers.unknown"),
+    ],
+)
+def test_rule_with_a_wrong_value_is_rejected_by_the_name_of_the_option(rule, options, named):
+    with pytest.raises(ConfigurationError, match=f"^{named.replace('.', '[.]')}: "):
+        rule(**options)
+
+
+def test_rules_do_not_share_a_mapping_with_their_maker():
+    codes = {"signature_invalid": "invalid"}
+    answers = Answers(codes=codes)
+    codes["signature_invalid"] = "other"
+    assert answers.code("signature_invalid") == "invalid"
+    assert answers.code("signature_replayed") == "signature_replayed"
+
+
+def coverage(names):
+    return parse_signature_input(f"s=({names})")["s"].coverage
+
+
+@pytest.mark.parametrize(
+    ("rule", "names", "fault"),
+    [
+        (CoverageRule(always=("@method", "@path")), '"@method"', "@path must be covered"),
+        (CoverageRule(always=("date",)), '"date";sf', "date must be covered"),
+        (CoverageRule(always=('"date";sf',)), '"date"', '"date";sf must be covered'),
+        (CoverageRule(always=(), any_of=(("@authority", "@target-uri"),)), '"@path"', "@authority or @target-uri must"),
+        (CoverageRule(always=(), with_query=("@query",)), '"@path"', "@query must be covered"),
+        (CoverageRule(always=(), if_sent=("date",)), '"@path"', "date must be covered"),
+        (CoverageRule(always=(), with_content=("content-type",)), '"@path"', "content-type must be covered"),
+        (CoverageRule(always=(), member_of="signature-agent"), '"signature-agent"', "one member of signature-agent"),
+        (
+            CoverageRule(always=(), member_of="signature-agent"),
+            '"signature-agent";key="a" "signature-agent";key="b"',
+            "one member of signature-agent must be covered",
+        ),
+        (CoverageRule(always=(), member_of="signature-agent"), '"other";key="a"', "one member of signature-agent"),
+    ],
+)
+def test_coverage_says_what_must_be_covered(rule, names, fault):
+    request = Request("POST", "https://a.example/p?q", [("Date", "now")], b"x")
+    assert any(fault in found for found in rule.faults(coverage(names), request, "sig1"))
+
+
+@pytest.mark.parametrize(
+    ("names", "label", "member"),
+    [
+        ('"a";key="sig1" "a";key="b"', "sig1", "sig1"),
+        ('"a";key="b"', "sig1", "b"),
+        ('"a";key="b" "a";key="c"', "sig1", None),
+        ('"a" "b";key="sig1"', "sig1", None),
+    ],
+)
+def test_covered_member_is_the_own_one_or_the_only_one(names, label, member):
+    assert covered_member(coverage(names), "a", label) == member
+
+
+@pytest.mark.parametrize(
+    ("validity", "created", "expires", "end"),
+    [
+        (Validity(), 100, 200, 200),
+        (Validity(), 100, None, None),
+        (Validity(default=50), 100, None, 150),
+        (Validity(default=50), 100, 200, 200),
+        (Validity(longest_age=30), 100, 200, 130),
+        (Validity(longest_age=30), None, 200, 200),
+        (Validity(default=50), None, None, None),
+    ],
+)
+def test_signature_ends_when_the_first_of_its_bounds_does(validity, created, expires, end):
+    assert validity.end(created, expires) == end
+    if end is not None:
+        assert validity.fault(created, expires, now=end + 60) == ""
+        assert validity.fault(created, expires, now=end + 61) == "the signature has expired"
+
+
+def test_caps_are_a_value():
+    assert Caps(1) == Caps(1, None)

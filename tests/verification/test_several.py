@@ -1,0 +1,181 @@
+"""Several signatures of one message, and what is remembered of each."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+from tests.profiles.test_signing import key_pair, verification_key
+from tests.profiles.wire import OneKey
+
+from undersigned import MemoryReplayStore, Profile, Request, SignatureError, Signer, Verifier
+from undersigned.errors import AnswerForm
+from undersigned.profiles import GNAP, WEB_BOT_AUTH_STRING
+from undersigned.signature.rules import CoverageRule, ParameterRule, ReplayRule, Selection, Validity
+
+NOW = 1_795_305_605
+TAG = ("my-app",)
+ANY = Profile(name="any", selection=Selection(tags=TAG, pick="any"))
+ALL = ANY.derive(selection=Selection(tags=TAG, pick="all"))
+ONLY = ANY.derive(selection=Selection(tags=TAG, pick="only"))
+POST = Request("POST", "https://a.example/p", [("Content-Type", "text/plain")], b"hello")
+
+
+def signed(request, *labels, algorithm="ed25519", profile: Profile = ANY, **options) -> Request:
+    signer = Signer(key_pair(algorithm).signing_key(), profile=profile, clock=lambda: NOW, **options)
+    for label in labels:
+        request = replace(request, fields=[*request.fields, *signer.sign(request, label=label)])
+    return request
+
+
+def broken(request, label) -> Request:
+    """Return the request with other bytes in the signature of `label`."""
+
+    def other(value):
+        return re.sub(f"^{label}=:.", f"{label}=:{'B' if value[len(label) + 2] == 'A' else 'A'}", value)
+
+    fields = [(name, other(value) if name == "signature" else value) for name, value in request.fields]
+    return replace(request, fields=fields)
+
+
+def verifier(profile, algorithm="ed25519", **options) -> Verifier:
+    keys = OneKey(verification_key(algorithm))
+    return Verifier(profile, keys=keys, **{"replay": MemoryReplayStore(), "clock": lambda: NOW, **options})
+
+
+def reason(profile, request) -> str:
+    with pytest.raises(SignatureError) as caught:
+        verifier(profile).verify(request)
+    return caught.value.reason
+
+
+def test_any_takes_the_first_signature_that_is_valid():
+    request = signed(POST, "a", "b")
+    assert verifier(ANY).verify(request).label == "a"
+    assert verifier(ANY).verify(broken(request, "a")).label == "b"
+    assert reason(ANY, broken(broken(request, "a"), "b")) == "signature_invalid"
+
+
+def test_any_passes_over_a_signature_that_the_profile_rejects():
+    request = signed(signed(POST, "a"), "b", profile=ANY.derive(coverage=CoverageRule(always=("@method",))))
+    assert verifier(ANY).verify(request).label == "a"
+    other = signed(signed(POST, "b", profile=ANY.derive(coverage=CoverageRule(always=("@method",)))), "a")
+    assert verifier(ANY).verify(other).label == "a"
+
+
+def test_signature_of_another_profile_is_passed_over():
+    request = signed(signed(POST, "other", profile=GNAP), "mine")
+    assert verifier(ANY).verify(request).label == "mine"
+    assert reason(ANY, signed(POST, "other", profile=GNAP)) == "signature_required"
+
+
+def test_all_demands_every_signature_and_returns_all():
+    request = signed(POST, "a", "b")
+    store = MemoryReplayStore()
+    verified = verifier(ALL, replay=store).verify(request)
+    assert [verified.label, *[other.label for other in verified.others]] == ["a", "b"]
+    assert reason(ALL, broken(request, "b")) == "signature_invalid"
+    with pytest.raises(SignatureError, match="signature_replayed"):
+        verifier(ALL, replay=store).verify(request)
+
+
+def test_all_rejects_a_message_with_one_signature_that_the_profile_does_not_accept():
+    request = signed(signed(POST, "a"), "b", profile=ANY.derive(coverage=CoverageRule(always=("@method",))))
+    assert reason(ALL, request) == "signature_components_incomplete"
+
+
+def test_only_rejects_a_message_with_two_signatures():
+    assert verifier(ONLY).verify(signed(POST, "a")).label == "a"
+    assert reason(ONLY, signed(POST, "a", "b")) == "signature_header_malformed"
+
+
+def test_message_with_three_signatures_of_the_profile_is_rejected():
+    for profile in (ANY, ALL):
+        assert reason(profile, signed(POST, "a", "b", "c")) == "signature_header_malformed"
+
+
+def test_added_signature_may_cover_the_one_that_is_there():
+    gateway = ANY.derive(
+        selection=Selection(tags=("gateway",), label="gw"),
+        coverage=CoverageRule(always=('"signature";key="sig1"', '"signature-input";key="sig1"')),
+    )
+    request = signed(signed(POST, "sig1"), "gw", profile=gateway)
+    assert verifier(ANY).verify(request).label == "sig1"
+    assert verifier(gateway).verify(request).components[:2] == gateway.coverage.always
+    assert reason(gateway, broken(request, "sig1")) == "signature_invalid"
+
+
+@pytest.mark.parametrize("algorithm", ["ed25519", "ecdsa-p256-sha256"])
+def test_base_is_remembered_when_there_is_no_nonce(algorithm):
+    profile = ANY.derive(parameters=ParameterRule(nonce="optional"), replay=ReplayRule(remembers="base"))
+    store = MemoryReplayStore()
+    request = signed(POST, "a", algorithm=algorithm, profile=profile)
+    assert verifier(profile, algorithm, replay=store).verify(request).nonce == ""
+    again = signed(POST, "a", algorithm=algorithm, profile=profile)
+    assert (dict(again.fields)["signature"] == dict(request.fields)["signature"]) == (algorithm == "ed25519")
+    with pytest.raises(SignatureError, match="signature_replayed"):
+        verifier(profile, algorithm, replay=store).verify(again)
+
+
+def test_field_is_remembered_for_as_long_as_the_profile_says():
+    profile = ANY.derive(
+        parameters=ParameterRule(created="optional", expires="optional", nonce="optional"),
+        coverage=CoverageRule(if_sent=("idempotency-key",)),
+        replay=ReplayRule(remembers="field", field="idempotency-key", keeps_for=1000),
+    )
+    store = MemoryReplayStore(slot=1)
+    request = signed(replace(POST, fields=[*POST.fields, ("Idempotency-Key", "k1")]), "a", profile=profile)
+    assert verifier(profile, replay=store).verify(request)
+    for later, fresh in ((0, False), (990, False), (1002, True)):
+        subject = verifier(profile, replay=store, clock=lambda later=later: NOW + later)
+        if fresh:
+            assert subject.verify(request)
+        else:
+            with pytest.raises(SignatureError, match="signature_replayed"):
+                subject.verify(request)
+
+
+def test_field_is_remembered_at_least_until_the_signature_ends():
+    profile = ANY.derive(
+        parameters=ParameterRule(nonce="optional"),
+        validity=Validity(longest=5000, signed_for=5000),
+        replay=ReplayRule(remembers="base", keeps_for=10),
+    )
+    store = MemoryReplayStore(slot=1)
+    request = signed(POST, "a", profile=profile)
+    assert verifier(profile, replay=store).verify(request)
+    with pytest.raises(SignatureError, match="signature_replayed"):
+        verifier(profile, replay=store, clock=lambda: NOW + 4990).verify(request)
+
+
+def test_forbidden_parameter_and_component_are_rejected():
+    strict = ANY.derive(parameters=ParameterRule(alg="forbidden"))
+    assert reason(strict, signed(POST, "a")) == "signature_params_unexpected"
+    plain = ANY.derive(coverage=CoverageRule(never=frozenset({"content-type"})))
+    assert reason(plain, signed(POST, "a", components=["content-type"])) == "signature_components_unexpected"
+    assert verifier(plain).verify(signed(POST, "a"))
+
+
+def test_digest_must_be_covered_also_if_the_coverage_depends_on_the_message():
+    profile = ANY.derive(coverage=CoverageRule(if_sent=("date",)))
+    uncovered = profile.derive(digest=replace(profile.digest, policy="either"))
+    assert reason(profile, signed(POST, "a", profile=uncovered)) == "signature_components_incomplete"
+
+
+def test_missing_field_that_says_who_signed_has_its_own_reason():
+    profile = ANY.derive(coverage=CoverageRule(sent=("signature-agent",)))
+    assert reason(profile, signed(POST, "a")) == "signature_identity_missing"
+
+
+def test_digest_by_an_algorithm_that_the_profile_does_not_take_counts_as_none():
+    profile = ANY.derive(digest=replace(ANY.digest, algorithms=("sha-256",)))
+    assert reason(profile, signed(POST, "a", digests=["sha-512"])) == "signature_digest_mismatch"
+    assert verifier(profile).verify(signed(POST, "a", digests=["sha-512", "sha-256"]))
+
+
+def test_answer_has_the_form_of_the_profile():
+    error = WEB_BOT_AUTH_STRING.error("signature_invalid", step=10, detail="")
+    accept = 'sig1=("@authority");created;expires;tag="web-bot-auth"'
+    assert error.form == AnswerForm(403, (("error", "signature_invalid"),), (("Accept-Signature", accept),))
+    assert ANY.error("signature_invalid", step=10, detail="").form is None

@@ -1,0 +1,110 @@
+"""Our ends of the wire: a client that signs, and a server that verifies, each by a profile without particularities."""
+
+from __future__ import annotations
+
+import json
+from contextlib import contextmanager
+from functools import cache
+from typing import TYPE_CHECKING
+
+import httpx
+from tests.serving import uvicorn_server
+
+from undersigned import KeyLookup, KeyPair, MemoryReplayStore, Profile, Signer, SigningKey, VerificationKey, Verifier
+from undersigned.asgi import SignatureMiddleware
+from undersigned.signature.rules import CoverageRule, DigestRule, ParameterRule, ReplayRule, Validity
+from undersigned_httpx import SignatureAuth
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from tests.interop.peer import Order
+    from tests.interop.wire import Wire
+
+ALGORITHMS = (
+    "ed25519", "ecdsa-p256-sha256", "ecdsa-p384-sha384", "rsa-pss-sha512", "rsa-v1_5-sha256", "hmac-sha256",
+)  # fmt: skip
+SECRET = {"kid": "hmac-sha256", "kty": "oct", "k": "c2VjcmV0IG9mIGJvdGggcGFydGllcywgb2YgMzIgYnl0ZXMhIQ"}
+
+
+@cache
+def private_jwk(algorithm: str) -> Mapping[str, object]:
+    """The private JWK of the one key for an algorithm, whose keyid is the algorithm's name."""
+    return SECRET if algorithm == "hmac-sha256" else KeyPair.generate(algorithm, keyid=algorithm).private
+
+
+@cache
+def keys() -> list[Mapping[str, object]]:
+    """All keys, as the peers get them: private JWKs, with the algorithm by its RFC 9421 name."""
+    return [{**private_jwk(algorithm), "algorithm": algorithm} for algorithm in ALGORITHMS]
+
+
+def verification_key(algorithm: str) -> VerificationKey:
+    jwk = private_jwk(algorithm)
+    if algorithm == "hmac-sha256":
+        return VerificationKey.from_secret(jwk, keyid=algorithm)
+    members = ("kid", "kty", "crv", "x", "y", "n", "e", "alg")
+    return VerificationKey.from_jwk({name: jwk[name] for name in members if name in jwk})
+
+
+def signing_key(algorithm: str) -> SigningKey:
+    jwk = private_jwk(algorithm)
+    return SigningKey.from_secret(jwk, keyid=algorithm) if algorithm == "hmac-sha256" else SigningKey.from_jwk(jwk)
+
+
+def profile(algorithm: str, components: Sequence[str]) -> Profile:
+    """The profile of a signature by `algorithm` that covers `components`, and has `created`, `keyid` and `alg`."""
+    return Profile(
+        name="interop",
+        parameters=ParameterRule(
+            expires="optional", nonce="optional", keyid="optional", alg="optional", tag="optional",
+            written=frozenset({"keyid", "alg"}),
+        ),
+        coverage=CoverageRule(always=tuple(components)),
+        digest=DigestRule(policy="either"),
+        algorithms=frozenset({algorithm}),
+        validity=Validity(longest=None, default=300),
+        replay=ReplayRule(remembers="base"),
+        target="typed",
+    )  # fmt: skip
+
+
+class OneKey:
+    """A key source that has one key, whatever the keyid: some peers send none."""
+
+    blocking = False
+
+    def __init__(self, algorithm: str) -> None:
+        self._keys = (verification_key(algorithm),)
+
+    def find(self, lookup: KeyLookup) -> tuple[VerificationKey, ...]:
+        del lookup
+        return self._keys
+
+
+@contextmanager
+def server(wire: Wire, agreed: Profile) -> Iterator[None]:
+    """Run our server at the end of the wire: uvicorn, the middleware, and an application that was reached."""
+
+    async def app(scope, receive, send) -> None:
+        content = (await receive())["body"]
+        answer = {"verified": scope["state"]["signature"] is not None, "content": content.decode()}
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"application/json")]})
+        await send({"type": "http.response.body", "body": json.dumps(answer).encode()})
+
+    [algorithm] = agreed.algorithms
+    verifier = Verifier(agreed, keys=OneKey(algorithm), replay=MemoryReplayStore())
+    with uvicorn_server(SignatureMiddleware(app, verifier=verifier, origins=[wire.origin])) as wire.server:
+        yield
+
+
+def send(order: Order, wire: Wire, agreed: Profile) -> httpx.Response:
+    """Sign and send a request over the wire by our client: httpx and its auth."""
+    auth = SignatureAuth(Signer(signing_key(order.keyid), profile=agreed), origins=[wire.origin])
+    fields = [(name, value) for name, given in order.fields.items() for value in _lines(given)]
+    with httpx.Client(auth=auth, timeout=30) as client:
+        return client.request(order.method, f"{wire.origin}{order.target}", headers=fields, content=order.body)
+
+
+def _lines(given: str | Sequence[str]) -> Sequence[str]:
+    return [given] if isinstance(given, str) else given

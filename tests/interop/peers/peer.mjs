@@ -1,0 +1,84 @@
+// One package of npm as a peer: a server that verifies what it receives, and a client that signs what it is told to.
+//
+// node peer.mjs NAME DIRECTORY   NAME.mjs beside this file is the package; DIRECTORY has its node_modules.
+//
+// The first line of the input has the keys, as private JWKs. The answer is a line with the port of the server. Every
+// further line is an order to sign and send a request; the answer is a line with the response, or with the error.
+import { createServer, request as open } from "node:http";
+import { createRequire } from "node:module";
+import { join, resolve } from "node:path";
+import { createInterface } from "node:readline";
+import { webcrypto } from "node:crypto";
+
+globalThis.crypto ??= webcrypto;
+
+const [name, directory] = process.argv.slice(2);
+const load = createRequire(join(resolve(directory), "peer.cjs"));
+const { peer } = await import(`./${name}.mjs`);
+
+async function read(stream) {
+  const chunks = [];
+  for await (const chunk of stream) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+// Header fields as most packages take them: the lines of each field by its name in lower case.
+export const lines = (flat) => {
+  const fields = {};
+  for (let at = 0; at < flat.length; at += 2) (fields[flat[at].toLowerCase()] ??= []).push(flat[at + 1]);
+  return fields;
+};
+
+function send(order, fields) {
+  const { hostname, port, pathname, search } = new URL(order.url);
+  // A path is sent as it was written: URL would change dot segments.
+  const target = order.url.slice(order.url.indexOf("/", 8));
+  const headers = Object.entries(fields).flatMap(([field, values]) =>
+    [].concat(values).flatMap((value) => [field, value]),
+  );
+  return new Promise((answer, reject) => {
+    const outgoing = open({
+      hostname, port, path: target || pathname + search, method: order.method, agent: false,
+      headers: ["Host", `${hostname}:${port}`, "Content-Length", `${Buffer.byteLength(order.body)}`, ...headers],
+    });
+    outgoing.on("error", reject);
+    outgoing.on("response", async (response) =>
+      answer({ status: response.statusCode, fields: lines(response.rawHeaders), body: `${await read(response)}` }),
+    );
+    outgoing.end(order.body);
+  });
+}
+
+const input = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
+const keys = JSON.parse((await input.next()).value);
+const { sign, verify } = await peer(load, keys);
+
+const server = createServer(async (incoming, outgoing) => {
+  const body = await read(incoming);
+  const message = {
+    method: incoming.method,
+    url: `http://${incoming.headers.host}${incoming.url}`,
+    target: incoming.url,
+    fields: lines(incoming.rawHeaders),
+    body,
+  };
+  let error = "";
+  try {
+    error = (await verify(message)) === true ? "" : "not verified";
+  } catch (raised) {
+    error = `${raised.code ?? raised.name}: ${raised.message}`;
+  }
+  outgoing.writeHead(error ? 401 : 200, { "Content-Type": "application/json" });
+  outgoing.end(JSON.stringify({ verified: !error, error }));
+});
+server.listen(0, "127.0.0.1", () => console.log(JSON.stringify({ port: server.address().port })));
+
+for await (const line of { [Symbol.asyncIterator]: () => input }) {
+  const order = JSON.parse(line);
+  try {
+    console.log(JSON.stringify(await send(order, await sign(order))));
+  } catch (raised) {
+    console.log(JSON.stringify({ error: `${raised.name}: ${raised.message}` }));
+  }
+}
+process.exit(0);

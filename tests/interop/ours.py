@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING
 
-import httpx
 from tests.serving import uvicorn_server
 
 from undersigned import KeyLookup, KeyPair, MemoryReplayStore, Profile, Signer, SigningKey, VerificationKey, Verifier
@@ -18,19 +17,20 @@ from undersigned_httpx import SignatureAuth
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    import httpx
     from tests.interop.peer import Order
     from tests.interop.wire import Wire
 
 ALGORITHMS = (
     "ed25519", "ecdsa-p256-sha256", "ecdsa-p384-sha384", "rsa-pss-sha512", "rsa-v1_5-sha256", "hmac-sha256",
 )  # fmt: skip
-SECRET = {"kid": "hmac-sha256", "kty": "oct", "k": "c2VjcmV0IG9mIGJvdGggcGFydGllcywgb2YgMzIgYnl0ZXMhIQ"}
+SECRET = {"kid": "shared-secret", "kty": "oct", "k": "c2VjcmV0IG9mIGJvdGggcGFydGllcywgb2YgMzIgYnl0ZXMhIQ"}
 
 
 @cache
 def private_jwk(algorithm: str) -> Mapping[str, object]:
-    """The private JWK of the one key for an algorithm, whose keyid is the algorithm's name."""
-    return SECRET if algorithm == "hmac-sha256" else KeyPair.generate(algorithm, keyid=algorithm).private
+    """The private JWK of the one key for an algorithm. Its keyid is its thumbprint."""
+    return SECRET if algorithm == "hmac-sha256" else KeyPair.generate(algorithm).private
 
 
 @cache
@@ -39,17 +39,24 @@ def keys() -> list[Mapping[str, object]]:
     return [{**private_jwk(algorithm), "algorithm": algorithm} for algorithm in ALGORITHMS]
 
 
-def verification_key(algorithm: str) -> VerificationKey:
+def keyid(algorithm: str) -> str:
+    return str(private_jwk(algorithm)["kid"])
+
+
+def public_jwk(algorithm: str) -> Mapping[str, object]:
     jwk = private_jwk(algorithm)
+    return {name: jwk[name] for name in ("kid", "kty", "crv", "x", "y", "n", "e", "alg") if name in jwk}
+
+
+def verification_key(algorithm: str) -> VerificationKey:
     if algorithm == "hmac-sha256":
-        return VerificationKey.from_secret(jwk, keyid=algorithm)
-    members = ("kid", "kty", "crv", "x", "y", "n", "e", "alg")
-    return VerificationKey.from_jwk({name: jwk[name] for name in members if name in jwk})
+        return VerificationKey.from_secret(SECRET, keyid=keyid(algorithm))
+    return VerificationKey.from_jwk(public_jwk(algorithm))
 
 
 def signing_key(algorithm: str) -> SigningKey:
     jwk = private_jwk(algorithm)
-    return SigningKey.from_secret(jwk, keyid=algorithm) if algorithm == "hmac-sha256" else SigningKey.from_jwk(jwk)
+    return SigningKey.from_secret(jwk, keyid=keyid(algorithm)) if jwk is SECRET else SigningKey.from_jwk(jwk)
 
 
 def profile(algorithm: str, components: Sequence[str]) -> Profile:
@@ -98,12 +105,13 @@ def server(wire: Wire, agreed: Profile) -> Iterator[None]:
         yield
 
 
-def send(order: Order, wire: Wire, agreed: Profile) -> httpx.Response:
-    """Sign and send a request over the wire by our client: httpx and its auth."""
-    auth = SignatureAuth(Signer(signing_key(order.keyid), profile=agreed), origins=[wire.origin])
+def send(order: Order, wire: Wire, agreed: Profile, client: httpx.Client) -> httpx.Response:
+    """Sign and send a request over the wire: by httpx and our auth."""
+    [algorithm] = agreed.algorithms
+    auth = SignatureAuth(Signer(signing_key(algorithm), profile=agreed), origins=[wire.origin])
     fields = [(name, value) for name, given in order.fields.items() for value in _lines(given)]
-    with httpx.Client(auth=auth, timeout=30) as client:
-        return client.request(order.method, f"{wire.origin}{order.target}", headers=fields, content=order.body)
+    url = f"{wire.origin}{order.target}"
+    return client.request(order.method, url, headers=fields, content=order.body, auth=auth)
 
 
 def _lines(given: str | Sequence[str]) -> Sequence[str]:

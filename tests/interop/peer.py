@@ -29,7 +29,7 @@ class Order:
     components: Sequence[str]
     keyid: str
     method: str = "POST"
-    target: str = "/orders/%7E1/a%2Fb?plan=gold"
+    target: str = "/orders/%7E1/a%2Fb/plan=gold?plan=gold"
     fields: Mapping[str, str | Sequence[str]] = field(
         default_factory=lambda: {"Content-Type": "application/json", "X-Plan": "gold"}
     )

@@ -9,13 +9,24 @@ import json
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import TYPE_CHECKING
 
+import httpx
 import pytest
 from tests.interop import ours
 from tests.interop.peer import Order, running
 from tests.interop.wire import TAMPERINGS, Wire, unchanged
 
+from undersigned import Profile, profiles
+from undersigned.signature.rules import CoverageRule
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
 COMPONENTS = ("@method", "@target-uri", "@authority", "content-type", "content-digest")
+FIELDS = {"Content-Type": "application/json", "X-Plan": "gold"}
+ASYMMETRIC = ours.ALGORITHMS[:-1]
+WEB_CRYPTO = ("ed25519", "rsa-pss-sha512")
 
 
 @dataclass(frozen=True)
@@ -26,20 +37,61 @@ class Package:
 
     Attributes:
         algorithms: those that it has and we have.
+        components: what is covered.
+        fields: what else a request has, by the algorithm.
+        profile: our profile, by the algorithm and the components.
         unnoticed: the changes on the way that its verifier accepts.
         unverified: the algorithms whose signatures by it we reject.
         digests: whether its signer makes a Content-Digest.
     """
 
     algorithms: tuple[str, ...]
+    components: tuple[str, ...] = COMPONENTS
+    fields: Callable[[str], Mapping[str, str]] = lambda _algorithm: {}
+    profile: Callable[[str, Sequence[str]], Profile] = ours.profile
     unnoticed: frozenset[str] = frozenset()
     unverified: frozenset[str] = frozenset()
     digests: bool = False
+
+    def order(self, algorithm: str) -> Order:
+        return Order(self.components, ours.keyid(algorithm), fields={**FIELDS, **self.fields(algorithm)})
+
+
+def signature_agent(_algorithm: str) -> Mapping[str, str]:
+    return {"Signature-Agent": '"https://bot.example"'}
+
+
+def signature_key(algorithm: str) -> Mapping[str, str]:
+    """The public key in the request (Signature-Key, scheme hwk), by the names that JOSE has since RFC 9864."""
+    jwk = {**ours.public_jwk(algorithm)}
+    jwk = {**jwk, "alg": "Ed25519" if jwk["alg"] == "EdDSA" else jwk["alg"]}
+    members = "".join(f';{name}="{jwk[name]}"' for name in ("alg", "kty", "crv", "x", "y", "n", "e") if name in jwk)
+    return {"Signature-Key": f"sig1=hwk{members}"}
+
+
+def web_bot_auth(algorithm: str, components: Sequence[str]) -> Profile:
+    return profiles.WEB_BOT_AUTH_STRING.derive(
+        coverage=CoverageRule(always=tuple(components)), algorithms=frozenset({algorithm})
+    )
 
 
 PACKAGES = {
     "http-message-signatures": Package(
         ours.ALGORITHMS, unnoticed=frozenset({"content"}), unverified=frozenset({"rsa-pss-sha512"})
+    ),
+    "http-message-sig": Package(WEB_CRYPTO, unnoticed=frozenset({"content"})),
+    "web-bot-auth": Package(
+        WEB_CRYPTO,
+        components=(*COMPONENTS, "signature-agent"),
+        fields=signature_agent,
+        profile=web_bot_auth,
+        unnoticed=frozenset({"content"}),
+    ),
+    "hellocoop-httpsig": Package(
+        ASYMMETRIC,
+        components=("@method", "@authority", "@path", "content-type", "content-digest", "signature-key"),
+        fields=signature_key,
+        digests=True,
     ),
 }
 
@@ -49,6 +101,12 @@ def wire():
     opened = Wire()
     yield opened
     opened.close()
+
+
+@pytest.fixture(scope="module")
+def client():
+    with httpx.Client(timeout=30) as opened:
+        yield opened
 
 
 @pytest.fixture(scope="module")
@@ -76,26 +134,26 @@ def with_digest(order: Order) -> Order:
 
 @EVERY
 def test_we_verify_what_a_peer_signs(name, algorithm, change, peers, wire):
-    order = Order(COMPONENTS, algorithm)
-    if not PACKAGES[name].digests:
-        order = with_digest(order)
+    package = PACKAGES[name]
+    order = package.order(algorithm) if package.digests else with_digest(package.order(algorithm))
     wire.change = TAMPERINGS.get(change, unchanged)
-    with ours.server(wire, ours.profile(algorithm, COMPONENTS)):
+    with ours.server(wire, package.profile(algorithm, order.components)):
         got = peers(name).send(order, wire)
-    if change == "nothing" and algorithm not in PACKAGES[name].unverified:
+    if change == "nothing" and algorithm not in package.unverified:
         assert got["status"] == 200, got
         assert json.loads(got["body"]) == {"verified": True, "content": order.body}
     else:
-        is_signed = change == "content" and algorithm not in PACKAGES[name].unverified
+        is_signed = change == "content" and algorithm not in package.unverified
         code = "signature_digest_mismatch" if is_signed else "signature_invalid"
-        assert (got["status"], code in got["fields"]["www-authenticate"][0]) == (401, True), got
+        assert (got["status"] >= 400, json.loads(got["body"])) == (True, {"error": code})
 
 
 @EVERY
-def test_peer_verifies_what_we_sign(name, algorithm, change, peers, wire):
-    order = Order(COMPONENTS, algorithm)
+def test_peer_verifies_what_we_sign(name, algorithm, change, peers, wire, client):
+    package = PACKAGES[name]
+    order = package.order(algorithm)
     wire.change = TAMPERINGS.get(change, unchanged)
     wire.server = peers(name).port
-    got = ours.send(order, wire, ours.profile(algorithm, COMPONENTS))
-    is_accepted = change == "nothing" or change in PACKAGES[name].unnoticed
+    got = ours.send(order, wire, package.profile(algorithm, order.components), client)
+    is_accepted = change == "nothing" or change in package.unnoticed
     assert got.json()["verified"] is is_accepted, got.text

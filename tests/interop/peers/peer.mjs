@@ -23,13 +23,13 @@ async function read(stream) {
 }
 
 // Header fields as most packages take them: the lines of each field by its name in lower case.
-export const lines = (flat) => {
+const lines = (flat) => {
   const fields = {};
   for (let at = 0; at < flat.length; at += 2) (fields[flat[at].toLowerCase()] ??= []).push(flat[at + 1]);
   return fields;
 };
 
-function send(order, fields) {
+function sendSigned(order, fields) {
   const { hostname, port, pathname, search } = new URL(order.url);
   // A path is sent as it was written: URL would change dot segments.
   const target = order.url.slice(order.url.indexOf("/", 8));
@@ -51,7 +51,7 @@ function send(order, fields) {
 
 const input = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 const keys = JSON.parse((await input.next()).value);
-const { sign, verify } = await peer(load, keys);
+const { sign, verify, send = async (order) => sendSigned(order, await sign(order)) } = await peer(load, keys);
 
 const server = createServer(async (incoming, outgoing) => {
   const body = await read(incoming);
@@ -59,6 +59,7 @@ const server = createServer(async (incoming, outgoing) => {
     method: incoming.method,
     url: `http://${incoming.headers.host}${incoming.url}`,
     target: incoming.url,
+    authority: incoming.headers.host,
     fields: lines(incoming.rawHeaders),
     body,
   };
@@ -76,7 +77,7 @@ server.listen(0, "127.0.0.1", () => console.log(JSON.stringify({ port: server.ad
 for await (const line of { [Symbol.asyncIterator]: () => input }) {
   const order = JSON.parse(line);
   try {
-    console.log(JSON.stringify(await send(order, await sign(order))));
+    console.log(JSON.stringify(await send(order)));
   } catch (raised) {
     console.log(JSON.stringify({ error: `${raised.name}: ${raised.message}` }));
   }

@@ -1,0 +1,43 @@
+// http-message-sig of npm, with its keys for Web Crypto.
+export async function peer(load, keys) {
+  const { createSignature, verifySignature, webcrypto } = load("http-message-sig");
+  const parameters = {
+    ed25519: { name: "Ed25519" },
+    "rsa-pss-sha512": { name: "RSA-PSS", hash: "SHA-512" },
+  };
+  const imported = (jwk, usage) => {
+    const { kid, alg, use, key_ops, adcp_use, algorithm, ...members } = jwk;
+    if (usage === "verify") for (const member of ["d", "p", "q", "dp", "dq", "qi"]) delete members[member];
+    return crypto.subtle.importKey("jwk", members, parameters[algorithm], true, [usage]);
+  };
+  const found = (keyid) => keys.find((jwk) => jwk.kid === keyid);
+  const request = (method, targetUri, fields) => ({
+    kind: "request", method, targetUri,
+    fields: Object.entries(fields).flatMap(([name, values]) => [].concat(values).map((value) => ({ name, value }))),
+  });
+  const component = (text) => {
+    const [, name, key] = /^"([^"]+)"(?:;key="([^"]+)")?$/.exec(text) ?? [, text];
+    return key === undefined ? name : { name, parameters: { key } };
+  };
+
+  return {
+    async sign({ method, url, fields, components, keyid, created }) {
+      const jwk = found(keyid);
+      const made = await createSignature(request(method, url, fields), {
+        signer: webcrypto.signer(await imported(jwk, "sign")), components: components.map(component),
+        parameters: { created, keyid, alg: jwk.algorithm },
+      });
+      return { ...fields, "Signature-Input": made.signatureInput, Signature: made.signature };
+    },
+    async verify({ method, url, fields }) {
+      await verifySignature(request(method, url, fields), {
+        policy: {
+          algorithms: Object.keys(parameters), requiredComponents: [], requiredParameters: ["created"], maxAge: 300,
+        },
+        resolveVerifier: async (candidate) =>
+          webcrypto.verifier(await imported(found(candidate.parameters.keyid), "verify")),
+      });
+      return true;
+    },
+  };
+}

@@ -13,6 +13,7 @@ from undersigned.asgi.middleware import (
     SignatureMiddleware,
 )
 from undersigned.asgi.requirement import find_signature, required_signature
+from undersigned.asgi.response_signing import ResponseSigningMiddleware
 
 __all__ = [
     "OPERATION",
@@ -22,6 +23,7 @@ __all__ = [
     "Fallback",
     "Message",
     "Receive",
+    "ResponseSigningMiddleware",
     "Scope",
     "Send",
     "SignatureMiddleware",

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("undersigned")
 
-Outcome = Literal["verified", "unsigned", "warned", "rejected", "unavailable"]
-"""`warned`: the signature failed, and another credential excuses it. `unavailable`: the signature could not be
-verified."""
+Outcome = Literal["verified", "unsigned", "unknown", "warned", "rejected", "unavailable"]
+"""`unknown`: nobody knows the signer, so the request counts as unsigned, as profile and mode allow. `warned`: the
+signature failed, and another credential excuses it. `unavailable`: the signature could not be verified."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +114,12 @@ class Recorder:
         if self._on_decision is not None:
             outcome: Outcome = "verified" if signature is not None else "unsigned" if warning is None else "warned"
             self._report(outcome, warning or signature, visit)
+
+    def unknown(self, error: SignatureError, visit: Visit) -> None:
+        """Record a request that the application gets as unsigned, since nobody knows its signer."""
+        logger.info("request accepted as unsigned: %s", error.explain(), extra=_fields(error))
+        if self._on_decision is not None:
+            self._report("unknown", error, visit)
 
     def rejected(self, error: SignatureError, visit: Visit) -> None:
         """Record a rejected request.

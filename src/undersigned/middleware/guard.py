@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
 
-from undersigned.errors import MalformedURL, SignatureError
+from undersigned.errors import ConfigurationError, MalformedURL, SignatureError
 from undersigned.message.header_fields import HeaderFields
 from undersigned.message.request import Request
 from undersigned.middleware.answer import ErrorResponse, UnreadRequest
@@ -174,6 +174,8 @@ class Guard(Generic[Forwarded_co]):
         http2_server: str | None,
         on_decision: Callable[[Decision], object] | None,
     ) -> None:
+        if verifier.profile.message != "request":
+            raise ConfigurationError(f"verifier: its profile, {verifier.profile.name}, is for responses")
         self._verifier = verifier
         self._profile = verifier.profile
         self._origins = origins
@@ -224,9 +226,15 @@ class Guard(Generic[Forwarded_co]):
                 visit.origin, url = origin, request.url
             routed = partial(_dispatched, exchange, request, origin) if self._is_routed else None
             undeclared = received.has_body is None
-            admitted = await self._gate.verify(
-                request, exchange, signed=signed, undeclared=undeclared, dispatched=routed
-            )
+            try:
+                admitted = await self._gate.verify(
+                    request, exchange, signed=signed, undeclared=undeclared, dispatched=routed
+                )
+            except SignatureError as error:
+                if not self._is_unknown(error, exchange):
+                    raise
+                self.recorder.unknown(error, visit)
+                return exchange.forward_unsigned()
             verified = canonicalize(url) if admitted.signature is None else admitted.signature.target
             forwarded = exchange.forward(admitted, verified, origin, has_body=has_body)
         except MalformedURL as malformed:
@@ -252,6 +260,11 @@ class Guard(Generic[Forwarded_co]):
             else:
                 return origin, candidate
         return first, request
+
+    def _is_unknown(self, error: SignatureError, exchange: Exchange[Forwarded_co]) -> bool:
+        """Return whether the sender is merely unknown, and the mode lets unsigned requests through."""
+        unknown = self._policy is None and error.reason in self._profile.answers.unknown
+        return unknown and checked_mode(exchange.mode()) != "required"
 
     def _check_mode(self, mode: str) -> None:
         checked = checked_mode(mode)

@@ -9,7 +9,9 @@ from undersigned.middleware.authority import HTTP2_SERVERS
 from undersigned.policy.policy import Policy
 
 Mode = Literal["required", "optional", "observe"]
-"""What happens to an unsigned request: reject, accept, or accept and log. An invalid signature is always rejected."""
+"""What happens to an unsigned request: reject, accept, or accept and log. An invalid signature is always rejected.
+
+A profile may say that an unknown signer counts as unsigned (`Answers.unknown`)."""
 
 MODES: frozenset[str] = frozenset(get_args(Mode))
 

@@ -15,6 +15,7 @@ from undersigned.wsgi.middleware import (
     WSGIApp,
 )
 from undersigned.wsgi.requirement import find_signature, required_signature
+from undersigned.wsgi.response_signing import ResponseSigningMiddleware
 
 __all__ = [
     "OPERATION",
@@ -23,6 +24,7 @@ __all__ = [
     "SIGNATURE",
     "Environ",
     "Fallback",
+    "ResponseSigningMiddleware",
     "SignatureMiddleware",
     "StartResponse",
     "WSGIApp",

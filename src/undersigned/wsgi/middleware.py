@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from http import HTTPStatus
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, cast
 
@@ -59,12 +60,8 @@ PROFILE = "undersigned.profile"
 RECORDER = "undersigned.recorder"
 """The environ's key for the recorder of decisions, so that the rejection by a route is a `Decision` too."""
 
-_REASONS = {
-    401: "Unauthorized",
-    413: "Content Too Large",
-    431: "Request Header Fields Too Large",
-    503: "Service Unavailable",
-}
+_KNOWN = frozenset(HTTPStatus)
+_REASONS = {413: "Content Too Large", 422: "Unprocessable Content"}
 
 
 class SignatureMiddleware:
@@ -144,7 +141,7 @@ class SignatureMiddleware:
 
     def answer(self, environ: Environ, start_response: StartResponse, response: ErrorResponse) -> Iterable[bytes]:
         """Answer a request that is rejected. A subclass may answer in another content type."""
-        start_response(f"{response.status} {_REASONS[response.status]}", response.fields)
+        start_response(f"{response.status} {_reason(response.status)}", response.fields)
         # Some servers send the content of a response to HEAD, although the client expects the next response there.
         return [] if environ.get("REQUEST_METHOD") == "HEAD" else [response.body]
 
@@ -153,6 +150,12 @@ class SignatureMiddleware:
         if server in NOTICES and not self._noticed:
             self._noticed = True
             logger.warning(NOTICES[server])
+
+
+def _reason(status: int) -> str:
+    """Return the reason phrase of a status code (RFC 9110 section 15)."""
+    # http.HTTPStatus has older phrases for some of them until Python 3.13.
+    return _REASONS.get(status) or (HTTPStatus(status).phrase if status in _KNOWN else "Error")
 
 
 class _Options(NamedTuple):

@@ -1,0 +1,65 @@
+"""Signing of responses: what the ASGI and the WSGI middleware that sign responses share (RFC 9421 section 2.4)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from undersigned.errors import ConfigurationError, SigningError
+from undersigned.message.response import Response
+from undersigned.middleware.options import check_size
+from undersigned.signature.signer import Signer
+from undersigned.url import Origins
+
+if TYPE_CHECKING:
+    from undersigned.message.request import Request
+    from undersigned.url.origin import ConfiguredOrigins
+
+_WITHOUT_CONTENT: Final = frozenset({204, 205, 304})
+
+
+class ResponseSigning:
+    """Makes the signature fields of responses.
+
+    Args:
+        signer: a signer whose profile is for responses.
+        origins: the public origins of the service.
+        max_body: the largest body that is signed, in bytes. It is kept in memory until it is complete.
+
+    Raises:
+        ConfigurationError: an option has a wrong value, or the signer's profile is for requests.
+    """
+
+    __slots__ = ("_max_body", "_signer", "origins")
+
+    def __init__(self, signer: Signer, origins: ConfiguredOrigins, *, max_body: int) -> None:
+        if not isinstance(signer, Signer) or signer.profile.message != "response":
+            raise ConfigurationError("signer: pass a Signer whose profile is for responses, as UCP_RESPONSE is")
+        check_size("max_body", max_body)
+        self.origins = Origins(origins)
+        self._signer = signer
+        self._max_body = max_body
+
+    def check_size(self, size: int) -> None:
+        """Check that as much of a body can be kept until it is signed.
+
+        Raises:
+            SigningError: it cannot. Nothing of the response has been sent yet.
+        """
+        if size > self._max_body:
+            raise SigningError(
+                f"response: its body is longer than max_body ({self._max_body} bytes), so it cannot be signed; raise "
+                "max_body, or serve it by an application without this middleware"
+            )
+
+    def fields(
+        self, request: Request, status: int, headers: list[tuple[str, str]], body: bytes
+    ) -> tuple[tuple[str, str], ...]:
+        """Return the header fields to add to a response.
+
+        Raises:
+            SigningError: the response lacks something that the profile covers.
+        """
+        has_content = request.method != "HEAD" and status not in _WITHOUT_CONTENT
+        return self._signer.sign_response(
+            Response(status, headers, body if has_content else b"", request=request)
+        ).fields

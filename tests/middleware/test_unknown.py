@@ -1,0 +1,117 @@
+"""An unknown signer counts as unsigned if the profile says so and the mode lets unsigned requests through."""
+
+from __future__ import annotations
+
+import http.client
+import json
+
+import pytest
+from tests.profiles.test_signing import key_pair
+from tests.serving import uvicorn_server, waitress_server
+
+from undersigned import ConfigurationError, KeyPair, KeySet, MemoryReplayStore, Request, Signer, Verifier, asgi, wsgi
+from undersigned.errors import KeySourceError
+from undersigned.profiles import ADCP_3_2, UCP_RESPONSE, WEB_BOT_AUTH_STRING
+from undersigned.signature.rules import Answers, CoverageRule
+
+ORIGIN = "https://shop.example"
+AGENT = ("Signature-Agent", '"https://bot.example"')
+KNOWN = key_pair("ed25519")
+
+
+class Unavailable:
+    blocking = False
+
+    def find(self, _lookup):
+        raise KeySourceError("signature_jwks_unavailable", "down")
+
+
+def served(kind, decisions, profile=WEB_BOT_AUTH_STRING, *, mode="optional", keys=None):
+    verifier = Verifier(profile, keys=keys or KNOWN.key_set(), replay=MemoryReplayStore())
+    options = {"verifier": verifier, "origins": [ORIGIN], "mode": mode, "on_decision": decisions.append}
+
+    async def application(scope, _receive, send):
+        signature = scope["state"]["signature"]
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"unsigned" if signature is None else b"verified"})
+
+    def wsgi_application(environ, start_response):
+        start_response("200 OK", [])
+        return [b"unsigned" if environ["undersigned.signature"] is None else b"verified"]
+
+    if kind == "asgi":
+        return uvicorn_server(asgi.SignatureMiddleware(application, **options))
+    return waitress_server(wsgi.SignatureMiddleware(wsgi_application, **options))
+
+
+def asked(port, pair, *, profile=WEB_BOT_AUTH_STRING, tamper=False):
+    request = Request("GET", f"{ORIGIN}/p", [("Host", "shop.example"), AGENT])
+    fields = dict([*request.fields, *Signer(pair.signing_key(), profile=profile).sign(request)])
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    try:
+        connection.request("GET", "/other" if tamper else "/p", headers=fields)
+        answer = connection.getresponse()
+        return answer.status, answer.read(), answer.getheader("Accept-Signature")
+    finally:
+        connection.close()
+
+
+KINDS = pytest.mark.parametrize("kind", ["asgi", "wsgi"])
+
+
+@KINDS
+def test_verified_invalid_and_unknown_are_told_apart(kind):
+    decisions = []
+    targets = WEB_BOT_AUTH_STRING.derive(coverage=CoverageRule(always=("@target-uri",)))
+    with served(kind, decisions) as port:
+        assert asked(port, KNOWN)[:2] == (200, b"verified")
+        assert asked(port, KeyPair.generate())[:2] == (200, b"unsigned")
+        forged = asked(port, KNOWN, profile=targets, tamper=True)
+        assert forged[0] == 403
+        assert forged[2] == WEB_BOT_AUTH_STRING.accept_signature
+        assert asked(port, KNOWN, profile=ADCP_3_2)[:2] == (200, b"unsigned")
+    outcomes = [decision.outcome for decision in decisions]
+    assert outcomes == ["verified", "unknown", "rejected", "unknown"]
+    assert decisions[1].code == "signature_key_unknown"
+
+
+@KINDS
+def test_signer_is_unknown_when_its_keys_are_unavailable(kind):
+    decisions = []
+    with served(kind, decisions, keys=Unavailable()) as port:
+        assert asked(port, KNOWN)[:2] == (200, b"unsigned")
+    assert decisions[0].code == "signature_jwks_unavailable"
+
+
+@KINDS
+def test_unknown_signer_is_rejected_when_the_mode_requires_signatures(kind):
+    with served(kind, [], mode="required") as port:
+        assert asked(port, KeyPair.generate())[0] == 403
+
+
+@KINDS
+def test_unknown_signer_is_rejected_when_the_profile_does_not_excuse_it(kind):
+    with served(kind, [], ADCP_3_2) as port:
+        assert asked(port, KeyPair.generate(), profile=ADCP_3_2)[0] == 401
+
+
+@pytest.mark.parametrize("middleware", [asgi.SignatureMiddleware, wsgi.SignatureMiddleware])
+def test_middleware_for_requests_takes_no_profile_for_responses(middleware):
+    verifier = Verifier(UCP_RESPONSE, keys=KeySet.from_jwks(KNOWN.public), replay=MemoryReplayStore())
+    with pytest.raises(ConfigurationError, match=r"^verifier: its profile, ucp-response, is for responses"):
+        middleware(lambda *_: None, verifier=verifier, origins=[ORIGIN])
+
+
+@pytest.mark.parametrize(
+    ("status", "phrase"),
+    [(400, "Bad Request"), (413, "Content Too Large"), (422, "Unprocessable Content"), (499, "Error")],
+)
+def test_status_of_the_profile_is_answered_with_its_phrase(status, phrase):
+    answers = Answers(statuses={"signature_required": status}, member="code", text_member="content", challenge="none")
+    with served("wsgi", [], ADCP_3_2.derive(answers=answers), mode="required") as port:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+        connection.request("GET", "/p", headers={"Host": "shop.example"})
+        answer = connection.getresponse()
+        assert (answer.status, answer.reason, answer.getheader("WWW-Authenticate")) == (status, phrase, None)
+        assert json.loads(answer.read()) == {"code": "signature_required", "content": "signature required"}
+        connection.close()

@@ -6,11 +6,14 @@ import pty
 import re
 import subprocess
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from tests.cli.command import invoke, run
 from tests.conformance.files import REJECTED, SIGNED, lay, lay_files, own
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 NAME = "request-signing/profile-3.2"
 
@@ -82,7 +85,7 @@ def test_json_reports_a_failure_with_exit_1(right):
 def test_directory_without_vectors_is_a_usage_error(args, tmp_path):
     result = invoke("conformance", *args, str(lay(tmp_path)))
     assert (result.exit_code, result.stdout) == (2, "")
-    assert "contains no vectors: give the directory that contains request-signing or webhook-signing" in result.stderr
+    assert "contains no vectors: give a directory with JSON files in a form that is published" in result.stderr
 
 
 @pytest.mark.parametrize("name", ["absent", "file"])
@@ -95,7 +98,7 @@ def test_unreadable_directory_is_a_usage_error_without_a_traceback(right, monkey
     def reject(_path):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Path, "iterdir", reject)
+    monkeypatch.setattr("os.scandir", reject)
     result = invoke("conformance", str(right))
     assert result.exit_code == 2
     assert "a directory cannot be read: Permission denied" in result.stderr
@@ -105,7 +108,8 @@ def test_foreign_file_fails_alone_without_a_traceback(right):
     lay_files(right, {f"{NAME}/negative/{name}.json": data for name, data in FOREIGN.items()})
     result = invoke("conformance", str(right))
     assert result.exit_code == 1
-    assert result.stdout.endswith(f"\n2 passed, {len(FOREIGN)} failed\n")
+    assert result.stdout.endswith(f"\n2 passed, {len(FOREIGN) - 2} failed\n")
+    assert f"{NAME}: 2 JSON files of no form that is known" in result.stdout
     assert "Traceback" not in result.output
 
 
@@ -118,6 +122,15 @@ FOREIGN = {
     "repeated": b'{"request": 1, "request": 2}',
     "bytes": bytes(range(256)),
 }
+
+
+def test_profile_selects_what_it_verifies(right):
+    lay_files(right, {"x.json": {"components": [{"id": "own", "message": {}}]}})
+    result = invoke("conformance", "--profile", "adcp-3.2", str(right))
+    assert (result.exit_code, result.stdout.splitlines()[-1]) == (0, "2 passed, 0 failed")
+    none = invoke("conformance", "--profile", "tap", str(right))
+    assert none.exit_code == 2
+    assert "contains no vectors of tap: give" in none.stderr
 
 
 def test_terminal_gets_progress_and_colour_and_a_plain_last_line(right):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-from tests.vectors.corpora import ADCP, PUBLISHED, published
+import shutil
 
-from undersigned.conformance import grade
+import pytest
+from tests.vectors.corpora import ADCP, PUBLISHED, ROOT, published
+
+from undersigned.conformance import find, grade
 
 
 @pytest.mark.parametrize("vector", published())
@@ -22,20 +24,44 @@ def test_every_published_vector_has_a_copy():
         "request-signing/canonicalization": 41,
         "request-signing/body-integrity-policy": 17,
         "request-signing/protocol-method-names": 21 + 7 + 8,
-        "rfc9421_vectors": 132 - 13 + 18 - 2 + 18,
-        "web_bot_auth_vectors": 8,
+        "rfc9421_vectors": 156 + 19 + 20,
+        "web_bot_auth_vectors": 8 + 27 + 5,
+        "profiles/fediverse/fediverse_vectors": 1,
+        "profiles/gnap/rfc9635_httpsig": 1,
+        "profiles/web-bot-auth/directory_response_E.2.3": 1,
+        "profiles/web-bot-auth/jwk_thumbprint_vectors": 2,
+        "profiles/web-bot-auth/negative_vectors_protocol_02": 7,
+        "profiles/web-bot-auth/web_bot_auth_architecture_v1": 4,
+        "profiles/web-bot-auth/web_bot_auth_architecture_v2": 4,
+        "profiles/wimse/sigs-request": 1,
+        # Each message, and each request's verdict by its profile.
+        "profiles/wire-examples": 14 + 11,
     }
 
 
 def test_vectors_not_run_are_exactly_the_listed_ones():
     found = {(aside.name, aside.count, aside.reason.partition(":")[0]) for aside in PUBLISHED.set_aside}
+    cavage = "signatures by draft-cavage-http-signatures-12, the scheme before RFC 9421"
+    agents = "values of Signature-Agent and documents of agents"
     assert found == {
-        ("rfc9421_vectors", 27, "responses"),
-        ("rfc9421_vectors", 10, "sf on an unregistered field"),
-        ("rfc9421_vectors", 2, "targets in absolute-form or asterisk-form"),
-        ("rfc9421_vectors", 2, "repeated labels and parameters"),
-        ("rfc9421_vectors", 1, "methods in lower case"),
-        ("rfc9421_vectors", 6, "signatures by algorithms that no profile accepts; their bases are compared"),
-        ("web_bot_auth_vectors", 4, "signatures by algorithms that no profile accepts; their bases are compared"),
-        ("web_bot_auth_vectors", 35, "this library has no profile for Web Bot Auth"),
+        ("profiles/fediverse/fediverse_vectors", 2, cavage),
+        ("profiles/wire-examples", 1, cavage),
+        ("profiles/web-bot-auth/negative_vectors_protocol_02", 1, "URLs of Signature-Agent"),
+        ("profiles/web-bot-auth/web_bot_auth_registry_v1", 2, agents),
+        ("profiles/web-bot-auth/web_bot_auth_signature_agent_card_v1", 4, agents),
+        ("profiles/web-bot-auth/web_bot_auth_signature_agent_v1", 3, agents),
+        ("web_bot_auth_vectors", 3, agents),
+        ("profiles/ssrf", 1, "JSON files of no form that is known"),
     }
+
+
+def test_vectors_are_known_in_any_place_and_by_any_name(tmp_path):
+    for number, path in enumerate(sorted(path for path in ROOT.rglob("*") if path.suffix in {".json", ".txt"})):
+        place = tmp_path / path.parent.relative_to(ROOT).as_posix().replace("/", "-")[::-1]
+        place.mkdir(exist_ok=True)
+        shutil.copy(path, place / f"{number}{path.suffix}")
+    moved = find(tmp_path)
+    assert len(moved) == len(PUBLISHED)
+    asides = [sum(aside.count for aside in corpus.set_aside) for corpus in (moved, PUBLISHED)]
+    assert asides[0] == asides[1]
+    assert [vector.name for found in moved.sets for vector in found.vectors if not grade(vector).passed] == []

@@ -9,6 +9,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
+from undersigned import profiles
 from undersigned.cli.lines import write_object
 from undersigned.cli.report import Report, SetGrades
 from undersigned.conformance import find, grade
@@ -22,13 +23,14 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON object only.")
+@click.option("--profile", type=click.Choice(list(profiles.BY_NAME)), help="Run only what this profile verifies.")
 @click.argument("directory", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path))
-def conformance(*, directory: Path, as_json: bool) -> None:
+def conformance(*, directory: Path, as_json: bool, profile: str | None) -> None:
     """Run the vectors in DIR.
 
-    DIR contains request-signing or webhook-signing, or directories that contain them. Each request vector is verified
-    in the same way as by the middlewares. Outcome, code and signature base must match to the byte. Each accepted
-    request is also signed again.
+    DIR contains files in a published form: vectors of AdCP, of RFC 9421, or of another profile. A file is known by its
+    shape, so names and subdirectories do not matter. Request vectors of AdCP are verified in the same way as by the
+    middlewares. Outcome, code and signature base must match to the byte. What was accepted is also signed again.
 
     The exit code is 1 if a vector fails, 2 if DIR contains no vectors. With --json, write
 
@@ -39,11 +41,13 @@ def conformance(*, directory: Path, as_json: bool) -> None:
         corpus = find(directory)
     except OSError as failure:
         raise click.BadParameter(f"a directory cannot be read: {failure.strerror}", param_hint="DIR") from None
+    if profile is not None:
+        corpus = corpus.by(profile)
     if not len(corpus):
-        name = click.format_filename(directory)
+        name, of = click.format_filename(directory), "" if profile is None else f" of {profile}"
         raise click.BadParameter(
-            f"{name} contains no vectors: give the directory that contains request-signing or webhook-signing, or its "
-            "parent",
+            f"{name} contains no vectors{of}: give a directory with JSON files in a form that is published, such as "
+            "tests/vectors/published",
             param_hint="DIR",
         )
     report = Report(list(_run(corpus, Console(stderr=True))), corpus.set_aside)

@@ -22,30 +22,27 @@ class MalformedVector(UndersignedError, ValueError):
     """Raised when a file or a member does not have the vectors' format. The message names it and quotes none of it."""
 
 
+def read_json(data: bytes) -> JSONValue:
+    """Return the value of a JSON text.
+
+    Raises:
+        MalformedVector: `data` is not JSON, or parsers would interpret it differently.
+    """
+    try:
+        return loads(data)
+    except AmbiguousJSON as ambiguous:
+        raise MalformedVector(f"the file is JSON that parsers interpret differently: {ambiguous}") from None
+    except json.JSONDecodeError as undecodable:
+        raise MalformedVector(f"the file is not JSON from character {undecodable.pos + 1} on") from None
+    except UnicodeDecodeError:
+        raise MalformedVector("the file is not JSON: it is not UTF-8") from None
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
     """A JSON object. Every reader raises `MalformedVector` if the member is absent or of another type."""
 
     members: Mapping[str, JSONValue]
-
-    @classmethod
-    def parse(cls, data: bytes) -> Document:
-        """Parse a document.
-
-        Raises:
-            MalformedVector: `data` is not a JSON object, or parsers would interpret it differently.
-        """
-        try:
-            value = loads(data)
-        except AmbiguousJSON as ambiguous:
-            raise MalformedVector(f"the file is JSON that parsers interpret differently: {ambiguous}") from None
-        except json.JSONDecodeError as undecodable:
-            raise MalformedVector(f"the file is not JSON from character {undecodable.pos + 1} on") from None
-        except UnicodeDecodeError:
-            raise MalformedVector("the file is not JSON: it is not UTF-8") from None
-        if not isinstance(value, dict):
-            raise MalformedVector("the file is not a JSON object")
-        return cls(value)
 
     def __contains__(self, name: object) -> bool:
         """Return whether the member `name` exists and is not null."""

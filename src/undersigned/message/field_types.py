@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 FieldType: TypeAlias = Literal["dictionary", "list", "item"]
-"""The three types of a structured field (RFC 9651 section 3)."""
+"""A type of a structured field (RFC 9651 section 3)."""
+
+TYPES: Final = ("dictionary", "list", "item")
+"""The three types."""
 
 _DICTIONARIES: Final = (
     "accept-signature",

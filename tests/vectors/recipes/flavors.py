@@ -22,6 +22,7 @@ ADCP_3_2 = Flavor(
     revoked=keys.REVOKED,
     misused=keys.GOVERNANCE,
     capability={"supported": True, "covers_content_digest": "required", "required_for": ["create_media_buy"]},
+    members={"signing_profile_version": "3.2"},
 )
 ADCP_3_1 = replace(
     ADCP_3_2,
@@ -30,6 +31,7 @@ ADCP_3_1 = replace(
     digest_padded=False,
     digest="either",
     capability={**ADCP_3_2.capability, "covers_content_digest": "either"},
+    members={"signing_profile_version": "3.1"},
 )
 WEBHOOK = replace(
     ADCP_3_2,
@@ -43,7 +45,12 @@ WEBHOOK = replace(
     revoked=keys.SELLER_REVOKED,
     misused=keys.RESPONSES,
     capability={},
+    members={},
 )
 PROFILES = (ADCP_3_1, ADCP_3_2, WEBHOOK)
-MCP = replace(ADCP_3_2, folder="request-signing/mcp", url=f"{ORIGIN}/mcp")
-A2A = replace(ADCP_3_2, folder="request-signing/a2a", url=f"{ORIGIN}/a2a")
+MCP = replace(
+    ADCP_3_2, folder="request-signing/mcp", url=f"{ORIGIN}/mcp", members={**ADCP_3_2.members, "transport": "mcp"}
+)
+A2A = replace(
+    ADCP_3_2, folder="request-signing/a2a", url=f"{ORIGIN}/a2a", members={**ADCP_3_2.members, "transport": "a2a"}
+)

@@ -51,6 +51,7 @@ class Flavor:
     revoked: Key
     misused: Key
     capability: Mapping[str, object] = field(default_factory=dict)
+    members: Mapping[str, object] = field(default_factory=dict)
 
     def bytes_field(self, data: bytes) -> str:
         return f":{base64.b64encode(data).decode() if self.padded else b64url(data)}:"
@@ -149,6 +150,7 @@ class Message:
         base = received.base(self.covered, self.text) if self.reaches_a_base else None
         return {
             "name": recipe.rule,
+            **self.flavor.members,
             "reference_now": NOW,
             "request": {**request, **({"body": received.body} if received.body else {})},
             **({} if recipe.capability is None else self.optional("verifier_capability", self.capability)),

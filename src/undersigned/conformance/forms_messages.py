@@ -1,0 +1,279 @@
+"""The forms of RFC 9421's vectors, and of whole messages that other profiles' documents publish."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from undersigned import profiles
+from undersigned.conformance.document import Document, MalformedVector, read_json
+from undersigned.conformance.form import Aside, Form, has, listed, made, named
+from undersigned.conformance.message import RequestMessage, message_by_kind, message_by_status
+from undersigned.conformance.published_key import PublishedKey
+from undersigned.conformance.rfc9421 import BaseCase, ComponentCase
+from undersigned.conformance.signed_message import SignedMessage
+from undersigned.conformance.thumbprints import ThumbprintCase
+from undersigned.conformance.verdict import VerdictCase
+from undersigned.message.request import Request
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from undersigned.conformance.file import VectorFile
+    from undersigned.conformance.grade import Gradable
+    from undersigned.conformance.keys import Keys
+    from undersigned.message.strict_json import JSONValue
+    from undersigned.signature.profile import Profile
+
+CAVAGE: Final = "signatures by draft-cavage-http-signatures-12, the scheme before RFC 9421"
+AGENT_FIELDS: Final = "values of Signature-Agent and documents of agents: the key sources of Web Bot Auth read them"
+AGENT_URLS: Final = "URLs of Signature-Agent: the key sources of Web Bot Auth reject them"
+
+_PROFILES: Final[Mapping[str, Profile]] = {
+    "wba-string": profiles.WEB_BOT_AUTH_STRING,
+    "wba-typed": profiles.WEB_BOT_AUTH_TYPED,
+    "wba-jwks": profiles.WEB_BOT_AUTH_JWKS,
+    "ucp-request": profiles.UCP,
+    "ucp-dual": profiles.UCP_DUAL,
+    "activitypub-rfc9421": profiles.ACTIVITYPUB,
+    "gnap": profiles.GNAP,
+    "fapi-request": profiles.FAPI_2_REQUEST,
+    "wimse-request": profiles.WIMSE,
+    "aauth": profiles.AAUTH,
+    "tap": profiles.TAP,
+}
+"""The profile of each whole request, by its id."""
+
+_RFC_9421: Final = "rfc9421"
+_OF_THE_URL: Final = frozenset({"signature-agent-not-https"})
+
+
+# RFC 9421 and Web Bot Auth as lists of cases
+
+
+def _is_cases(file: VectorFile) -> bool:
+    return listed(file, "vectors", "message") or has(file, "components", "bases")
+
+
+def _cases(file: VectorFile, keys: Keys) -> Iterator[Gradable | Aside]:
+    document = file.document
+    for member, kind in (("components", ComponentCase), ("bases", BaseCase)):
+        for case, name in named(document, member, "id") if member in document.members else ():
+            yield kind(f"{member}/{name}", case)
+    for case, name in named(document, "vectors", "id") if "vectors" in document.members else ():
+        yield made(_vector, f"vectors/{name}", case, file, keys)
+    for case, name in named(document, "policy", "id") if "policy" in document.members else ():
+        yield made(_policy, f"policy/{name}", case, file, keys)
+    for case, name in named(document, "thumbprints", "reference") if "thumbprints" in document.members else ():
+        yield ThumbprintCase(f"thumbprints/{name}", case)
+    if "signature_agent_fields" in document.members:
+        yield Aside(len(document.documents("signature_agent_fields")), AGENT_FIELDS)
+
+
+def _vector(name: str, case: Document, file: VectorFile, keys: Keys) -> SignedMessage:
+    return SignedMessage(
+        name=name,
+        message=message_by_kind(case.document("message")),
+        key=keys.named(case.text("key"), file.path),
+        algorithm=case.text("alg"),
+        label=case.text("label"),
+        base=case.text("signature_base"),
+        valid=case.flag("valid"),
+    )
+
+
+def _policy(name: str, case: Document, file: VectorFile, keys: Keys) -> VerdictCase:
+    message = message_by_kind(case.document("message"))
+    if not isinstance(message, RequestMessage):
+        raise MalformedVector("message is not a request")
+    return VerdictCase(
+        name=name,
+        request=message.sent,
+        profile=web_bot_auth_profile(message.sent),
+        key=keys.named(case.text("key"), file.path).by_thumbprint(),
+        now=case.integer("now"),
+        expected="verified" if case.flag("accept") else "rejected",
+    )
+
+
+def web_bot_auth_profile(request: Request) -> Profile:
+    """Return the profile of Web Bot Auth for a request: only a String can be told from a Dictionary on sight."""
+    given = request.fields.combined.get("signature-agent", '"')
+    return profiles.WEB_BOT_AUTH_STRING if given[:1] == '"' else profiles.WEB_BOT_AUTH_TYPED
+
+
+# Whole messages
+
+
+def _examples(file: VectorFile, _keys: Keys) -> Iterator[Gradable | Aside]:
+    for case, name in named(file.document, "examples", "id"):
+        if "signature-input" not in _lower(case):
+            yield Aside(1, CAVAGE)
+            continue
+        yield made(_example, name, case)
+        if name in _PROFILES:
+            yield made(_example_verdict, f"{name}: verdict", case, _PROFILES[name])
+
+
+def _example(name: str, case: Document) -> SignedMessage:
+    return SignedMessage(
+        name=name,
+        message=message_by_status(case),
+        key=PublishedKey.read(case.members.get("jwk")),
+        algorithm=case.text("algorithm", ""),
+        base=case.text("signature_base"),
+        digested=True if "content-digest" in _lower(case) else None,
+    )
+
+
+def _example_verdict(name: str, case: Document, profile: Profile) -> VerdictCase:
+    message = message_by_status(case)
+    if not isinstance(message, RequestMessage):
+        raise MalformedVector("the example is not a request")
+    algorithm = case.text("algorithm", "")
+    return VerdictCase(
+        name=name,
+        request=message.sent,
+        profile=profile,
+        key=PublishedKey.read(case.members.get("jwk")).identified(algorithm),
+        now=case.integer("now"),
+        expected="verified",
+    )
+
+
+def _schemes(file: VectorFile, _keys: Keys) -> Iterator[Gradable | Aside]:
+    published = file.document.document("keys")
+    for case, name in named(file.document, "vectors", "id"):
+        if case.text("scheme") == _RFC_9421:
+            yield made(_scheme, name, case, published)
+        else:
+            yield Aside(1, CAVAGE)
+
+
+def _scheme(name: str, case: Document, published: Document) -> SignedMessage:
+    return SignedMessage(
+        name=name,
+        message=message_by_status(case),
+        key=PublishedKey.read(published.members.get(case.text("key"))),
+        algorithm=case.text("alg"),
+        base=case.text("signature_base"),
+    )
+
+
+def _alone(file: VectorFile, _keys: Keys) -> Iterator[Gradable]:
+    name, document = file.path.stem, file.document
+    yield made(_directory if "response" in document.members else _example, name, document)
+
+
+def _directory(name: str, case: Document) -> SignedMessage:
+    """Return a signed response whose content is the JWK set with its key."""
+    asked, answered = case.document("request"), case.document("response")
+    keys = _object(answered.text("body")).documents("keys")
+    if not keys:
+        raise MalformedVector("the content of the response has no key")
+    return SignedMessage(
+        name=name,
+        message=message_by_status(Document({**asked.members, **answered.members})),
+        key=PublishedKey(keys[0]),
+        base=case.text("signature_base"),
+        digested=True,
+    )
+
+
+def _negatives(file: VectorFile, _keys: Keys) -> Iterator[Gradable | Aside]:
+    for case, name in named(file.document, "vectors", "id"):
+        if case.optional("expected").members.get("reason") in _OF_THE_URL:
+            yield Aside(1, AGENT_URLS)
+        else:
+            yield made(_negative, name, case)
+
+
+def _negative(name: str, case: Document) -> VerdictCase:
+    message = message_by_status(case.document("request"))
+    keys = case.document("directory").documents("keys") if "directory" in case else []
+    if not isinstance(message, RequestMessage):
+        raise MalformedVector("the request is a response")
+    # They run for a century, which the draft advises against and does not forbid.
+    typed = profiles.WEB_BOT_AUTH_TYPED
+    outcome = case.document("expected").text("outcome")
+    return VerdictCase(
+        name=name,
+        request=message.sent,
+        profile=typed.derive(validity=replace(typed.validity, longest=None)),
+        key=PublishedKey(keys[0]).identified() if keys else None,
+        now=case.integer("now"),
+        expected={"unverified": "unknown"}.get(outcome, outcome),
+    )
+
+
+# Lists of requests to one URL, and of JWKs
+
+
+def _is_list(file: VectorFile, *members: str) -> bool:
+    return bool(file.documents) and all(member in case.members for case in file.documents for member in members)
+
+
+def _targets(file: VectorFile, _keys: Keys) -> Iterator[Gradable]:
+    for index, case in enumerate(file.documents):
+        yield made(_target, f"[{index}] {case.members.get('label')}", case)
+
+
+def _target(name: str, case: Document) -> SignedMessage:
+    fields = [("Signature-Input", case.text("signature_input")), ("Signature", case.text("signature"))]
+    if "signature_agent" in case:
+        fields.append(("Signature-Agent", case.text("signature_agent")))
+    return SignedMessage(
+        name=name,
+        message=RequestMessage(Request("GET", case.text("target_url"), fields)),
+        key=PublishedKey.read(case.members.get("key")),
+        label=case.text("label"),
+    )
+
+
+def _thumbprints(file: VectorFile, _keys: Keys) -> Iterator[Gradable]:
+    for index, case in enumerate(file.documents):
+        yield ThumbprintCase(f"[{index}] {case.members.get('name')}", case)
+
+
+def _agents(file: VectorFile, _keys: Keys) -> Iterator[Aside]:
+    yield Aside(len(file.documents), AGENT_FIELDS)
+
+
+# Requests as text
+
+
+def _http(file: VectorFile, keys: Keys) -> Iterator[Gradable]:
+    yield made(_http_request, file.path.stem, file, keys)
+
+
+def _http_request(name: str, file: VectorFile, keys: Keys) -> SignedMessage:
+    sent = file.document.document("http")
+    fields = sent.pairs("fields")
+    host = next((value for name, value in fields if name.lower() == "host"), "")
+    request = Request(sent.text("method"), f"https://{host}{sent.text('target')}", fields, sent.text("body"))
+    return SignedMessage(name=name, message=RequestMessage(request), key=keys.alone(file.path))
+
+
+def _object(text: str) -> Document:
+    value: JSONValue = read_json(text.encode("utf-8", "surrogatepass"))
+    return Document(value if isinstance(value, dict) else {})
+
+
+def _lower(case: Document) -> set[str]:
+    return {name.lower() for name, _ in case.pairs("headers")}
+
+
+FORMS: Final = (
+    Form(_is_cases, _cases),
+    Form(lambda file: listed(file, "examples", "headers"), _examples),
+    Form(lambda file: listed(file, "vectors", "scheme"), _schemes),
+    Form(lambda file: listed(file, "vectors", "signedBase"), _negatives),
+    Form(lambda file: has(file, "signature_base") and has(file, "headers", "response"), _alone),
+    Form(lambda file: has(file, "http"), _http),
+    Form(lambda file: _is_list(file, "target_url", "signature_input"), _targets),
+    Form(lambda file: _is_list(file, "jwk", "thumbprint"), _thumbprints),
+    Form(lambda file: _is_list(file, "header", "entries"), _agents),
+    Form(lambda file: _is_list(file, "card"), _agents),
+    Form(lambda file: _is_list(file, "registry_txt"), _agents),
+)
+"""The forms, the most particular first."""

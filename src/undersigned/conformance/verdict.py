@@ -1,0 +1,69 @@
+"""Verdicts: a request and whether a profile accepts it, with a key that the verifier holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from undersigned.conformance.difference import Difference
+from undersigned.errors import SignatureError
+from undersigned.replay.memory import MemoryReplayStore
+from undersigned.verification.verifier import Verifier
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from undersigned.message.request import Request
+    from undersigned.signature.key_source import KeyLookup
+    from undersigned.signature.keys import VerificationKey
+    from undersigned.signature.profile import Profile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerdictCase:
+    """A request, the profile that it is verified by, and the published outcome.
+
+    Attributes:
+        name: the name of the vector.
+        request: the request.
+        profile: the profile.
+        key: the key that the verifier holds, or None. A signature that names no key is by this one.
+        now: the verifier's clock.
+        expected: `verified`, `invalid` or `unknown`; or `rejected` if both of the latter will do.
+    """
+
+    name: str
+    request: Request
+    profile: Profile
+    key: VerificationKey | None
+    now: int
+    expected: str
+
+    def differences(self) -> Iterator[Difference | None]:
+        """Compare the outcome."""
+        replay = MemoryReplayStore()
+        verifier = Verifier(self.profile, keys=_Held(self.key), replay=replay, clock=lambda: self.now)
+        found, note = "verified", ""
+        try:
+            verifier.verify(self.request)
+        except SignatureError as error:
+            is_unknown = error.reason in self.profile.answers.unknown
+            found, note = "unknown" if is_unknown else "invalid", error.detail
+        if self.expected == "rejected" and found != "verified":
+            found = "rejected"
+        yield Difference.between("outcome", self.expected, found, note=note)
+
+
+class _Held:
+    """A key source with one key at most."""
+
+    __slots__ = ("_key",)
+
+    blocking = False
+
+    def __init__(self, key: VerificationKey | None) -> None:
+        self._key = key
+
+    def find(self, lookup: KeyLookup) -> tuple[VerificationKey, ...]:
+        key = self._key
+        return () if key is None or lookup.keyid not in {"", key.keyid} else (key,)

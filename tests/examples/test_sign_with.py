@@ -12,7 +12,7 @@ from tests.integrations.seller import KEYID, selling
 from tests.keys import OTHER_PRIVATE, PRIVATE
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-every_client = pytest.mark.parametrize("client", ["aiohttp", "httpx"])
+every_client = pytest.mark.parametrize("client", ["aiohttp", "httpx", "urllib"])
 
 
 @pytest.fixture

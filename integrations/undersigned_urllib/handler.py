@@ -1,0 +1,126 @@
+"""The handler that signs what urllib sends."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+from urllib.request import HTTPRedirectHandler, Request
+from weakref import WeakKeyDictionary
+
+from undersigned import UndersignedError, canonicalize
+from undersigned.client import DEFAULT_MAX_SPOOLED, SIGNATURE_FIELDS, ClientSigner, FileContent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, MutableMapping
+    from http.client import HTTPMessage
+    from typing import IO
+
+    from undersigned.client import SignedRequest, SignerSource
+
+_AFTER_OTHERS = 10_000
+"""The handlers of urllib have the order 500 or 900. Those that prepare a request run by their order."""
+
+
+class SignatureHandler(HTTPRedirectHandler):
+    """A handler that signs every request of an opener: `build_opener(SignatureHandler(signer, origins=[...]))`.
+
+    It also follows redirects, in place of urllib's own handler. It prepares a request after all other handlers, so it
+    signs the cookies and credentials that they add. The request is sent to the canonical form of its URL. A file is
+    read to sign it and again to send it; a generator is kept, up to `max_spooled` bytes.
+
+    A redirect within its origin is signed for its own URL and method. A redirect that leaves the origin or its listed
+    path raises `SigningError`. A request that is opened again, by another handler or by you, has its own signature.
+
+    Args:
+        signer: makes the signatures; or a function that returns the signer to use now.
+        origins: the origins to sign for, such as `https://seller.example.com`. An origin with a path, such as
+            `https://seller.example.com/api`, allows only what is below that path.
+        follow_unsigned: whether to follow a redirect that leaves the origin, without a signature.
+        max_spooled: how many bytes to keep of content that cannot be read again, such as a generator.
+
+    Raises:
+        ConfigurationError: an argument has the wrong type or value.
+    """
+
+    handler_order = _AFTER_OTHERS
+
+    def __init__(
+        self,
+        signer: SignerSource,
+        *,
+        origins: Iterable[str],
+        follow_unsigned: bool = False,
+        max_spooled: int = DEFAULT_MAX_SPOOLED,
+    ) -> None:
+        self._signer = ClientSigner(signer, origins, follow_unsigned=follow_unsigned, max_spooled=max_spooled)
+        self._signed: MutableMapping[Request, str | None] = WeakKeyDictionary()
+        self._redirected: MutableMapping[Request, str | None] = WeakKeyDictionary()
+
+    def http_request(self, request: Request) -> Request:
+        """Sign `request` in place and return it. Signature fields that it has already are replaced.
+
+        Raises:
+            MalformedURL: the URL has no canonical form.
+            SigningError: the origin is not listed, a redirect leaves the origin, the content is a stream that is too
+                long, or the request lacks what the signature covers.
+        """
+        url = request.full_url
+        for name in SIGNATURE_FIELDS:
+            request.remove_header(name.capitalize())
+        if request in self._redirected and not self._signer.signs_redirect(self._redirected[request], url):
+            self._signed[request] = None
+            return request
+        content = self._read(request)
+        # urllib's own Host has the user info of the URL, or is the host of a proxy.
+        request.unredirected_hdrs["Host"] = request.headers.get("Host") or canonicalize(url).authority
+        fields = [(name, _text(value)) for name, value in {**request.headers, **request.unredirected_hdrs}.items()]
+        has_body = bool(content) or request.has_header("Transfer-encoding")
+        signed = self._signer.sign(request.get_method(), url, fields, content, has_body=has_body)
+        _put(request, signed)
+        self._signed[request] = signed.origin
+        return request
+
+    https_request = http_request
+
+    def redirect_request(
+        self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
+    ) -> Request | None:
+        """Return the request that follows a redirect, as urllib's own handler does. It is signed when it is opened.
+
+        Raises:
+            MalformedURL: the redirect leads to a URL without canonical form, such as one for FTP.
+            SigningError: it leaves the origin or its listed path, and `follow_unsigned` is False.
+        """
+        following = super().redirect_request(req, fp, code, msg, headers, newurl)
+        if following is not None:
+            before = self._signed.get(req)
+            try:
+                self._signer.signs_redirect(before, newurl)
+            except UndersignedError:
+                fp.close()
+                raise
+            self._redirected[following] = before
+        return following
+
+    def _read(self, request: Request) -> bytes | FileContent:
+        """Return the content of `request`, which then has it in a form that can be sent."""
+        given: object = request.data
+        content = self._signer.read(given)
+        if content is not given and given is not None:
+            request.data = cast("bytes", content)
+            request.remove_header("Transfer-encoding")
+            request.add_unredirected_header("Content-length", str(len(content)))
+        return content
+
+
+def _put(request: Request, signed: SignedRequest) -> None:
+    """Give the request its canonical URL and its signature, which no redirected request inherits."""
+    # urllib opens a request again that it sends to a proxy. The URL is canonical by then.
+    if request.full_url != signed.url:
+        request.full_url = signed.url
+    request.add_unredirected_header("Host", signed.authority)
+    for name, value in signed.signature:
+        request.add_unredirected_header(name, value)
+
+
+def _text(value: object) -> str:
+    return value.decode("latin-1") if isinstance(value, bytes) else str(value)

@@ -24,6 +24,7 @@ FOREIGN = {
     "asyncio",
     "django",
     "aiohttp",
+    "tornado",
     "pytest",
 }
 LISTED = "import sys, undersigned; print(*sorted({name.partition('.')[0] for name in sys.modules}))"

@@ -17,6 +17,7 @@ from django.urls import path
 from tests.integrations.agreement import BODY, JSON, KEYID, ORIGINS, Agreement, ask, assert_rejected, raw_request
 from tests.integrations.django_site import FIRST, site
 from tests.integrations.test_aiohttp import served
+from tests.integrations.test_tornado import served as served_by_tornado
 from tests.serving import uvicorn_server, waitress_server
 
 import undersigned_django
@@ -96,6 +97,10 @@ def aiohttp_app(names: dict):
     return served(names["app"])
 
 
+def tornado_app(names: dict):
+    return served_by_tornado(names["app"])
+
+
 def flask_app(names: dict):
     return waitress_server(names["app"])
 
@@ -119,6 +124,7 @@ ROWS = {
     "Flask": ("flask", flask_app, ()),
     "Django": ("django", django_app, ()),
     "aiohttp": ("aiohttp", aiohttp_app, ()),
+    "Tornado": ("tornado", tornado_app, ()),
     "Litestar": ("litestar", litestar_app, ("rejected",)),
     "Quart": ("quart", asgi_app, ("app", "rejected")),
     "Falcon": ("falcon", falcon_app, ("rejected",)),

@@ -54,9 +54,8 @@ def agreement() -> Agreement:
     return Agreement.make()
 
 
-SERVICES = [
-    *("fastapi", "fastapi_telemetry", "starlette", "flask", "django", "aiohttp", "litestar", "quart", "falcon", "sanic")
-]
+SERVICES = ["fastapi", "starlette", "flask", "django", "aiohttp", "tornado", "litestar", "quart", "falcon", "sanic"]
+SERVICES += ["fastapi_telemetry"]
 
 
 @pytest.fixture(scope="module", params=SERVICES)

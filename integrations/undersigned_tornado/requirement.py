@@ -1,0 +1,96 @@
+"""The requirement of a signature for a handler."""
+
+from __future__ import annotations
+
+from functools import wraps
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+
+from tornado.httputil import HTTPHeaders
+
+from undersigned import ConfigurationError, SignatureError
+from undersigned.middleware import ErrorResponse, Verification
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tornado.httputil import HTTPServerRequest
+    from tornado.web import RequestHandler
+
+    from undersigned import VerifiedSignature
+
+Handler = TypeVar("Handler", bound="RequestHandler")
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+
+_ADVICE = "serve HTTPServer(SignatureMiddleware(app, ...)) instead of app.listen(...)"
+
+
+class VerifiedHeaders(HTTPHeaders):
+    """The header fields of a request that the middleware has let pass.
+
+    Attributes:
+        verification: what the middleware published.
+    """
+
+    verification: Verification
+
+
+def find_signature(request: HTTPServerRequest) -> VerifiedSignature | None:
+    """Return the verified signature of a request, or None if it is unsigned.
+
+    Raises:
+        ConfigurationError: no middleware has verified it.
+    """
+    return _verification(request).signature
+
+
+def verified_signature(request: HTTPServerRequest) -> VerifiedSignature:
+    """Return the verified signature of a request, in a method that `signature_required` guards.
+
+    Raises:
+        SignatureError: the request is unsigned.
+        ConfigurationError: no middleware has verified it.
+    """
+    return _verification(request).required(method=request.method)
+
+
+def signature_required(
+    method: Callable[Concatenate[Handler, Parameters], Result],
+) -> Callable[Concatenate[Handler, Parameters], Result | None]:
+    """Let a method of a handler run only for a signed request. An unsigned one gets 401 with the code in JSON.
+
+    To guard a whole handler, decorate its `prepare`.
+
+    Args:
+        method: the method, sync or async.
+
+    Returns:
+        The guarded method.
+
+    Raises:
+        ConfigurationError: `method` is not a function; or, during a request, no middleware has verified it.
+    """
+    if isinstance(method, type) or not callable(method):
+        raise ConfigurationError("signature_required: decorate the methods of a RequestHandler, not the class")
+
+    @wraps(method)
+    def guarded(handler: Handler, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result | None:
+        try:
+            verified_signature(handler.request)
+        except SignatureError as error:
+            rejection = ErrorResponse.of(error)
+            handler.set_status(rejection.status)
+            for name, value in rejection.fields:
+                handler.set_header(name, value)
+            handler.finish(rejection.body)  # pyright: ignore[reportUnknownMemberType]
+            return None
+        return method(handler, *args, **kwargs)
+
+    return guarded
+
+
+def _verification(request: HTTPServerRequest) -> Verification:
+    headers = request.headers
+    if isinstance(headers, VerifiedHeaders):
+        return headers.verification
+    return Verification.of(None, None, advice=_ADVICE)

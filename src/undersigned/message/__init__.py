@@ -6,11 +6,13 @@ from undersigned.message.reading import LENIENT, STRICT, Reading
 from undersigned.message.request import Request
 from undersigned.message.response import Response
 from undersigned.message.signature_agent import AgentDocument, SignatureAgent, SignatureAgentForm, write_signature_agent
+from undersigned.message.signature_input import Component
 
 __all__ = [
     "LENIENT",
     "STRICT",
     "AgentDocument",
+    "Component",
     "Content",
     "HeaderFields",
     "Headers",

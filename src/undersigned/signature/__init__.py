@@ -1,5 +1,6 @@
 """Signatures: keys, profiles, covered components and the signer (RFC 9421 sections 2 and 3.1)."""
 
+from undersigned.signature.components import ComponentValues, ResponseValues, UnresolvableComponent, signature_base
 from undersigned.signature.key_source import AsyncKeySource, KeyLookup, KeySet, KeySource
 from undersigned.signature.keys import SigningKey, VerificationKey
 from undersigned.signature.prepared import PreparedSignature
@@ -12,6 +13,7 @@ __all__ = [
     "AsyncKeySource",
     "AsyncRemoteKey",
     "Caps",
+    "ComponentValues",
     "KeyLookup",
     "KeyReference",
     "KeySet",
@@ -19,8 +21,11 @@ __all__ = [
     "PreparedSignature",
     "Profile",
     "RemoteKey",
+    "ResponseValues",
     "SignedFields",
     "Signer",
     "SigningKey",
+    "UnresolvableComponent",
     "VerificationKey",
+    "signature_base",
 ]

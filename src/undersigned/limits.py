@@ -10,11 +10,17 @@ from typing import Final
 
 # The head of a request
 
-MOST_FIELDS: Final = 128
-"""header fields: rejecting many must cost less than verifying one request; gunicorn and Apache stop at 100"""
+MOST_FIELDS: Final = 100
+"""header fields: each takes up to 1 us, and gunicorn and Apache stop at as many"""
+
+MOST_BLANKS: Final = 64
+"""spaces and tabs around a field value that are removed: servers remove them, and it takes 6 ns for each"""
 
 LONGEST_TARGET: Final = 9000
 """characters of the target URI: canonicalizing looks at each; RFC 9110 asks for 8,000, most servers stop at 8,190"""
+
+LONGEST_PATH: Final = 2048
+"""characters of the target before its query: a policy decodes it and looks at its segments; some browsers stop there"""
 
 MOST_ESCAPES: Final = 256
 """percent signs in the path: each is decoded; a file name has 255 octets at most"""
@@ -27,6 +33,9 @@ LONGEST_AUTHORITY: Final = 1024
 
 MOST_LENGTH_DIGITS: Final = 18
 """digits of Content-Length: no content is longer, and `int` raises an error for thousands of digits"""
+
+LONGEST_CONTENT_TYPE: Final = 256
+"""characters of Content-Type, all lines together: finding a JSON type or a charset looks at each comma and semicolon"""
 
 # Signature-Input, Signature and Content-Digest
 
@@ -64,6 +73,12 @@ WRAPPED_PER_PARSED: Final = 8
 
 LONGEST_BASE: Final = 16_384
 """characters of the signature base: it is hashed for each key, and again for a lone `?` that the server hides"""
+
+MOST_EFFORT: Final = 220
+"""units of work for all of these parts of one message, about 1 us each: a part alone may reach its own bound"""
+
+MOST_EFFORT_TWICE: Final = 50
+"""units of work for a message whose signature is checked a second time, with a lone `?` that the server hides"""
 
 # Keys, and what is kept of a request
 

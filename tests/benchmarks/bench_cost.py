@@ -19,7 +19,7 @@ from tests.benchmarks.row import Row
 from tests.benchmarks.traffic import BODY, signed_fields
 from tests.keys import FULL, KEY, covering, verifier
 
-from undersigned import Request, SignatureError, asgi
+from undersigned import Policy, Request, SignatureError, asgi
 from undersigned.limits import MOST_FIELDS
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ _REACH = 2.0
 _MOST, _GLANCES, _ROUNDS, _CHECKED, _KEPT, _STARTS = 65_536, 3, 9, 60, 8, 3
 PATH = "/adcp/create_media_buy"
 _SIGNATURE = base64.b64encode(KEY.sign(b"another message")).decode()
+_SIGNED = {"signature", "signature-input"}
 _HOST = "seller.example.com"
 
 # What a message is made of: for each part, the pieces that repeat in it. `#` is a number, so that pieces can differ.
@@ -201,6 +202,25 @@ class _Verifier:
     async def run(self, prepared: tuple[str, Fields]) -> None:
         with contextlib.suppress(SignatureError):
             self._verifier.verify(Request("POST", *prepared, BODY))
+
+
+class _Unsigned:
+    """Requests without a signature through the ASGI middleware with a policy."""
+
+    name = "ASGI, unsigned under a policy"
+
+    def __init__(self) -> None:
+        policy = Policy(required_for=["create_media_buy"])
+        self._middleware = asgi.SignatureMiddleware(application, verifier=verifier(), origins=ORIGINS, policy=policy)
+
+    def prepare(self, target: str, fields: Fields) -> dict[str, object]:
+        path, _, query = target.partition("?")
+        shown = {"path": unquote(path), "raw_path": path.encode(), "query_string": query.encode()}
+        lines = [field for field in fields if field[0].lower() not in _SIGNED] if path != PATH else list(fields)
+        return {**scope_of(lines), **shown}
+
+    async def run(self, prepared: dict[str, object]) -> None:
+        await self._middleware(prepared, _receive, _send)
 
 
 class _ASGI:

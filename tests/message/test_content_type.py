@@ -78,3 +78,12 @@ def test_content_coding_may_change_how_content_is_read(value, coded):
     fields = HeaderFields([("Content-Encoding", value)])
     assert has_content_coding(fields) is coded
     assert is_decoded_alike(fields) is not coded
+
+
+def test_long_content_type_may_be_json_with_any_charset():
+    longest = "text/plain;x=".ljust(256, "v")
+    for lines, is_long in (([longest], False), ([longest + "v"], True), ([longest[:130], longest[:125]], True)):
+        fields = HeaderFields([("content-type", line) for line in lines])
+        assert is_json(fields) is is_long
+        assert has_other_charset(fields) is is_long
+        assert is_decoded_alike(fields) is not is_long

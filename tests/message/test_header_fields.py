@@ -100,3 +100,15 @@ def test_value_with_cr_lf_or_nul_is_invalid(value):
 
 def test_no_fields_at_all_are_valid():
     assert HeaderFields().are_valid
+
+
+@pytest.mark.parametrize("blanks", [" " * 64, "\t" * 64, "\t " * 32])
+def test_blanks_around_a_value_are_removed_unless_there_are_many(blanks):
+    assert HeaderFields([("x", f"{blanks[32:]}v w{blanks[:32]}")]).combined["x"] == "v w"
+    assert HeaderFields([("x", f"{blanks}v w")]).combined["x"] == "v w"
+    assert HeaderFields([("x", f"{blanks}v w\t")]).combined["x"] == f"{blanks}v w\t"
+
+
+@pytest.mark.parametrize("other", ["\x0b", "\x0c", "\x1c", "\x85", "\xa0"])
+def test_other_white_space_around_a_value_stays(other):
+    assert HeaderFields([("x", f" {other} v {other}\t")]).combined["x"] == f"{other} v {other}"

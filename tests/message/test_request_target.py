@@ -165,11 +165,18 @@ def test_eight_times_the_dot_segments_are_at_most_nine_times_the_work():
     assert lines_run(lambda: deep(800).is_path(b"/b")) <= 9 * lines_run(lambda: deep(100).is_path(b"/b"))
 
 
-@pytest.mark.parametrize("path", [b"/" + b"a" * 8999, b"/?" + b"a" * 8998])
-def test_target_over_the_length_limit_is_rejected_without_parsing(path):
-    assert RequestTarget.parse(path)
-    with pytest.raises(MalformedURL, match="9000 characters"):
-        RequestTarget.parse(path + b"a")
+@pytest.mark.parametrize(
+    ("target", "fault"),
+    [(b"/" + b"a" * 2047, "2048 characters before its query"), (b"/?" + b"a" * 8998, "9000 characters")],
+)
+def test_target_over_the_length_limit_is_rejected_without_parsing(target, fault):
+    assert RequestTarget.parse(target)
+    with pytest.raises(MalformedURL, match=fault):
+        RequestTarget.parse(target + b"a")
+
+
+def test_query_does_not_count_as_path():
+    assert RequestTarget.parse(b"/" + b"a" * 2047 + b"?" + b"a" * 6000)
 
 
 def test_percent_escapes_are_limited_in_the_path_and_not_in_the_query():

@@ -273,7 +273,7 @@ def test_url_without_a_canonical_form_is_rejected(url):
 
 
 def test_target_over_the_length_limit_is_rejected_without_parsing():
-    longest = "https://seller.example.com/" + "a" * (9000 - 27)
+    longest = "https://seller.example.com/?" + "a" * (9000 - 28)
     assert received_target(Request("GET", longest)).target_uri == longest
     with pytest.raises(MalformedURL) as caught:
         received_target(Request("GET", f"{longest}a"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from undersigned.limits import LONGEST_CONTENT_TYPE
 from undersigned.message import token
 
 if TYPE_CHECKING:
@@ -19,11 +20,14 @@ _LIKE_ASCII = re.compile(
 
 
 def is_json(fields: HeaderFields) -> bool:
-    """Return whether any Content-Type line, or any part of a line with commas, is a JSON type."""
+    """Return whether any Content-Type line, or any part of a line with commas, is a JSON type, or may be.
+
+    A value longer than `LONGEST_CONTENT_TYPE` is not read. It may be any type and have any charset.
+    """
     value = fields.combined.get("content-type")
     if value is None or value == "application/json":
         return value is not None
-    return any(map(_JSON.fullmatch, value.split(",")))
+    return len(value) > LONGEST_CONTENT_TYPE or any(map(_JSON.fullmatch, value.split(",")))
 
 
 def has_other_charset(fields: HeaderFields) -> bool:
@@ -45,4 +49,6 @@ def is_decoded_alike(fields: HeaderFields) -> bool:
 
 
 def _has_charset_besides(known: re.Pattern[str], fields: HeaderFields) -> bool:
+    if len(fields.combined.get("content-type", "")) > LONGEST_CONTENT_TYPE:
+        return True
     return any(len(_CHARSET.findall(line)) != len(known.findall(line)) for line in fields.values("content-type"))

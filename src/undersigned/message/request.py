@@ -6,15 +6,18 @@ import dataclasses
 import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from undersigned.message.content import Content
 from undersigned.message.content_type import has_content_coding, has_other_charset, is_json
 from undersigned.message.header_fields import HeaderFields
 from undersigned.message.strict_json import AmbiguousJSON
+from undersigned.url import canonicalize
 
 if TYPE_CHECKING:
     from undersigned.message.header_fields import Headers
     from undersigned.message.strict_json import JSONValue
+    from undersigned.url import CanonicalURL
 
 
 _NO_CONTENT = Content()
@@ -46,6 +49,7 @@ class Request:
     has_body: bool
     query_unknown: bool
     content: Content = dataclasses.field(init=False, compare=False)
+    _read: _URLRead = dataclasses.field(init=False, compare=False)
 
     def __init__(
         self,
@@ -71,12 +75,39 @@ class Request:
         assign(self, "content", content)
         assign(self, "body", body)
         assign(self, "has_body", bool(body) if has_body is None else has_body)
+        assign(self, "_read", _URLRead())
         assign(self, "query_unknown", query_unknown)
 
     def with_content(self, content: Content) -> Request:
         """Return this request with its content, after the content was read."""
         has_body = self.has_body or len(content) > 0
-        return Request(self.method, self.url, self.fields, content, has_body=has_body, query_unknown=self.query_unknown)
+        unknown = self.query_unknown
+        request = Request(self.method, self.url, self.fields, content, has_body=has_body, query_unknown=unknown)
+        object.__setattr__(request, "_read", self._read)
+        return request
+
+    def canonical_url(self) -> CanonicalURL:
+        """Return the canonical form of the URL of a received request. It is made once, also for copies with content.
+
+        Raises:
+            MalformedURL: the URL has no canonical form, or a host with non-ASCII characters (AdCP step 2).
+        """
+        read = self._read
+        if read.url is None:
+            read.url = canonicalize(self.url, received=True)
+        return read.url
+
+    def decoded_path(self) -> str:
+        """Return the percent-decoded path of `canonical_url`. It is made once, also for copies with content.
+
+        Raises:
+            MalformedURL: as `canonical_url`.
+            UnicodeDecodeError: the decoded path is not UTF-8.
+        """
+        read = self._read
+        if read.path is None:
+            read.path = unquote(self.canonical_url().path, errors="strict")
+        return read.path
 
     def strict_json(self) -> JSONValue:
         """Return the content read as UTF-8 JSON (RFC 8259 section 8.1), whatever its Content-Type.
@@ -121,6 +152,16 @@ class Request:
     def __repr__(self) -> str:
         """Return sizes only, as fields, target and content may hold secrets."""
         return f"<Request: {len(self.fields)} header fields, {len(self.content)} bytes>"
+
+
+class _URLRead:
+    """What has been made of a URL, for a request and its copies with content."""
+
+    __slots__ = ("path", "url")
+
+    def __init__(self) -> None:
+        self.url: CanonicalURL | None = None
+        self.path: str | None = None
 
 
 def content_octets(body: bytes | str | None) -> bytes:

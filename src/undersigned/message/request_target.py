@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote_to_bytes
 
 from undersigned.errors import MalformedURL
-from undersigned.limits import LONGEST_TARGET, MOST_ESCAPES, MOST_SEGMENTS
-from undersigned.url import CanonicalURL, canonicalize
+from undersigned.limits import LONGEST_PATH, LONGEST_TARGET, MOST_ESCAPES, MOST_SEGMENTS
+from undersigned.url import CanonicalURL
 from undersigned.url.origin import received_authority
 from undersigned.url.value import URL
 
@@ -117,11 +117,13 @@ def check_length(target: str) -> None:
     """Check that bringing a received target into canonical form costs less than verifying a few signatures.
 
     Raises:
-        MalformedURL: it is longer than `LONGEST_TARGET`, or its path has more than `MOST_ESCAPES` percent signs or more
-            than `MOST_SEGMENTS` slashes.
+        MalformedURL: it is longer than `LONGEST_TARGET`. Or its path is longer than `LONGEST_PATH`, or has more than
+            `MOST_ESCAPES` percent signs or more than `MOST_SEGMENTS` slashes.
     """
     if len(target) > LONGEST_TARGET:
         raise MalformedURL(f"the target has more than {LONGEST_TARGET} characters", rule="length")
+    if len(target) > LONGEST_PATH and len(target.partition("?")[0]) > LONGEST_PATH:
+        raise MalformedURL(f"the target has more than {LONGEST_PATH} characters before its query", rule="length")
     if target.count("%") > MOST_ESCAPES and target.partition("?")[0].count("%") > MOST_ESCAPES:
         raise MalformedURL(f"the target's path has more than {MOST_ESCAPES} percent signs", rule="length")
     if target.count("/") > MOST_SEGMENTS and target.partition("?")[0].count("/") > MOST_SEGMENTS:
@@ -137,7 +139,7 @@ def received_target(request: Request) -> CanonicalURL:
         MalformedURL: the URL or an authority has no canonical form, two authorities differ, or Host is repeated.
     """
     check_length(request.url)
-    target = canonicalize(request.url, received=True)
+    target = request.canonical_url()
     fields = request.fields
     for name in (":authority", "host"):
         value = fields.combined.get(name)

@@ -191,10 +191,25 @@ class _Member(NamedTuple):
         """Return the member with its serialization, which takes longer than parsing it."""
         if len(self.parameters) + sum(len(qualifiers) for _, qualifiers in self.items) > MOST_PARAMETERS:
             raise MalformedField(f"a signature and its components have more than {MOST_PARAMETERS} parameters")
-        components = [Component(name, http_sf.ser((name, given)), not given) for name, given in self.items]
+        # http-sf looks at each character of a text again. Here the parser has checked it.
+        components = [Component(name, _string(name) + _spelled(given), not given) for name, given in self.items]
         coverage = Coverage.of(components)
-        text = f"({' '.join(coverage.texts)}{serialize_inner_list([], self.parameters)[1:]}"
-        return SignatureInput(coverage, self.parameters, text)
+        return SignatureInput(coverage, self.parameters, f"({' '.join(coverage.texts)}){_spelled(self.parameters)}")
+
+
+def _spelled(parameters: Mapping[str, Parameter]) -> str:
+    """Return parameters that the parser has read as RFC 9651 section 4.1.1.2 serializes them."""
+    return "".join([f";{name}" if value is True else f";{name}={_item(value)}" for name, value in parameters.items()])
+
+
+def _item(value: Parameter) -> str:
+    if type(value) is str:
+        return _string(value)
+    return str(value) if type(value) is int or isinstance(value, http_sf.Token) else http_sf.ser(value)
+
+
+def _string(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 # Nearly every signer writes one label, components with at most one parameter, strings without escapes, integers without

@@ -26,6 +26,7 @@ Encoding = Literal["base64", "base64url"]
 Parameter: TypeAlias = bool | int | float | str | bytes | Decimal | datetime | http_sf.Token | http_sf.DisplayString
 
 _DELIMITERS = ",;: \\%"
+_EFFORT_OF_FIELD, _EFFORT_OF_DELIMITER = 40, 3
 _DECIMAL = re.compile(r"(?<![^=,( ])-?[0-9]+\.")
 
 KEY = re.compile(r"[a-z*][a-z0-9_.*-]*+")
@@ -54,6 +55,8 @@ class ParserBudget:
 
     # Nearly no message spends any of it, so it takes nothing to make one.
     _left: int = MOST_DELIMITERS
+    spent: int = 0
+    """The effort of what the parser has read (`undersigned.signature.effort`)."""
 
     def spend(self, value: str) -> None:
         """Take what reading `value` costs.
@@ -62,7 +65,9 @@ class ParserBudget:
             MalformedField: too little is left.
         """
         if len(value) <= LONGEST_FIELD:
-            self._left -= count_delimiters(value, _DELIMITERS)
+            delimiters = count_delimiters(value, _DELIMITERS)
+            self._left -= delimiters
+            self.spent += _EFFORT_OF_FIELD + _EFFORT_OF_DELIMITER * delimiters
             if self._left >= 0:
                 return
         raise MalformedField(

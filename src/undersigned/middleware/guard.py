@@ -25,7 +25,6 @@ from undersigned.middleware.authority import (
 from undersigned.middleware.decision import Recorder, Visit, log_unsigned
 from undersigned.middleware.options import checked_mode
 from undersigned.policy.route import RouteResolver
-from undersigned.url import canonicalize
 from undersigned.verification.gate import Gate
 from undersigned.verification.screening import SIGNATURE_FIELDS
 from undersigned.verification.server import Server
@@ -223,7 +222,7 @@ class Guard(Generic[Forwarded_co]):
             request = Request(received.method, url, fields, has_body=has_body, query_unknown=query_unknown)
             if signed and origin.authority in self._origins.prefixes:
                 origin, request = await self._signed_prefix(request, target, origin)
-                visit.origin, url = origin, request.url
+                visit.origin = origin
             routed = partial(_dispatched, exchange, request, origin) if self._is_routed else None
             undeclared = received.has_body is None
             try:
@@ -235,7 +234,7 @@ class Guard(Generic[Forwarded_co]):
                     raise
                 self.recorder.unknown(error, visit)
                 return exchange.forward_unsigned()
-            verified = canonicalize(url) if admitted.signature is None else admitted.signature.target
+            verified = request.canonical_url() if admitted.signature is None else admitted.signature.target
             forwarded = exchange.forward(admitted, verified, origin, has_body=has_body)
         except MalformedURL as malformed:
             hosts, shown = received.fields.values("host"), exchange.shown_target()
@@ -275,7 +274,7 @@ class Guard(Generic[Forwarded_co]):
 
 
 def _dispatched(exchange: Exchange[object], request: Request, origin: Origin) -> Mapping[str, object]:
-    return exchange.dispatched(canonicalize(request.url), origin)
+    return exchange.dispatched(request.canonical_url(), origin)
 
 
 def _with_one_host(fields: HeaderFields) -> HeaderFields:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol, TypeGuard
-from urllib.parse import unquote
 
 from undersigned.errors import MalformedURL, UndersignedError
 from undersigned.message.content_type import is_decoded_alike
 from undersigned.message.request import Request
 from undersigned.message.strict_json import AmbiguousJSON
 from undersigned.policy.webhooks import mentions_authentication, names_webhook
-from undersigned.url import canonicalize
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -148,8 +146,7 @@ def path_segments(request: Request) -> list[str]:
         UnresolvedOperation: the URL has no canonical form, or servers or routers disagree about its path.
     """
     try:
-        path = canonicalize(request.url, received=True).path
-        decoded = unquote(path, errors="strict")
+        decoded = request.decoded_path()
     except MalformedURL as malformed:
         raise _unresolved_path(f"{malformed.rule}: {malformed}") from None
     except UnicodeDecodeError:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from undersigned.message.strict_json import JSONValue
 
-_WEBHOOK = re.compile(r"webhook|notificationconfig")
 _AUTHENTICATION = "authentication"
 
 _LOWER: Final = bytes.maketrans(ascii_uppercase.encode(), ascii_lowercase.encode())
@@ -37,7 +36,12 @@ def names_webhook(name: str) -> bool:
 
     Case and separators do not matter: `push_notification_config`, `pushNotificationConfig` and `reporting_webhook` do.
     """
-    return len(name) >= _SHORTEST_WEBHOOK and _WEBHOOK.search(_plain(name)) is not None
+    return len(name) >= _SHORTEST_WEBHOOK and _has_webhook(_plain(name))
+
+
+def _has_webhook(plain: str) -> bool:
+    # A pattern of both names takes ten times as long.
+    return "webhook" in plain or "notificationconfig" in plain
 
 
 def registers_authentication(content: JSONValue, *, itself: bool) -> bool:
@@ -104,7 +108,7 @@ def _mentions(known: str, *, itself: bool) -> bool:
         if escapes:
             return True
     plain = _plain(known)
-    return _AUTHENTICATION in plain and (itself or _WEBHOOK.search(plain) is not None)
+    return _AUTHENTICATION in plain and (itself or _has_webhook(plain))
 
 
 def _unescaped(text: str) -> tuple[str, bool]:

@@ -9,18 +9,23 @@ import re
 from typing import TYPE_CHECKING
 
 from undersigned.errors import MalformedURL, SigningError
-from undersigned.limits import LONGEST_BASE, LONGEST_FIELD
+from undersigned.limits import LONGEST_BASE, LONGEST_FIELD, MOST_EFFORT
 from undersigned.message.request_target import RequestTarget, check_length
 from undersigned.message.signature_input import parse_signature_input
 from undersigned.message.structured_fields import MalformedField, is_list, parse_byte_sequences
+from undersigned.signature.effort import effort, effort_of_base
 from undersigned.url import canonicalize_authority
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from undersigned.message.request import Request
     from undersigned.message.response import Response
+    from undersigned.message.signature_input import Component
     from undersigned.message.structured_fields import Encoding
     from undersigned.url import CanonicalURL
 
+_ADDED_FIELDS = 3
 _USUAL_TARGET = re.compile(r"[A-Za-z0-9._~/:-]{1,256}")
 
 
@@ -109,10 +114,16 @@ def check_readable(
             ) from None
 
 
-def check_base(base: str) -> None:
-    """Check that the verifier hashes a signature base as long as this one."""
+def check_base(base: str, message: Request | Response, components: Sequence[Component]) -> None:
+    """Check that the verifier hashes a signature base as long as this one, and reads as unusual a message."""
     if len(base) > LONGEST_BASE:
         raise SigningError(
             f"headers: the signature base has more than {LONGEST_BASE} characters: cover fewer or shorter fields, or "
             "pass check_limits=False for a receiver with other limits"
+        )
+    if effort(message, components) + _ADDED_FIELDS + effort_of_base(base) > MOST_EFFORT:
+        raise SigningError(
+            "headers: header fields, target and covered components ask a receiver for too much work together: send "
+            "fewer header fields, percent signs in the path or covered components with parameters, or pass "
+            "check_limits=False for a receiver with other limits"
         )

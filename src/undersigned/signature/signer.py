@@ -265,7 +265,7 @@ class Signer:
         text = f"{covered.text}{self._parameters.text(created, expires, nonce, parameters)}"
         base = _base(message, values_of(message, signed, digest), covered, text)
         if self._check_limits:
-            check_base(base)
+            check_base(base, message, covered.components)
         return Draft(message, signed.target_uri, covered.names, digest, label, text, base)
 
     def _signed(self, draft: Draft, signature: bytes) -> SignedFields:

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from undersigned.url.value import URL
 
 _BAD_TRIPLET: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
-_LOWER_TRIPLET: Final = re.compile(r"(%(?:[a-f][0-9A-Fa-f]|[0-9A-F][a-f]))")
+LOWER_TRIPLET: Final = re.compile(r"(%(?:[a-f][0-9A-Fa-f]|[0-9A-F][a-f]))")
+"""A percent triplet with a lower-case digit, as a group."""
+
 # Not after the rest of a broken triplet: together they would read as a new triplet.
 _UNRESERVED_TRIPLET: Final = re.compile(
     r"(%(?<!%%)(?<!%[0-9A-Fa-f]%)(?:2[DdEe]|3[0-9]|4[1-9A-Fa-f]|5[0-9AaFf]|6[1-9A-Fa-f]|7[0-9AaEe]))"
@@ -54,7 +56,7 @@ def decode_unreserved(path: str) -> str:
 
 def upper_triplets(path: str) -> str:
     """Return `path` with its triplets in upper case (RFC 3986 section 6.2.2.1)."""
-    pieces = _LOWER_TRIPLET.split(path)
+    pieces = LOWER_TRIPLET.split(path)
     pieces[1::2] = map(str.upper, pieces[1::2])
     return "".join(pieces)
 

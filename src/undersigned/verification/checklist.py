@@ -15,12 +15,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from undersigned.errors import MalformedURL, cut_name
-from undersigned.limits import LONGEST_BASE, MOST_CANDIDATES
+from undersigned.limits import LONGEST_BASE, MOST_CANDIDATES, MOST_EFFORT, MOST_EFFORT_TWICE
 from undersigned.message.content_type import is_json
 from undersigned.message.request import Request
 from undersigned.message.request_target import received_target, typed_target
 from undersigned.message.strict_json import AmbiguousJSON
 from undersigned.signature.components import UnresolvableComponent, signature_base, values_of, with_empty_query
+from undersigned.signature.effort import effort, effort_of_base
 from undersigned.signature.keys import VerificationKey
 from undersigned.url import CanonicalURL
 from undersigned.verification.verified_signature import VerifiedSignature
@@ -38,6 +39,10 @@ _NOT_OVER_THIS_BASE = (
     "the key did not sign this base: compare it with the sender's base line by line. Another scheme or prefix in "
     "@target-uri: correct origins=. Another path, query or @authority: a proxy rewrites the target or Host. Equal "
     "bases: another key, or a changed signature"
+)
+_TOO_MUCH = (
+    "header fields, target and covered components ask for too much work together: send fewer header fields, percent "
+    "signs in the path, covered components with parameters, or signature parameters"
 )
 
 
@@ -121,6 +126,8 @@ class Identified(NamedTuple):
             keys = [key for key, is_full in zip(keys, full, strict=True) if not is_full]
         if not keys:
             raise self._rate_abuse()
+        spent = candidate.parsing + effort(candidate.request, candidate.coverage.components)
+        self._check_effort(spent)
         target, signed = self._targets()
         try:
             base = signature_base(values_of(candidate.request, signed), candidate.coverage.components, candidate.text)
@@ -128,11 +135,13 @@ class Identified(NamedTuple):
             raise self._invalid(str(unresolvable)) from None
         if len(base) > LONGEST_BASE:
             raise self._invalid(f"the signature base has more than {LONGEST_BASE} characters: cover less")
+        spent += effort_of_base(base)
+        self._check_effort(spent)
         octets = base.encode("ascii")
         for key in keys:
             if key.verifies(candidate.signature, octets, algorithm=candidate.algorithm_of(key)):
                 return AuthenticatedSignature(candidate, key, target, base)
-        if target.query is None and candidate.covers_unseen_query:
+        if target.query is None and candidate.covers_unseen_query and spent <= MOST_EFFORT_TWICE:
             proven = self._with_empty_query(keys, target, base)
             if proven is not None:
                 return proven
@@ -152,6 +161,10 @@ class Identified(NamedTuple):
             # The detail has only the name of the rule, because the message may quote the URL.
             detail = f"the rule {malformed.rule!r} rejects the target URI or an authority"
             raise profile.error("target_uri_malformed", step=10, detail=detail) from None
+
+    def _check_effort(self, spent: int) -> None:
+        if spent > MOST_EFFORT:
+            raise self._invalid(_TOO_MUCH)
 
     def _with_empty_query(
         self, keys: Sequence[VerificationKey], target: CanonicalURL, base: str

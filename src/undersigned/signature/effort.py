@@ -1,0 +1,87 @@
+"""Effort: how much work the unusual parts of a signed message take together, before its signature is checked.
+
+Each part has a bound of its own, which a message with that part alone may reach. A message that reaches several of
+these bounds would cost more than accepting some messages. One unit is about a microsecond.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from undersigned.limits import MOST_ESCAPES
+from undersigned.message.request import Request
+from undersigned.message.structured_fields import count_delimiters
+from undersigned.url.path import LOWER_TRIPLET
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from undersigned.message.header_fields import HeaderFields
+    from undersigned.message.response import Response
+    from undersigned.message.signature_input import Component
+
+_DELIMITERS = ",;: \\%"
+_USUAL = frozenset({"@method", "@target-uri", "@authority"})
+
+# The units of a part.
+_OTHER_HOST = 60
+_RESOLVED_COMPONENT = 10
+_DELIMITER = 3
+
+# How many of a part are one unit.
+_TARGET_CHARACTERS = 80
+_BASE_CHARACTERS = 256
+_FIELD_CHARACTERS = 700
+_TYPE_CHARACTERS = 32
+_ESCAPES = 3
+_SLASHES = 8
+_LINES = 2
+_QUERY_CHARACTERS = 16
+
+
+def effort(message: Request | Response, components: Sequence[Component]) -> int:
+    """Return the effort to read a message and the values that its signature covers.
+
+    Args:
+        message: the message. The target of a response is the target of its request.
+        components: the covered components.
+    """
+    request = message if isinstance(message, Request) else message.request
+    fields, url = message.fields, "" if request is None else request.url
+    path = url.partition("?")[0]
+    total = len(fields) + len(url) // _TARGET_CHARACTERS + path.count("/") // _SLASHES
+    total += sum(map(len, fields.combined.values())) // _FIELD_CHARACTERS
+    if "%" in path and (escapes := path.count("%")) <= MOST_ESCAPES:
+        # Lower-case digits become upper-case.
+        total += (escapes + len(LOWER_TRIPLET.findall(path))) // _ESCAPES
+    content_type = fields.combined.get("content-type", "")
+    if '"' in content_type:
+        total += len(content_type) // _TYPE_CHARACTERS
+    host = fields.combined.get("host")
+    if host is not None and f"://{host}/" not in url:
+        total += _OTHER_HOST
+    resolved = [component for component in components if not component.bare or _is_resolved(component.name)]
+    return total + _of_components(fields, url.partition("?")[2], resolved) if resolved else total
+
+
+def effort_of_base(base: str) -> int:
+    """Return the effort to make a signature base and to hash it."""
+    return len(base) // _BASE_CHARACTERS
+
+
+def _is_resolved(name: str) -> bool:
+    return (name[:1] == "@" and name not in _USUAL) or name == "set-cookie"
+
+
+def _of_components(fields: HeaderFields, query: str, components: Sequence[Component]) -> int:
+    """Return the effort of the components that a resolver resolves: of each, and of each text that it parses."""
+    total, texts = _RESOLVED_COMPONENT * len(components), set[str]()
+    for component in components:
+        name = component.name
+        if name == "@query-param":
+            total += len(query) // _QUERY_CHARACTERS
+        elif component.text.endswith(";bs") or component.bare:
+            total += len(fields.values(name)) // _LINES
+        else:
+            texts.add(fields.combined.get(name, ""))
+    return total + _DELIMITER * sum(count_delimiters(text, _DELIMITERS) for text in texts)

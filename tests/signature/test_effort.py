@@ -1,0 +1,125 @@
+"""Effort: what each part of a message adds, and that a message is rejected for the sum."""
+
+from __future__ import annotations
+
+import pytest
+from tests.keys import NOW, changed, covering, hostile_request, signer, verifier
+
+from undersigned import Request, Response, SignatureError, SigningError
+from undersigned.message.signature_input import parse_signature_input
+from undersigned.signature.components import ComponentValues, signature_base
+from undersigned.signature.effort import effort, effort_of_base
+from undersigned.url import canonicalize
+
+HOST = "https://seller.example.com"
+BARE = '("@method" "@target-uri" "@authority" "content-type" "x")'
+
+
+def components(text: str):
+    return parse_signature_input(f"sig1={text};created=1")["sig1"].coverage.components
+
+
+def of(path: str = "/", fields=(), covered: str = BARE) -> int:
+    return effort(Request("POST", f"{HOST}{path}", fields), components(covered))
+
+
+@pytest.mark.parametrize(
+    ("path", "fields", "covered", "units"),
+    [
+        ("/", [], BARE, 0),
+        ("/", [("a", ""), ("b", "")], BARE, 2),
+        ("/", [("a", "v" * 699)], BARE, 1),
+        ("/", [("a", "v" * 400), ("b", "v" * 300)], BARE, 3),
+        ("/?" + "q" * (80 - 28), [], BARE, 1),
+        ("/?" + "q" * (79 - 28), [], BARE, 0),
+        ("/" * 5, [], BARE, 0),
+        ("/" * 6, [], BARE, 1),
+        ("/%C3%A9%C3", [], BARE, 1),
+        ("/%c3%A9", [], BARE, 1),
+        ("/%C3%A9", [], BARE, 0),
+        ("/?%C3%A9%c3", [], BARE, 0),
+        ("/" + "%c3" * 257, [], BARE, 9),
+        ("/", [("content-type", "a/b" + "v" * 61)], BARE, 1),
+        ("/", [("content-type", 'a/b;c="' + "v" * 57)], BARE, 3),
+        ("/", [("host", "seller.example.com")], BARE, 1),
+        ("/", [("host", "seller.example.com:443")], BARE, 61),
+        ("/", [], '("@path" "@query" "set-cookie")', 30),
+        ("/", [], '("x";sf "y";key="a" "@authority";req)', 30),
+        ("/", [("x", "a, b;c"), ("y", "a=%"), ("z", ",")], '("x";sf "y";key="a")', 3 + 20 + 3 * 4),
+        ("/", [("x", "a, b")], '("x";key="a" "x";key="b")', 1 + 20 + 3 * 2),
+        ("/", [("x", ",")] * 5, '("x";bs)', 5 + 10 + 2),
+        ("/?a=" + "b" * 15, [], '("@query-param";name="a" "@query-param";name="b")', 22),
+    ],
+)
+def test_each_part_of_a_message_adds_its_units(path, fields, covered, units):
+    assert of(path, fields, covered) == units
+
+
+def test_target_of_a_response_is_that_of_its_request():
+    covered = components(BARE)
+    request = Request("GET", f"{HOST}/?" + "q" * 8000)
+    assert effort(Response(200, request=request), covered) == effort(request, covered) == 100
+    assert effort(Response(200, [("a", "")]), covered) == 1
+
+
+def test_base_adds_a_unit_for_256_characters():
+    assert (effort_of_base("b" * 255), effort_of_base("b" * 512)) == (0, 2)
+
+
+COVERED = ("@method", "@target-uri", "@authority")
+
+
+def signed_with(units: int, url: str, fields=(), covered=COVERED, *, sent: str | None = None) -> Request:
+    """A signed request whose parts take so many units together: the rest are empty header fields."""
+
+    def made(count: int) -> Request:
+        given = [*fields, *((f"e{at}", "") for at in range(count))]
+        request = hostile_request(Request("GET", sent or url, given), covering(*covered))
+        return changed(request, url=url, query_unknown=sent is not None)
+
+    read = parse_signature_input(made(0).fields.combined["signature-input"])["sig1"]
+    base = signature_base(ComponentValues(made(0), canonicalize(url)), read.coverage.components, read.text)
+    spent = effort(made(0), read.coverage.components) + effort_of_base(base)
+    return made(units - spent)
+
+
+ESCAPES = f"{HOST}/{'%c3%a9' * 120}"
+LONG = [("x", "v" * 15_000)]
+
+
+@pytest.mark.parametrize(("url", "fields", "covered"), [(ESCAPES, (), COVERED), (f"{HOST}/", LONG, (*COVERED, "x"))])
+def test_signature_is_rejected_when_its_parts_take_more_work_together_than_allowed(url, fields, covered):
+    assert verifier().verify(signed_with(220, url, fields, covered))
+    with pytest.raises(SignatureError, match="request_signature_invalid") as caught:
+        verifier().verify(signed_with(221, url, fields, covered))
+    assert caught.value.step == 10
+    assert "too much work together" in caught.value.detail
+
+
+def test_parsing_counts_with_the_other_parts():
+    parsed = covering(*COVERED, created=f"0{NOW}")
+    many = [(f"e{at}", "") for at in range(90)]
+    assert verifier().verify(hostile_request(Request("GET", f"{HOST}/", many), parsed))
+    assert verifier().verify(hostile_request(Request("GET", f"{HOST}/{'%c3%a9' * 60}"), parsed))
+    assert verifier().verify(hostile_request(Request("GET", f"{HOST}/{'%c3%a9' * 60}", many), covering(*COVERED)))
+    with pytest.raises(SignatureError) as caught:
+        verifier().verify(hostile_request(Request("GET", f"{HOST}/{'%c3%a9' * 60}", many), parsed))
+    assert "too much work together" in caught.value.detail
+
+
+def test_lone_question_mark_is_only_looked_for_in_a_message_that_takes_little_work():
+    assert verifier().verify(signed_with(50, f"{HOST}/p", sent=f"{HOST}/p?")).target.query == ""
+    with pytest.raises(SignatureError, match="request_signature_invalid"):
+        verifier().verify(signed_with(51, f"{HOST}/p", sent=f"{HOST}/p?"))
+
+
+def test_signer_rejects_what_the_verifier_would_reject_for_its_work_unless_told_otherwise():
+    fields = [(f"e{at}", "") for at in range(60)]
+    request = Request("GET", ESCAPES, fields)
+    with pytest.raises(SigningError, match=r"too much work together.*check_limits=False"):
+        signer().sign(request)
+    signed = Request("GET", ESCAPES, [*fields, *signer(check_limits=False).sign(request)])
+    with pytest.raises(SignatureError, match="request_signature_invalid"):
+        verifier().verify(signed)
+    within = Request("GET", ESCAPES, fields[:35])
+    assert verifier().verify(Request("GET", ESCAPES, [*fields[:35], *signer().sign(within)]))

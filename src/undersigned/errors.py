@@ -68,16 +68,20 @@ class KeySourceError(UndersignedError):
     Attributes:
         reason: the reason that the verifier reports, such as `signature_jwks_unavailable`.
         definite: whether keys that the source had before must not be used any more.
+        retry_after: seconds after which the source may find out, or None if that is not known.
     """
 
-    def __init__(self, reason: Reason, message: str, *, definite: bool = False) -> None:
+    def __init__(
+        self, reason: Reason, message: str, *, definite: bool = False, retry_after: float | None = None
+    ) -> None:
         """Take the `reason`, and a `message` for the operator's log without text of another party."""
         super().__init__(message)
         self.reason: Reason = reason
         self.definite = definite
+        self.retry_after = retry_after
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild_source_error, (type(self), self.reason, str(self), self.definite)
+        return _rebuild_source_error, (type(self), self.reason, str(self), self.definite, self.retry_after)
 
 
 def _rebuild_source_error(
@@ -85,8 +89,9 @@ def _rebuild_source_error(
     reason: Reason,
     message: str,
     definite: bool,  # noqa: FBT001 - pickle passes it
+    retry_after: float | None,
 ) -> KeySourceError:
-    return kind(reason, message, definite=definite)
+    return kind(reason, message, definite=definite, retry_after=retry_after)
 
 
 class MalformedURL(UndersignedError, ValueError):

@@ -155,6 +155,21 @@ MOST_JWKS_BYTES: Final = 65_536
 MOST_JWKS_FILE_BYTES: Final = 1_048_576
 """bytes of a JWK set in a file: a wrong path must not fill the memory"""
 
+LONGEST_RETRY_AFTER: Final = 300
+"""seconds that a server may ask us to wait with Retry-After: a failure must not be remembered for longer"""
+
+MOST_AGENTS: Final = 1024
+"""URLs of Signature-Agent whose keys are kept, and as many again that gave no keys yet: senders choose them"""
+
+MOST_AGENT_FETCHES: Final = 16
+"""fetches of such URLs in flight by default (`most_at_once`): each holds a connection and a thread"""
+
+MOST_NEW_AGENTS: Final = 60
+"""fetches a minute by default, of URLs that gave no keys yet (`most_a_minute`): a sender may name a URL per request"""
+
+MOST_CARD_BYTES: Final = 16_384
+"""bytes of a client id metadata document: its draft advises 5 KB, and this one may have a JWK set in it"""
+
 MOST_KEYS: Final = 256
 """keys of a JWK set: making one takes some 50 us"""
 

@@ -19,6 +19,7 @@ from undersigned.discovery import (
     RemoteRevocationList,
 )
 from undersigned.discovery.adcp import AdCPAgent, AdCPDirectory, AsyncAdCPAgent, AsyncAdCPDirectory
+from undersigned.discovery.web_bot_auth import AsyncWebBotAuthKeys, WebBotAuthKeys
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,6 +63,7 @@ class BlockingSource:
     directory = AdCPDirectory
     sources = KeySources
     revocations = RemoteRevocationList
+    bots = WebBotAuthKeys
 
     def find_all(self, source, asked: KeyLookup):
         return source.find(asked)
@@ -93,6 +95,7 @@ class AwaitingSource(BlockingSource):
     directory = AsyncAdCPDirectory
     sources = AsyncKeySources
     revocations = AsyncRemoteRevocationList
+    bots = AsyncWebBotAuthKeys
 
     def find_all(self, source, asked: KeyLookup):
         return self._answer(source.find, asked)

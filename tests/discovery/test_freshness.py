@@ -5,6 +5,7 @@ import math
 import pytest
 
 from undersigned.discovery import Freshness
+from undersigned.discovery.freshness import retry_after
 from undersigned.errors import ConfigurationError
 
 FRESHNESS = Freshness(least=60, most=900, default=300)
@@ -53,3 +54,25 @@ def test_lifetime_follows_cache_control_within_the_limits(fields, seconds):
 def test_freshness_names_the_option_that_cannot_be_used(options, named):
     with pytest.raises(ConfigurationError, match=f"^{named}"):
         Freshness(**options)
+
+
+@pytest.mark.parametrize(
+    ("asked", "date", "seconds"),
+    [
+        ("120", "", 120),
+        (" 120 ", "", 120),
+        ("86400", "", 300),
+        ("", "", None),
+        ("-1", "", None),
+        ("soon", "", None),
+        ("Sun, 06 Nov 1994 08:51:37 GMT", "Sun, 06 Nov 1994 08:49:37 GMT", 120),
+        ("Sun, 06 Nov 2094 08:51:37 GMT", "Sun, 06 Nov 1994 08:49:37 GMT", 300),
+        ("Sun, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:51:37 GMT", 0),
+        ("Sun, 06 Nov 1994 08:51:37 GMT", "", None),
+        ("Sun, 06 Xyz 1994 08:51:37 GMT", "Sun, 06 Nov 1994 08:49:37 GMT", None),
+        ("Sun, 66 Nov 1994 08:51:37 GMT", "Sun, 06 Nov 1994 08:49:37 GMT", None),
+        ("Sun, 06 Nov 1994 08:51:37 +0100", "Sun, 06 Nov 1994 08:49:37 GMT", None),
+    ],
+)
+def test_retry_after_counts_up_to_five_minutes(asked, date, seconds):
+    assert retry_after({"retry-after": asked, "date": date}) == seconds

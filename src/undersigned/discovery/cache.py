@@ -49,7 +49,7 @@ class Cache(Generic[Value]):
         ahead: how early a background refresh comes, as a part of the lifetime.
     """
 
-    __slots__ = ("_ahead", "_clock", "_copy", "_failed", "_failure", "_freshness", "_sought")
+    __slots__ = ("_ahead", "_clock", "_copy", "_failure", "_freshness", "_retry_at", "_sought")
 
     def __init__(
         self, freshness: Freshness, clock: Callable[[], float] = time.monotonic, *, ahead: float = AHEAD
@@ -59,7 +59,7 @@ class Cache(Generic[Value]):
         self._clock = clock
         self._copy: Copy[Value] | None = None
         self._failure: KeySourceError | None = None
-        self._failed = -math.inf
+        self._retry_at = -math.inf
         self._sought = -math.inf
 
     @property
@@ -95,7 +95,7 @@ class Cache(Generic[Value]):
         if self._failure is None:
             return None
         # An exception that is raised again and again keeps the frames of every time.
-        failure = KeySourceError(self._failure.reason, str(self._failure))
+        failure = KeySourceError(self._failure.reason, str(self._failure), retry_after=self._failure.retry_after)
         failure.__cause__ = self._failure
         return failure
 
@@ -107,7 +107,7 @@ class Cache(Generic[Value]):
             satisfied: tells whether a value has what the request looks for.
         """
         now, copy = self._clock(), self._copy
-        if self._failure is not None and now < self._failed + self._freshness.interval:
+        if self._failure is not None and now < self._retry_at:
             return False
         if copy is None or now >= copy.fresh_until:
             return True
@@ -128,7 +128,7 @@ class Cache(Generic[Value]):
         """Return when a background refresh is to fetch, so that no request has to wait."""
         copy = self._copy
         if self._failure is not None:
-            return self._failed + self._freshness.interval
+            return self._retry_at
         if copy is None:
             return -math.inf
         ahead = min(self._freshness.interval, self._ahead * (copy.fresh_until - copy.fetched))
@@ -141,7 +141,8 @@ class Cache(Generic[Value]):
 
     def fail(self, failure: KeySourceError) -> None:
         """Note that a fetch failed, and drop the copy if it must not be used any more."""
-        self._failed = self._clock()
+        wait = self._freshness.interval if failure.retry_after is None else failure.retry_after
+        self._retry_at = self._clock() + wait
         self._failure = failure
         if failure.definite:
             self._copy = None

@@ -9,8 +9,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
 from undersigned.discovery.cache import Copy
-from undersigned.discovery.failures import Unreachable, UntrustedURL
+from undersigned.discovery.failures import Unreachable, UntrustedURL, UnusableDocument
 from undersigned.discovery.fetch import FetchRequest, FetchResponse
+from undersigned.discovery.freshness import retry_after
 from undersigned.discovery.transport import fetch_async, fetch_blocking
 from undersigned.errors import KeySourceError
 from undersigned.limits import LONGEST_VALIDATOR
@@ -70,8 +71,16 @@ class Loader:
         """Return a loader for an event loop."""
         return cls(fetch=partial(fetch_async, network=network), read=_read_aside, freshness=freshness, clock=clock)
 
-    async def load(self, request: FetchRequest, last: Copy[Value] | None, read: _Read[Value]) -> Copy[Value]:
+    async def load(
+        self, request: FetchRequest, last: Copy[Value] | None, read: _Read[Value], *, media_type: str = ""
+    ) -> Copy[Value]:
         """Fetch a document and return a copy of it, with the value that `read` returns for the body.
+
+        Args:
+            request: what is asked of the server.
+            last: the last copy, for a conditional request.
+            read: reads a body.
+            media_type: the only media type that the document may have; "" for any.
 
         Raises:
             FetchError: the document cannot be fetched, or `read` raised this error.
@@ -82,7 +91,11 @@ class Loader:
         if response.status == _NOT_MODIFIED and last is not None and validators:
             return Copy(last.value, began, began + self.freshness.lifetime(response.fields), validators)
         if response.status != _OK:
-            raise Unreachable(f"the server answers {response.status}", status=response.status)
+            asked = retry_after(response.fields)
+            wait = None if asked is None else max(asked, self.freshness.interval)
+            raise Unreachable(f"the server answers {response.status}", status=response.status, retry_after=wait)
+        if media_type and response.fields.get("content-type", "").partition(";")[0].strip().lower() != media_type:
+            raise UnusableDocument(f"the document is not of the type {media_type}")
         value = await self.read(read, response.body)
         return Copy(value, began, began + self.freshness.lifetime(response.fields), _validators(response.fields))
 
@@ -96,12 +109,12 @@ def source_error(what: str, error: FetchError, unreachable: Reason, unusable: Re
         unreachable: the reason to report for a server that did not answer with a document.
         unusable: the reason to report for a document that cannot be used; `unreachable` if it is not given.
     """
-    reason = unusable or unreachable
+    reason, wait = unusable or unreachable, None
     if isinstance(error, UntrustedURL):
         reason = "signature_jwks_untrusted"
     elif isinstance(error, Unreachable):
-        reason = unreachable
-    return KeySourceError(reason, f"{what}: {error}")
+        reason, wait = unreachable, error.retry_after
+    return KeySourceError(reason, f"{what}: {error}", retry_after=wait)
 
 
 async def _read(read: _Read[Value], body: bytes) -> Value:

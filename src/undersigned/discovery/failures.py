@@ -18,11 +18,13 @@ class Unreachable(FetchError):
 
     Attributes:
         status: the status of the response, or None if there was none.
+        retry_after: the seconds that the server asks us to wait, or None if it does not.
     """
 
-    def __init__(self, message: str, *, status: int | None = None) -> None:
+    def __init__(self, message: str, *, status: int | None = None, retry_after: float | None = None) -> None:
         super().__init__(message)
         self.status = status
+        self.retry_after = retry_after
 
 
 class NotConnected(Unreachable):

@@ -12,7 +12,7 @@ from undersigned.message import token
 from undersigned.signature.rules.option import check_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from undersigned.message.request import Request
     from undersigned.message.response import Response
@@ -132,7 +132,7 @@ class CoverageRule:
         for name in self._asked_for(request):
             if not any(text.startswith(f'"{name}";') and ";req" in text for text in coverage.texts):
                 yield f'"{name}";req must be covered'
-        if self.member_of and covered_member(coverage, self.member_of, label) is None:
+        if self.member_of and covered_member(coverage.texts, self.member_of, label) is None:
             yield f"one member of {self.member_of} must be covered, by ;key"
 
     def absent(self, request: Request | Response) -> list[str]:
@@ -149,12 +149,17 @@ def covers(coverage: Coverage, component: str) -> bool:
     return component in (coverage.texts if component[0] == '"' else coverage.bare)
 
 
-def covered_member(coverage: Coverage, field_name: str, label: str) -> str | None:
+def covered_member(identifiers: Iterable[str], field_name: str, label: str) -> str | None:
     """Return the key of the member of a dictionary field that a signature is about, or None (Web Bot Auth 5.2.1).
 
     It is the member of the signature's own label, if that is covered, else the only one that is covered.
+
+    Args:
+        identifiers: the identifiers of the covered components.
+        field_name: the field.
+        label: the label of the signature.
     """
-    matches = [_MEMBER.fullmatch(text) for text in coverage.texts]
+    matches = [_MEMBER.fullmatch(text) for text in identifiers]
     keys = [match[2] for match in matches if match is not None and match[1] == field_name]
     if label in keys:
         return label

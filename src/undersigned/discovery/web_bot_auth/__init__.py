@@ -1,0 +1,5 @@
+"""Discovery for Web Bot Auth: the keys at the URL that a signature's Signature-Agent names."""
+
+from undersigned.discovery.web_bot_auth.sources import AsyncWebBotAuthKeys, WebBotAuthKeys
+
+__all__ = ["AsyncWebBotAuthKeys", "WebBotAuthKeys"]

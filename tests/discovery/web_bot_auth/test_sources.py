@@ -1,0 +1,439 @@
+"""The key source of Web Bot Auth against a real key server, with threads and with asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+import pytest
+from tests.discovery.key_server import response
+from tests.keys import OTHER_PUBLIC, PUBLIC, ed25519_pair, es256_pair, lookup
+
+from undersigned import (
+    AsyncVerifier,
+    MemoryReplayStore,
+    Request,
+    SignatureError,
+    Signer,
+    SigningKey,
+    VerificationKey,
+    Verifier,
+)
+from undersigned.discovery import Freshness
+from undersigned.discovery.web_bot_auth import AsyncWebBotAuthKeys, WebBotAuthKeys
+from undersigned.discovery.web_bot_auth.published_keys import PUBLISHED
+from undersigned.errors import ConfigurationError, KeySourceError
+from undersigned.message import write_signature_agent
+from undersigned.message.header_fields import HeaderFields
+from undersigned.message.signature_agent import DIRECTORY_PATH
+from undersigned.profiles import WEB_BOT_AUTH_JWKS, WEB_BOT_AUTH_STRING, WEB_BOT_AUTH_TYPED
+from undersigned.signature.thumbprint import thumbprint
+
+NAME = thumbprint(PUBLIC)
+OTHER = thumbprint(OTHER_PUBLIC)
+OWN = PUBLIC | {"kid": NAME}
+SET = {"keys": [OWN]}
+PRIVATE = ed25519_pair(NAME)[0]
+TEST_KEY = {"kty": "OKP", "crv": "Ed25519", "x": "JrQLj5P_89iXES9-vFgrIy29clF9CC_oPPsw3c5D0bs"}
+DIRECTORY_TYPE = "Content-Type: application/http-message-signatures-directory+json"
+PROFILES = {"string": WEB_BOT_AUTH_STRING, "typed": WEB_BOT_AUTH_TYPED, "jwks": WEB_BOT_AUTH_JWKS}
+
+
+def directory(document=SET, *fields):
+    return response(document, f"{DIRECTORY_TYPE}; charset=utf-8", *fields)
+
+
+def asked(value, keyid=NAME, *, covered='"signature-agent";key="sig1"', label="sig1"):
+    """What the source is asked about a signature that covers a part of Signature-Agent."""
+    return lookup(
+        keyid,
+        fields=HeaderFields([] if value is None else [("Signature-Agent", value)]),
+        components=frozenset({"@authority", "signature-agent"} if covered else {"@authority"}),
+        identifiers=('"@authority"', covered),
+        label=label,
+    )
+
+
+@pytest.fixture
+def make(world, server, clock):
+    def make(form="jwks", **options):
+        return world.bots(form=form, **{"network": server.network(), "clock": clock, **options})
+
+    return make
+
+
+@pytest.fixture
+def find(world, server, make):
+    """Find keys at a path of the server."""
+    source = make()
+
+    def find(path="/jwks.json", keyid=NAME, source=source):
+        return world.find_all(source, asked(f'sig1="{server.url(path)}"', keyid))
+
+    return find
+
+
+def failure(ask, *arguments, **options) -> KeySourceError:
+    with pytest.raises(KeySourceError) as raised:
+        ask(*arguments, **options)
+    return raised.value
+
+
+def test_key_of_a_set_is_owned_by_its_url_without_query(find, server):
+    server.answers["/k?v=1"] = response(SET)
+    [key] = find("/k?v=1")
+    assert (key.keyid, key.owner) == (NAME, server.url("/k"))
+
+
+def test_key_of_a_directory_is_owned_by_the_directory(world, make, server):
+    server.answers[DIRECTORY_PATH] = directory()
+    for form, value, covered in (
+        ("string", f'"{server.url("")}"', '"signature-agent"'),
+        ("typed", f'sig1="{server.url("/")}"', '"signature-agent";key="sig1"'),
+    ):
+        [key] = world.find_all(make(form), asked(value, covered=covered))
+        assert key.owner == server.url(DIRECTORY_PATH)
+    assert b"\r\nAccept: application/http-message-signatures-directory+json\r\n" in server.requests[0]
+
+
+@pytest.mark.parametrize("kid", [{}, {"kid": "bot-2026"}, {"kid": 1}])
+def test_key_of_a_directory_is_named_by_its_thumbprint_only(world, make, server, kid):
+    named = {name: value for name, value in OWN.items() if name != "kid"} | kid
+    server.answers[DIRECTORY_PATH] = directory({"keys": [named, "no key", OTHER_PUBLIC | {"kid": OTHER}]})
+    source = make("typed")
+    value = f'sig1="{server.url("")}"'
+    assert world.find_all(source, asked(value, NAME)) == ()
+    assert world.find_all(source, asked(value, "bot-2026")) == ()
+    assert world.find_all(source, asked(value, OTHER))
+
+
+@pytest.mark.parametrize("kid", [{}, {"kid": "bot-2026"}])
+def test_key_of_a_set_without_thumbprints_is_found_by_its_thumbprint(find, server, kid):
+    named = {name: value for name, value in OWN.items() if name != "kid"} | kid
+    server.answers["/jwks.json"] = response({"keys": [named, {"kty": "OKP", "crv": "Ed25519"}]})
+    [key] = find()
+    assert (key.keyid, key.thumbprint) == (NAME, NAME)
+    assert len(find(keyid="bot-2026")) == len(kid)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        response(SET, "Content-Type: application/json"),
+        response(SET),
+        directory([]),
+        directory({"keys": {}}),
+        directory({"keys": [OWN] * 257}),
+        response(SET, DIRECTORY_TYPE, status="203 Other"),
+        response(SET, DIRECTORY_TYPE, "Location: /jwks.json", status="302 Found"),
+    ],
+)
+def test_directory_that_is_none_is_unavailable(world, make, server, answer):
+    server.answers |= {DIRECTORY_PATH: answer, "/jwks.json": directory()}
+    assert failure(world.find_all, make("typed"), asked(f'sig1="{server.url("")}"')).reason == (
+        "signature_jwks_unavailable"
+    )
+    assert server.asked("/jwks.json") == 0
+
+
+@pytest.mark.parametrize(
+    ("form", "value", "covered", "reason"),
+    [
+        ("jwks", None, '"signature-agent";key="sig1"', "signature_identity_missing"),
+        ("jwks", 'sig1="https://bot.example/"', "", "signature_identity_missing"),
+        ("jwks", 'sig1="https://bot.example/"', '"signature-agent"', "signature_identity_missing"),
+        ("string", '"https://bot.example"', '"signature-agent";key="sig1"', "signature_identity_missing"),
+        ("jwks", 'sig1="https://bot.example/";x', '"signature-agent";key="sig1"', "signature_identity_missing"),
+        ("typed", 'sig1="https://bot.example/";type=x', '"signature-agent";key="sig1"', "signature_identity_missing"),
+        ("string", '"http://bot.example"', '"signature-agent"', "signature_identity_missing"),
+        ("string", 'sig1="https://bot.example"', '"signature-agent"', "signature_header_malformed"),
+        ("jwks", '"https://bot.example"', '"signature-agent";key="sig1"', "signature_header_malformed"),
+        ("jwks", 'a="https://bot.example"', '"signature-agent";key="sig1"', "signature_header_malformed"),
+        ("jwks", 'sig1="https://127.0.0.1/"', '"signature-agent";key="sig1"', "signature_jwks_untrusted"),
+        ("jwks", 'sig1="https://[::1]/"', '"signature-agent";key="sig1"', "signature_jwks_untrusted"),
+        ("jwks", 'sig1="https://10.0.0.1/"', '"signature-agent";key="sig1"', "signature_jwks_untrusted"),
+    ],
+)
+def test_reason_says_why_nobody_is_known(world, make, server, form, value, covered, reason):
+    source = make(form, network=server.network(allowed=()))
+    assert failure(world.find_all, source, asked(value, covered=covered)).reason == reason
+    assert not server.requests
+
+
+def test_member_of_the_label_counts_and_else_the_only_covered_one(world, make, server):
+    server.answers |= {"/a": response(SET), "/sig1": response({"keys": []})}
+    value = f'sig1="{server.url("/sig1")}", a="{server.url("/a")}"'
+    covers_a = '"signature-agent";key="a"'
+    assert world.find_all(make(), asked(value, covered=covers_a))
+    both = asked(value)._replace(identifiers=('"signature-agent";key="sig1"', covers_a))
+    assert world.find_all(make(), both) == ()
+    assert world.find_all(make(), both._replace(label="a"))
+    assert failure(world.find_all, make(), both._replace(label="b")).reason == "signature_identity_missing"
+
+
+def test_same_keyid_of_another_url_is_another_key(find, server):
+    server.answers |= {"/a": response(SET), "/b": response({"keys": [OTHER_PUBLIC]})}
+    assert find("/a")
+    assert find("/b") == ()
+
+
+def test_two_spellings_of_a_url_are_fetched_once(world, make, server):
+    server.answers["/jwks.json"] = response(SET)
+    source = make()
+    for url in (
+        server.url(),
+        server.url("/x/../jwks.json"),
+        server.url().replace("https", "HTTPS"),
+        server.url() + "#a",
+    ):
+        assert world.find_all(source, asked(f'sig1="{url}"'))
+    assert server.asked() == 1
+
+
+def test_published_test_key_verifies_nothing(world, make, server):
+    name = thumbprint(TEST_KEY)
+    server.answers["/jwks.json"] = response({"keys": [TEST_KEY]})
+    value = f'sig1="{server.url()}"'
+    [key] = world.find_all(make(), asked(value, name))
+    assert "published test key" in key.fault
+    [key] = world.find_all(make(accepts_test_keys=True), asked(value, name))
+    assert not key.fault
+
+
+def test_list_of_trusted_urls_is_asked_before_any_fetch(world, make, server):
+    server.answers |= {DIRECTORY_PATH: directory(), "/jwks.json": response(SET)}
+    value = f'sig1="{server.url("")}"'
+    for trusted in ([server.url("")], {server.url(DIRECTORY_PATH)}, lambda url: url == server.url(DIRECTORY_PATH)):
+        assert world.find_all(make("typed", trusted=trusted), asked(value))
+    for trusted in ([], [server.url("/jwks.json")], lambda _url: False):
+        asked_before = len(server.requests)
+        reason = failure(world.find_all, make("typed", trusted=trusted), asked(value)).reason
+        assert (reason, len(server.requests)) == ("signature_jwks_untrusted", asked_before)
+
+
+def test_held_key_verifies_what_signature_agent_does_not_lead_to(world, make, server):
+    server.answers["/jwks.json"] = response({"keys": [OTHER_PUBLIC]})
+    source = make(held=[VerificationKey.from_jwk(PUBLIC, owner="somebody")], trusted=[server.url()])
+    for value, covered in (
+        (None, ""),
+        (f'sig1="{server.url()}"', '"signature-agent";key="sig1"'),
+        ('sig1="https://bot.example/"', '"signature-agent";key="sig1"'),
+    ):
+        [key] = world.find_all(source, asked(value, covered=covered))
+        assert (key.keyid, key.owner) == (NAME, NAME)
+    del server.answers["/jwks.json"]
+    source = make(held=[VerificationKey.from_jwk(PUBLIC)])
+    [key] = world.find_all(source, asked(f'sig1="{server.url()}"'))
+    assert key.owner == NAME
+    assert failure(world.find_all, source, asked(None, "another")).reason == "signature_identity_missing"
+
+
+def test_key_that_the_url_lists_is_owned_by_the_url_even_if_it_is_held(world, make, server):
+    server.answers["/jwks.json"] = response(SET)
+    source = make(held=[VerificationKey.from_jwk(PUBLIC)])
+    [key] = world.find_all(source, asked(f'sig1="{server.url()}"'))
+    assert key.owner == server.url()
+
+
+def test_set_is_kept_and_a_failed_fetch_evicts_nothing(find, server, clock):
+    server.answers["/jwks.json"] = response(SET, "Cache-Control: max-age=100")
+    find()
+    clock.now += 99
+    find()
+    assert server.asked() == 1
+    clock.now += 1
+    server.answers["/jwks.json"] = response(b"", status="503 Down")
+    assert find()
+    assert server.asked() == 2
+    clock.now += 30
+    server.answers["/jwks.json"] = response({"keys": []})
+    assert find() == ()
+
+
+def test_failure_is_remembered_and_retry_after_is_kept(find, server, clock):
+    server.answers["/jwks.json"] = response(b"", "Retry-After: 120", status="429 Slow Down")
+    assert failure(find).retry_after == 120
+    clock.now += 119
+    assert failure(find).reason == "signature_jwks_unavailable"
+    assert server.asked() == 1
+    clock.now += 1
+    server.answers["/jwks.json"] = response(b"", "Retry-After: 1", status="503 Down")
+    failure(find)
+    clock.now += 29
+    failure(find)
+    assert server.asked() == 2
+    clock.now += 1
+    server.answers["/jwks.json"] = response(SET)
+    assert find()
+
+
+def test_strangers_cause_a_bounded_number_of_fetches_a_minute(find, make, server, clock):
+    source = make(most_a_minute=5)
+    server.answers["/known"] = response(SET, "Cache-Control: max-age=60")
+    assert find("/known", source=source)
+    reasons = {failure(find, f"/{number}", source=source).reason for number in range(50)}
+    assert reasons == {"signature_jwks_unavailable"}
+    assert len(server.requests) == 5
+    # Whoever gave keys before is not kept out by strangers.
+    clock.now += 12
+    assert failure(find, "/50", source=source).retry_after is None  # it was fetched: 404
+    clock.now += 60
+    for number in range(60, 70):
+        failure(find, f"/{number}", source=source)
+    assert find("/known", source=source)
+    assert server.asked("/known") == 2
+    assert len(server.requests) == 5 + 1 + 5 + 1
+
+
+def test_url_that_met_the_bound_is_fetched_soon_after(find, make, server, clock):
+    source = make(most_a_minute=1)
+    server.answers |= {"/a": response(SET), "/b": response(SET)}
+    assert find("/a", source=source)
+    assert failure(find, "/b", source=source).retry_after == 1
+    clock.now += 60
+    assert find("/b", source=source)
+
+
+def test_card_leads_to_the_keys(world, make, server):
+    card = {"client_id": server.url("/card")}
+    server.answers |= {
+        "/card": response(card | {"jwks": SET}, "Cache-Control: max-age=100"),
+        "/other": response(card | {"client_id": server.url("/other"), "jwks_uri": server.url()}),
+        "/jwks.json": response({"keys": [OTHER_PUBLIC]}),
+    }
+    source = make("typed")
+    [key] = world.find_all(source, asked(f'sig1="{server.url("/card")}";type=cimd'))
+    assert key.owner == server.url("/card")
+    [key] = world.find_all(source, asked(f'sig1="{server.url("/other")}";type=cimd', OTHER))
+    assert key.owner == server.url("/other")
+    spelled = asked(f'sig1="{server.url("/x/../card")}";type=cimd')
+    assert failure(world.find_all, source, spelled).reason == "signature_jwks_unavailable"
+
+
+def test_card_cannot_name_a_private_address(world, make, server):
+    server.answers["/card"] = response({"client_id": server.url("/card"), "jwks_uri": "https://[::1]/"})
+    asks = asked(f'sig1="{server.url("/card")}";type=cimd')
+    assert failure(world.find_all, make("typed"), asks).reason == "signature_jwks_untrusted"
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"form": "dictionary"}, "form"),
+        ({"trusted": "https://bot.example"}, "trusted"),
+        ({"trusted": ["bot.example"]}, "trusted"),
+        ({"trusted": [b"https://bot.example"]}, "trusted"),
+        ({"held": [PUBLIC]}, "held"),
+        ({"held": [VerificationKey.from_jwk({"kid": "x"})]}, "held"),
+        ({"held": [VerificationKey.from_jwk(TEST_KEY | {"kid": "x"})]}, "held"),
+        ({"freshness": 60}, "freshness"),
+        ({"freshness": Freshness(interval=301)}, "freshness"),
+        ({"most_at_once": 0}, "most_at_once"),
+        ({"most_a_minute": 1.5}, "most_a_minute"),
+    ],
+)
+def test_source_names_the_option_that_cannot_be_used(world, options, named):
+    with pytest.raises(ConfigurationError, match=f"^{named}: "):
+        world.bots(**{"form": "jwks"} | options)
+
+
+@pytest.mark.parametrize("form", PROFILES)
+def test_signed_request_is_verified_with_the_keys_of_its_sender(world, make, server, form):
+    server.answers |= {"/jwks.json": response(SET), DIRECTORY_PATH: directory()}
+    url = server.url() if form == "jwks" else server.url("")
+    profile = PROFILES[form]
+    request = Request("GET", "https://shop.example/p?q=1", [("Signature-Agent", write_signature_agent(url, form=form))])
+    fields = Signer(SigningKey.from_jwk(PRIVATE), profile=profile).sign(request)
+    signed = Request(request.method, request.url, [*request.fields, *fields])
+
+    def verify(message):
+        source = make(form)
+        if isinstance(source, WebBotAuthKeys):
+            return Verifier(profile, keys=source, replay=MemoryReplayStore()).verify(message)
+        verifier = AsyncVerifier(profile, keys=source, replay=MemoryReplayStore())
+        return world._answer(verifier.verify, message)
+
+    owner = server.url() if form == "jwks" else server.url(DIRECTORY_PATH)
+    assert verify(signed).signer == owner
+    server.answers.clear()
+    with pytest.raises(SignatureError) as raised:
+        verify(signed)
+    assert raised.value.reason in profile.answers.unknown
+    server.answers |= {"/jwks.json": response({"keys": []}), DIRECTORY_PATH: directory({"keys": []})}
+    with pytest.raises(SignatureError) as raised:
+        verify(signed)
+    assert raised.value.reason == "signature_key_unknown"
+
+
+def test_keys_of_other_kinds_are_found(find, server):
+    pair = es256_pair()[1]
+    server.answers["/jwks.json"] = response({"keys": [pair | {"kid": thumbprint(pair)}]})
+    [key] = find(keyid=thumbprint(pair))
+    assert key.algorithm == "ecdsa-p256-sha256"
+
+
+def test_published_keys_are_thumbprints():
+    assert {len(name) for name in PUBLISHED} == {43}
+    assert thumbprint(TEST_KEY) in PUBLISHED
+
+
+class TestThreads:
+    def test_source_blocks(self):
+        assert WebBotAuthKeys(form="jwks").blocking
+
+    def test_fetches_in_flight_are_bounded(self, server, clock):
+        server.hold.clear()
+        server.answers |= {path: response(SET) for path in ("/a", "/b", "/c")}
+        source = WebBotAuthKeys(form="jwks", network=server.network(), clock=clock, most_at_once=2)
+        found = []
+
+        def ask(path):
+            found.append(source.find(asked(f'sig1="{server.url(path)}"')))
+
+        threads = [threading.Thread(target=ask, args=(path,)) for path in ("/a", "/b")]
+        for thread in threads:
+            thread.start()
+        server.wait_for(2)
+        assert failure(ask, "/c").retry_after == 1
+        server.hold.set()
+        for thread in threads:
+            thread.join()
+        assert len(found) == 2
+        ask("/c")
+
+    def test_stopping_waits_for_the_fetches_in_flight(self, server):
+        server.hold.clear()
+        server.answers["/jwks.json"] = response(SET)
+        network = server.network(wait_timeout=0.001)
+        with WebBotAuthKeys(form="jwks", network=network) as source:
+            failure(source.find, asked(f'sig1="{server.url()}"'))
+            server.wait_for(1)
+            server.hold.set()
+        assert source.find(asked(f'sig1="{server.url()}"'))
+        assert server.asked() == 1
+
+
+class TestTasks:
+    def test_source_answers_without_waiting_when_it_has_the_key(self, server):
+        server.answers["/jwks.json"] = response(SET)
+
+        async def ask():
+            source = AsyncWebBotAuthKeys(form="jwks", network=server.network())
+            await source.find(asked(f'sig1="{server.url()}"'))
+            return source.find(asked(f'sig1="{server.url()}"'))
+
+        [key] = asyncio.run(ask())
+        assert key.keyid == NAME
+
+    def test_stopping_ends_the_fetches_in_flight(self, server):
+        server.hold.clear()
+
+        async def run():
+            async with AsyncWebBotAuthKeys(form="jwks", network=server.network()) as source:
+                waiting = asyncio.ensure_future(source.find(asked(f'sig1="{server.url()}"')))
+                await asyncio.to_thread(server.wait_for, 1)
+            with pytest.raises(KeySourceError, match="was closed"):
+                await waiting
+            assert len(asyncio.all_tasks()) == 1
+
+        asyncio.run(run())

@@ -10,10 +10,17 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+import litestar
 import pytest
+import quart
+import sanic
+import tornado.routing
 from django.core.wsgi import get_wsgi_application
 from django.test import override_settings
 from django.urls import path
+from fastapi import APIRouter, Depends
+from flask import Blueprint
+from starlette.routing import Mount
 from tests.integrations.agreement import BODY, JSON, KEYID, ORIGINS, Agreement, ask, assert_rejected, raw_request
 from tests.integrations.django_site import FIRST, site
 from tests.integrations.test_aiohttp import served
@@ -41,26 +48,35 @@ def agreement() -> Agreement:
     return Agreement.make()
 
 
+@pytest.fixture(autouse=True)
+def _applications_may_have_one_name(monkeypatch):
+    monkeypatch.setattr(sanic.Sanic, "test_mode", True)
+
+
 def statements(example: str) -> list[ast.stmt]:
     return ast.parse((ROOT / f"examples/{example}_app.py").read_text()).body
 
 
-def run(title: str, example: str, agreement: Agreement, *, before: tuple[str, ...] = (), **more: object) -> dict:
+def run(
+    title: str, example: str, agreement: Agreement, *, before: tuple[str, ...] = (), without: str = "", **more: object
+) -> dict:
     """Run a snippet after its example's imports, and after those statements of the example that define `before`."""
     # Litestar looks its handlers' module up to read their annotations.
-    module = sys.modules.setdefault(f"snippet_{example}", ModuleType(f"snippet_{example}"))
+    module = sys.modules[f"snippet_{example}"] = ModuleType(f"snippet_{example}")
     names = vars(module)
     names.update(verifier=agreement.verifier(), origins=ORIGINS, Policy=Policy, **more)
     for statement in statements(example):
         defines = {getattr(statement, "name", None), *(ast.unparse(t) for t in getattr(statement, "targets", []))}
         if isinstance(statement, (ast.Import, ast.ImportFrom)) or defines & set(before):
             exec(compile(ast.Module([statement], []), example, "exec"), names)  # noqa: S102 - our own example
-    exec(compile(SNIPPETS[title], "<frameworks.md>", "exec", dont_inherit=True), names)  # noqa: S102 - the page's own words
+    snippet = SNIPPETS[title].replace(without, "")
+    exec(compile(snippet, "<frameworks.md>", "exec", dont_inherit=True), names)  # noqa: S102 - the page's own words
     return names
 
 
 def wrapped(app, names: dict) -> SignatureMiddleware:
-    return SignatureMiddleware(app, verifier=names["verifier"], origins=names["origins"], mode="optional")
+    mode = names.get("wrapped_mode", "optional")
+    return SignatureMiddleware(app, verifier=names["verifier"], origins=names["origins"], mode=mode)
 
 
 def asgi_app(names: dict):
@@ -110,6 +126,11 @@ def django_app(names: dict):
     view = names["buy"] if "buy" in names else names["Plans"].as_view()
     urls = type("urls", (), {"urlpatterns": [path("plans/<str:plan>", view)]})
     policy = {"POLICY": names["policy"], "MODE": None, "middleware": (FIRST,)} if "policy" in names else {}
+    if callable(names.get("mode")):
+        # Without the decorator, Django's CSRF check would reject a view that gets no cookie.
+        policy = {"MODE": names["mode"], "middleware": (FIRST,)}
+    elif "wrapped_mode" in names:
+        policy = {"MODE": names["wrapped_mode"]}
     with (
         site(names["verifier"], **policy),
         override_settings(ROOT_URLCONF=urls),
@@ -130,6 +151,41 @@ ROWS = {
     "Falcon": ("falcon", falcon_app, ("rejected",)),
     "Sanic": ("sanic", sanic_app, ("app", "rejected")),
 }
+
+
+def litestar_router(names: dict):
+    return uvicorn_server(names["app"])
+
+
+def quart_blueprint(names: dict):
+    names["app"].register_blueprint(names["plans"])
+    return uvicorn_server(wrapped(names["app"], names))
+
+
+def sanic_blueprint(names: dict):
+    names["app"].blueprint(names["plans"])
+    return sanic_app(names)
+
+
+def falcon_routes(names: dict):
+    return uvicorn_server(wrapped(names["app"], names))
+
+
+ROUTERS = {
+    "FastAPI, a router": (
+        ("fastapi", asgi_app, ()),
+        {"APIRouter": APIRouter, "Depends": Depends, "require_signature": undersigned_fastapi.require_signature},
+    ),
+    "Starlette, a router": (("starlette", asgi_app, ()), {"Mount": Mount}),
+    "Flask, a blueprint": (("flask", flask_app, ()), {"Blueprint": Blueprint}),
+    "Django, a part of the URLs": (("django", django_app, ()), {}),
+    "aiohttp, a sub-application": (("aiohttp", aiohttp_app, ()), {}),
+    "Tornado, a router": (("tornado", tornado_app, ()), vars(tornado.routing)),
+    "Litestar, a router": (("litestar", litestar_router, ("signed", "rejected")), {"Router": litestar.Router}),
+    "Quart, a blueprint": (("quart", quart_blueprint, ("app", "rejected")), {"Blueprint": quart.Blueprint}),
+    "Falcon, a part of the routes": (("falcon", falcon_routes, ("signed", "Plans", "rejected")), {}),
+    "Sanic, a blueprint": (("sanic", sanic_blueprint, ("app", "rejected")), {"Blueprint": sanic.Blueprint}),
+}
 REST_IMPORTS = """
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
@@ -148,7 +204,8 @@ BY_ROUTE = {
 
 
 def test_every_snippet_is_run_and_has_at_most_eight_lines():
-    assert set(SNIPPETS) == {*ROWS, *BY_ROUTE, "Django REST framework", "Policies by route", "Tests of your own"}
+    others = {"Django REST framework, a base class", "Django REST framework", "Policies by route", "Tests of your own"}
+    assert set(SNIPPETS) == {*ROWS, *ROUTERS, *BY_ROUTE, *others}
     long = {title for title, text in SNIPPETS.items() if len([line for line in text.splitlines() if line]) > LONGEST}
     assert not long
 
@@ -160,6 +217,26 @@ def test_snippet_serves_signed_requests_and_rejects_unsigned_ones(title, agreeme
         answer = ask(port, agreement.raw("POST", "/plans/gold", BODY))
         assert (answer.status // 100, answer.json) == (2, {"plan": "gold", "caller": KEYID})
         assert_rejected(ask(port, raw_request("POST", "/plans/gold", JSON, BODY)), "request_signature_required")
+
+
+@pytest.mark.parametrize("title", ROUTERS)
+def test_snippet_of_a_router_requires_signatures_for_its_routes_only(title, agreement):
+    (example, serve, before), more = ROUTERS[title]
+    with serve(run(title, example, agreement, before=before, **more)) as port:
+        answer = ask(port, agreement.raw("POST", "/plans/gold", BODY))
+        assert (answer.status // 100, answer.json["plan"], answer.json["caller"]) == (2, "gold", KEYID)
+        assert_rejected(ask(port, raw_request("POST", "/plans/gold", JSON, BODY)), "request_signature_required")
+        assert ask(port, raw_request("GET", "/nothing")).status == 404
+
+
+@pytest.mark.parametrize("title", ROWS)
+def test_snippet_without_its_mode_requires_a_signature_of_every_request(title, agreement):
+    example, serve, before = ROWS[title]
+    names = run(title, example, agreement, before=before, without=', mode="optional"', wrapped_mode="required")
+    with serve(names) as port:
+        assert_rejected(ask(port, raw_request("GET", "/nothing")), "request_signature_required")
+        assert ask(port, agreement.raw("GET", "/nothing")).status == 404
+        assert ask(port, agreement.raw("POST", "/plans/gold", BODY)).json["caller"] == KEYID
 
 
 @pytest.mark.parametrize("title", BY_ROUTE)
@@ -180,9 +257,10 @@ def test_snippet_for_tests_passes_with_the_plugin(agreement):
     names["test_signed_order_is_accepted"](clients)
 
 
-def test_rest_framework_snippet_identifies_its_caller(agreement):
+@pytest.mark.parametrize("title", ["Django REST framework", "Django REST framework, a base class"])
+def test_rest_framework_snippet_identifies_its_caller(title, agreement):
     names: dict = {"verifier": agreement.verifier()}
-    exec(REST_IMPORTS + SNIPPETS["Django REST framework"], names)  # noqa: S102 - the page's own words
+    exec(REST_IMPORTS + SNIPPETS[title], names)  # noqa: S102 - the page's own words
     with django_app(names) as port:
         answer = ask(port, agreement.raw("POST", "/plans/gold", BODY))
         assert (answer.status, answer.json) == (200, {"plan": "gold", "caller": KEYID})

@@ -41,7 +41,10 @@ def test_every_public_name_exists(name):
     assert getattr(undersigned, name) is not None
 
 
-@pytest.mark.parametrize("package", ["asgi", "message", "middleware", "policy", "replay", "signature", "url", "wsgi"])
+@pytest.mark.parametrize(
+    "package",
+    ["activitypub", "asgi", "cavage", "message", "middleware", "policy", "replay", "signature", "url", "wsgi"],
+)
 def test_package_exports_every_name_it_lists(package):
     module = importlib.import_module(f"undersigned.{package}")
     assert all(getattr(module, name) is not None for name in module.__all__)

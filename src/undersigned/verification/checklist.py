@@ -20,7 +20,7 @@ from undersigned.message.content_type import is_json
 from undersigned.message.request import Request
 from undersigned.message.request_target import received_target, typed_target
 from undersigned.message.strict_json import AmbiguousJSON
-from undersigned.signature.components import UnresolvableComponent, signature_base, values_of, with_empty_query
+from undersigned.signature.components import UnresolvableComponent, with_empty_query
 from undersigned.signature.effort import effort, effort_of_base
 from undersigned.signature.keys import VerificationKey
 from undersigned.url import CanonicalURL
@@ -130,7 +130,7 @@ class Identified(NamedTuple):
         self._check_effort(spent)
         target, signed = self._targets()
         try:
-            base = signature_base(values_of(candidate.request, signed), candidate.coverage.components, candidate.text)
+            base = candidate.base(signed)
         except UnresolvableComponent as unresolvable:
             raise self._invalid(str(unresolvable)) from None
         if len(base) > LONGEST_BASE:

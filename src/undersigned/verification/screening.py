@@ -11,7 +11,7 @@ from undersigned.limits import MOST_SELECTED
 from undersigned.message.content_digest import ContentDigest
 from undersigned.message.signature_input import choose_signature_inputs
 from undersigned.message.structured_fields import MalformedField, ParserBudget, is_list, parse_byte_sequences
-from undersigned.signature.components import QUERY_COMPONENTS
+from undersigned.signature.components import QUERY_COMPONENTS, signature_base, values_of
 from undersigned.signature.key_source import KeyLookup
 from undersigned.signature.rules.parameters import PARAMETERS
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from undersigned.signature.keys import VerificationKey
     from undersigned.signature.profile import Profile
     from undersigned.signature.rules import Validity
+    from undersigned.url import CanonicalURL
 
 SIGNATURE_FIELDS = frozenset({"signature", "signature-input"})
 """The header fields of a signature: a message with any of them is signed (RFC 9421 section 4)."""
@@ -86,6 +87,17 @@ class ParsedSignature(NamedTuple):
     def algorithm_of(self, key: VerificationKey) -> str:
         """Return the algorithm to verify the signature by, with a key that was found for it."""
         return self.algorithm or key.only_algorithm(self.profile.algorithms)
+
+    def base(self, target: CanonicalURL) -> str:
+        """Return the signature base, as rebuilt from the message (RFC 9421 section 2.5).
+
+        Args:
+            target: the target in the form that the profile signs.
+
+        Raises:
+            UnresolvableComponent: the message has no value for a covered component.
+        """
+        return signature_base(values_of(self.request, target), self.coverage.components, self.text)
 
     @property
     def tag(self) -> str:
@@ -203,7 +215,7 @@ def _parsed(
     # By position, since sixteen arguments by name take half a microsecond more.
     return ParsedSignature(
         request, profile, now, label, coverage, parameters, text, signature, digest, keyid or "", algorithm or "",
-        nonce or "", created, expires, _until(created, expires, profile.validity), budget.spent,
+        nonce or "", created, expires, valid_until(created, expires, profile.validity), budget.spent,
     )  # fmt: skip
 
 
@@ -243,7 +255,7 @@ def _check_presence(parameters: Mapping[str, Parameter], profile: Profile) -> No
         raise profile.error("signature_params_unexpected", step=2, detail=detail)
 
 
-def _until(created: int | None, expires: int | None, validity: Validity) -> float:
+def valid_until(created: int | None, expires: int | None, validity: Validity) -> float:
     """Return when no clock within the skew accepts the signature any more, or infinity."""
     if expires is not None and validity.longest_age is None:
         return float(expires + validity.behind)

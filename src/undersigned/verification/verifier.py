@@ -99,13 +99,21 @@ class AsyncVerifier:
         Raises:
             SignatureError: as `verify`.
         """
-        selected = screen_all(request, self.profile, now=self.clock())
+        selected = self.screen(request)
         first = selected[0]
         if len(selected) == 1 and not isinstance(first, SignatureError):
             return await self._authenticate(first)
         if self.profile.selection.pick == "all":
             return await self._authenticate_all(selected)
         return await self._authenticate_any(selected)
+
+    def screen(self, message: Request | Response) -> Sequence[ParsedSignature | SignatureError]:
+        """Read and check the signatures of a message (steps 0 to 6), as `undersigned.verification.screening` does.
+
+        Raises:
+            SignatureError: as `verify`.
+        """
+        return screen_all(message, self.profile, now=self.clock())
 
     async def _authenticate(self, parsed: ParsedSignature) -> AuthenticatedSignature:
         """Take the steps 7 to 10 for one signature."""

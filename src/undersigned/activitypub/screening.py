@@ -1,0 +1,125 @@
+"""Screening of a signature by draft-cavage-12: it is read and checked before any key is looked up (steps 0 to 6)."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, cast
+
+from undersigned.cavage.base import signing_string
+from undersigned.cavage.digest import parse_digest
+from undersigned.cavage.header import CREATED, EXPIRES, HS2019, REQUEST_TARGET, RSA_SHA256, CavageParameters
+from undersigned.message.signature_input import Component, Coverage
+from undersigned.message.structured_fields import MalformedField
+from undersigned.message.timestamps import read_http_date
+from undersigned.verification.screening import ParsedSignature, valid_until
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from undersigned.message.content_digest import ContentDigest
+    from undersigned.message.request import Request
+    from undersigned.message.structured_fields import Parameter
+    from undersigned.signature.profile import Profile
+    from undersigned.url import CanonicalURL
+
+_RSA: Final = "rsa-v1_5-sha256"
+_GROUPS: Final = (("date", CREATED), (REQUEST_TARGET, "digest"))
+"""Of each of these, a signature must cover one (Mastodon)."""
+
+
+class CavageSignature(ParsedSignature):
+    """A signature by the draft that passed steps 0 to 6. Its label is "", as the draft has no labels."""
+
+    __slots__ = ()
+
+    def base(self, target: CanonicalURL) -> str:
+        """Return the signing string of the draft (section 2.3)."""
+        created, expires = str(self.parameters.get("created", "")), str(self.parameters.get("expires", ""))
+        return signing_string(
+            cast("Request", self.request), target, self.coverage.texts, created=created, expires=expires
+        )
+
+
+def screen_cavage(request: Request, profile: Profile, *, now: float, required: Collection[str]) -> CavageSignature:
+    """Read and check the signature of a message that has a Signature field and no Signature-Input.
+
+    Args:
+        request: the message.
+        profile: says which algorithms and times are accepted, and how a rejection is answered.
+        now: seconds since the epoch.
+        required: the names that every signature must cover.
+
+    Raises:
+        SignatureError: the message is malformed, or the signature is not what is asked for.
+    """
+    try:
+        given = _parameters(request)
+        dated = _date(request) if "date" in given.names else None
+        digest = _covered_digest(request) if "digest" in given.names else None
+    except MalformedField as malformed:
+        raise profile.error("signature_header_malformed", step=1, detail=str(malformed)) from None
+    algorithm = _RSA if given.algorithm == RSA_SHA256 else ""
+    if given.algorithm not in {HS2019, RSA_SHA256} or (algorithm and algorithm not in profile.algorithms):
+        detail = "the algorithm is neither hs2019 nor rsa-sha256, or not one of the profile's"
+        raise profile.error("signature_alg_not_allowed", step=4, detail=detail)
+    created = int(given.created) if CREATED in given.names else dated
+    expires, until = _checked_times(given, created, profile, now)
+    missing = _missing(request, given.names, required)
+    if missing:
+        detail = f"{', '.join(missing)} must be covered"
+        raise profile.error("signature_components_incomplete", step=6, detail=detail)
+    parameters: dict[str, Parameter] = {"keyid": given.keyid, "alg": given.algorithm}
+    parameters |= {name: text for name, text in (("created", given.created), ("expires", given.expires)) if text}
+    coverage = Coverage.of([Component(name, name, bare=True) for name in given.names])
+    return CavageSignature(
+        request, profile, now, "", coverage, MappingProxyType(parameters), "", given.signature, digest, given.keyid,
+        algorithm, "", created, expires, until, len(given.names),
+    )  # fmt: skip
+
+
+def _parameters(request: Request) -> CavageParameters:
+    """Return the parameters of the Signature field."""
+    if not request.fields.are_valid:
+        raise MalformedField("a field name is not a token, or a field value has CR, LF or NUL")
+    return CavageParameters.parse(request.fields.combined["signature"])
+
+
+def _checked_times(
+    given: CavageParameters, created: int | None, profile: Profile, now: float
+) -> tuple[int | None, float]:
+    """Check the times of a signature. Return its signed `expires`, and when no clock accepts it any more (step 5).
+
+    A parameter that is not signed can end a signature earlier. It never makes it valid for longer.
+    """
+    stated = int(given.created) if given.created else None
+    ends = int(given.expires.partition(".")[0]) if given.expires else None
+    signed = ends if EXPIRES in given.names else None
+    fault = profile.validity.fault(created, signed, now=now) or profile.validity.fault(stated, ends, now=now)
+    if fault:
+        raise profile.error("signature_window_invalid", step=5, detail=fault)
+    both = (valid_until(created, signed, profile.validity), valid_until(stated, ends, profile.validity))
+    return signed, min(both)
+
+
+def _date(request: Request) -> int:
+    """Return the covered Date as seconds since the epoch."""
+    date = read_http_date(request.fields.combined.get("date", ""))
+    if date is None:
+        raise MalformedField("the covered Date is absent, or not a date such as Sun, 22 Nov 2026 00:00:00 GMT")
+    return date
+
+
+def _covered_digest(request: Request) -> ContentDigest:
+    """Return the covered Digest."""
+    return parse_digest(request.fields.combined.get("digest", ""))
+
+
+def _missing(request: Request, names: Collection[str], required: Collection[str]) -> list[str]:
+    """Return what the signature must cover besides what it covers."""
+    asked = [*required]
+    if request.method in {"GET", "HEAD"}:
+        asked.append("host")
+    if request.has_body or request.method == "POST":
+        asked.append("digest")
+    missing = [name for name in dict.fromkeys(asked) if name not in names]
+    return missing + [" or ".join(group) for group in _GROUPS if not set(group) & set(names)]

@@ -1,0 +1,103 @@
+"""Verifiers of both schemes: RFC 9421 if the request has Signature-Input, otherwise the draft."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import TYPE_CHECKING, Final
+
+from undersigned.activitypub.screening import screen_cavage
+from undersigned.cavage.header import CREATED, EXPIRES, REQUEST_TARGET
+from undersigned.errors import ConfigurationError
+from undersigned.message import token
+from undersigned.message.request import Request
+from undersigned.profiles import ACTIVITYPUB
+from undersigned.replay.memory import MemoryReplayStore
+from undersigned.verification.verifier import AsyncVerifier, Verifier
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from undersigned.errors import SignatureError
+    from undersigned.message.response import Response
+    from undersigned.replay.store import AsyncReplayStore, ReplayStore
+    from undersigned.signature.key_source import AsyncKeySource, KeySource
+    from undersigned.signature.profile import Profile
+    from undersigned.verification.revocation import AsyncRevocationSource, RevocationSource
+    from undersigned.verification.screening import ParsedSignature
+
+_NAME: Final = re.compile(rf"{token.LOWER}+")
+_PSEUDO: Final = frozenset({REQUEST_TARGET, CREATED, EXPIRES})
+
+
+class AsyncActivityPubVerifier(AsyncVerifier):
+    """`ActivityPubVerifier` that awaits the answers of its sources."""
+
+    __slots__ = ("_required",)
+
+    def __init__(
+        self,
+        *,
+        keys: AsyncKeySource,
+        replay: AsyncReplayStore | None = None,
+        revocations: AsyncRevocationSource | None = None,
+        profile: Profile = ACTIVITYPUB,
+        required: Sequence[str] = (),
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        store = MemoryReplayStore() if replay is None else replay
+        super().__init__(profile, keys=keys, replay=store, revocations=revocations, clock=clock)
+        names = all(isinstance(name, str) and (name in _PSEUDO or _NAME.fullmatch(name)) for name in required)
+        if isinstance(required, str) or not names:
+            raise ConfigurationError('required: list names in lower case, such as ("(request-target)", "host")')
+        self._required = tuple(required)
+
+    def screen(self, message: Request | Response) -> Sequence[ParsedSignature | SignatureError]:
+        """Read and check the signature in the scheme that the message was sent with.
+
+        Raises:
+            SignatureError: as `verify`.
+        """
+        fields = message.fields.combined
+        if "signature-input" in fields or "signature" not in fields or not isinstance(message, Request):
+            return super().screen(message)
+        return (screen_cavage(message, self.profile, now=self.clock(), required=self._required),)
+
+
+class ActivityPubVerifier(Verifier):
+    """A verifier of ActivityPub requests, signed by RFC 9421 or by draft-cavage-12.
+
+    A request with Signature-Input is verified by RFC 9421 and the profile. Any other signed request is verified by the
+    draft, with the algorithms, times, key rule and answers of the profile. A signature by the draft must cover what
+    Mastodon asks for: `date` or `(created)`, `(request-target)` or `digest`, `host` for GET and HEAD, and `digest` for
+    POST and for content. The verified signature then has the label "", and its components are those names.
+
+    Args:
+        keys: finds the key that a keyid names, such as `undersigned.discovery.ActorKeys()`.
+        replay: tells whether a signature is fresh, if the profile remembers it; by default in memory.
+        revocations: as for `Verifier`.
+        profile: the profile for RFC 9421.
+        required: what a signature by the draft must cover besides, such as `("(request-target)", "host")`.
+        clock: returns seconds since the epoch.
+
+    Raises:
+        ConfigurationError: an argument is of the wrong type, or its answers have to be awaited.
+    """
+
+    __slots__ = ()
+
+    def __init__(
+        self,
+        *,
+        keys: KeySource,
+        replay: ReplayStore | None = None,
+        revocations: RevocationSource | None = None,
+        profile: Profile = ACTIVITYPUB,
+        required: Sequence[str] = (),
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        store = MemoryReplayStore() if replay is None else replay
+        super().__init__(profile, keys=keys, replay=store, revocations=revocations, clock=clock)
+        self._shared = AsyncActivityPubVerifier(
+            keys=keys, replay=store, revocations=revocations, profile=profile, required=required, clock=clock
+        )

@@ -1,0 +1,55 @@
+"""The Digest header field, which Content-Digest replaced (RFC 3230 sections 4.1.1 and 4.3.2)."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from typing import Final
+
+from undersigned.limits import LONGEST_FIELD, MOST_SIGNATURES
+from undersigned.message.content_digest import ContentDigest, DigestBuilder
+from undersigned.message.structured_fields import MalformedField
+
+_NAME: Final = "sha-256"
+_LENGTH: Final = 32
+
+
+def parse_digest(value: str) -> ContentDigest:
+    """Return the SHA-256 digest of a Digest field. Digests by other algorithms are not looked at.
+
+    Raises:
+        MalformedField: it is not a list of digests, or its SHA-256 is absent, repeated, or not 32 bytes in Base64.
+    """
+    members = value.split(",", MOST_SIGNATURES)
+    if len(value) > LONGEST_FIELD or len(members) > MOST_SIGNATURES:
+        raise MalformedField(f"the Digest field has more than {MOST_SIGNATURES} digests, or is too long")
+    found: list[bytes] = []
+    for member in members:
+        name, equals, text = member.strip(" \t").partition("=")
+        if not equals:
+            raise MalformedField("the Digest field is not a list of digests such as SHA-256=...")
+        if name.lower() == _NAME:
+            found.append(_octets(text))
+    if len(found) != 1 or len(found[0]) != _LENGTH:
+        raise MalformedField(f"the Digest field does not have one SHA-256 of {_LENGTH} bytes")
+    return ContentDigest({_NAME: found[0]})
+
+
+class LegacyDigestBuilder(DigestBuilder):
+    """A Digest field of content that is read in chunks, such as a file."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__("base64", (_NAME,))
+
+    def value(self) -> str:
+        """Return the field value for what was fed so far."""
+        return f"SHA-256={super().value().removeprefix(f'{_NAME}=:').removesuffix(':')}"
+
+
+def _octets(text: str) -> bytes:
+    try:
+        return base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        raise MalformedField("the SHA-256 of the Digest field is not Base64") from None

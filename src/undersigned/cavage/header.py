@@ -1,0 +1,114 @@
+"""The Signature header field of the draft: a list of parameters (draft-cavage-http-signatures-12 section 2.1)."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from dataclasses import dataclass, field
+from typing import Final
+
+from undersigned.limits import LONGEST_FIELD, MOST_COMPONENTS, MOST_PARAMETERS
+from undersigned.message import token
+from undersigned.message.structured_fields import MalformedField
+
+CREATED: Final = "(created)"
+EXPIRES: Final = "(expires)"
+REQUEST_TARGET: Final = "(request-target)"
+"""The names in `headers` that are not names of header fields (section 2.3)."""
+
+HS2019: Final = "hs2019"
+"""The algorithm name that leaves the algorithm to the key. A signature without `algorithm` has it (section 2.1.3)."""
+
+RSA_SHA256: Final = "rsa-sha256"
+"""The algorithm name for RSA with PKCS #1 v1.5 and SHA-256."""
+
+_PARAMETER: Final = re.compile(r'([A-Za-z][A-Za-z0-9_-]*)=(?:"([^"\\]*)"|([0-9.]+))')
+_SEPARATOR: Final = re.compile(r" *, *")
+_NAME: Final = re.compile(rf"{token.LOWER}+|\((?:request-target|created|expires)\)")
+_WHOLE: Final = re.compile(r"[0-9]{1,15}")
+_DECIMAL: Final = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,9})?")
+_DEFAULTS: Final = {HS2019: (CREATED,), RSA_SHA256: ("date",)}
+
+
+@dataclass(frozen=True, slots=True)
+class CavageParameters:
+    """The parameters of one signature by the draft.
+
+    Attributes:
+        keyid: the `keyId`.
+        algorithm: the `algorithm`, `hs2019` if it is absent.
+        names: the `headers` in their order; the default of the algorithm if it is absent.
+        created: the `created` as it is spelled, or "".
+        expires: the `expires` as it is spelled, or "".
+        signature: the bytes of the signature.
+    """
+
+    keyid: str
+    algorithm: str
+    names: tuple[str, ...]
+    created: str
+    expires: str
+    signature: bytes = field(repr=False)
+
+    @classmethod
+    def parse(cls, value: str) -> CavageParameters:
+        """Read a field value.
+
+        Raises:
+            MalformedField: it is not a list of parameters, repeats one, lacks `keyId` or `signature`, or one of them
+                has a wrong value.
+        """
+        given = _parameters(value)
+        missing = [name for name in ("keyId", "signature") if not given.get(name)]
+        if missing:
+            raise MalformedField(f"the Signature field has no {missing[0]} parameter")
+        algorithm = given.get("algorithm", HS2019)
+        created, expires = given.get("created", ""), given.get("expires", "")
+        if (created and not _WHOLE.fullmatch(created)) or (expires and not _DECIMAL.fullmatch(expires)):
+            raise MalformedField("created or expires is not a number of seconds")
+        names = _names(given["headers"]) if "headers" in given else _DEFAULTS.get(algorithm, ("date",))
+        if (CREATED in names and not created) or (EXPIRES in names and not expires):
+            raise MalformedField("headers names a parameter that the signature does not have")
+        if algorithm != HS2019 and not {CREATED, EXPIRES}.isdisjoint(names):
+            raise MalformedField("(created) and (expires) can be signed with the algorithm hs2019 only")
+        return cls(given["keyId"], algorithm, names, created, expires, _octets(given["signature"]))
+
+
+def serialize_parameters(keyid: str, algorithm: str, names: tuple[str, ...], signature: bytes) -> str:
+    """Return the value of the Signature field."""
+    text = base64.b64encode(signature).decode("ascii")
+    return f'keyId="{keyid}",algorithm="{algorithm}",headers="{" ".join(names)}",signature="{text}"'
+
+
+def _parameters(value: str) -> dict[str, str]:
+    if len(value) > LONGEST_FIELD or not value.isascii() or not value.isprintable():
+        raise MalformedField(f"the Signature field has more than {LONGEST_FIELD} characters, or one that is not ASCII")
+    given: dict[str, str] = {}
+    at = 0
+    while match := _PARAMETER.match(value, at):
+        name, quoted, number = match.groups()
+        if name in given:
+            raise MalformedField("the Signature field repeats a parameter, or has several signatures")
+        given[name] = number if quoted is None else quoted
+        if match.end() == len(value):
+            return given
+        separator = _SEPARATOR.match(value, match.end())
+        if separator is None or len(given) == MOST_PARAMETERS:
+            break
+        at = separator.end()
+    raise MalformedField(f"the Signature field is not a list of at most {MOST_PARAMETERS} parameters")
+
+
+def _names(value: str) -> tuple[str, ...]:
+    names = tuple(value.split(" "))
+    if len(names) > MOST_COMPONENTS or len(set(names)) < len(names) or not all(map(_NAME.fullmatch, names)):
+        raise MalformedField(f"headers is not a list of at most {MOST_COMPONENTS} different names in lower case")
+    return names
+
+
+def _octets(text: str) -> bytes:
+    try:
+        return base64.b64decode(text, validate=True)
+    except binascii.Error:
+        raise MalformedField("the signature is not Base64") from None

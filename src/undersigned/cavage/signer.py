@@ -1,0 +1,142 @@
+"""The signer of the draft: it makes the fields Date, Digest and Signature of a request."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import TYPE_CHECKING, Final, Literal, get_args
+
+from undersigned.cavage.base import signing_string
+from undersigned.cavage.digest import LegacyDigestBuilder
+from undersigned.cavage.header import REQUEST_TARGET, serialize_parameters
+from undersigned.errors import ConfigurationError, SigningError
+from undersigned.limits import LONGEST_FIELD, MOST_COMPONENTS
+from undersigned.message import token
+from undersigned.message.request import Request
+from undersigned.message.request_target import typed_target
+from undersigned.message.timestamps import http_date
+from undersigned.signature.components import UnresolvableComponent
+from undersigned.signature.receiver import check_base, check_fields, check_target
+from undersigned.signature.remote_key import awaited_signature, check_key, local_signature
+from undersigned.signature.signer import SignedFields
+from undersigned.url import canonicalize
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from undersigned.signature.remote_key import AnyKey
+    from undersigned.url import CanonicalURL
+
+CavageAlgorithm = Literal["rsa-sha256", "hs2019"]
+"""How the `algorithm` parameter is spelled. Both mean the same for an RSA key of the fediverse."""
+
+_ALGORITHM: Final = "rsa-v1_5-sha256"
+_MADE: Final = frozenset({"date", "digest", "signature"})
+_NAME: Final = re.compile(rf"{token.LOWER}+")
+
+
+class CavageSigner:
+    """A signer of requests by draft-cavage-12, for receivers that do not take RFC 9421 yet. Safe to share.
+
+    It signs `(request-target)`, `host` and `date`, and `digest` for content and for each POST. It writes Date and
+    Digest itself, in place of those that the request has.
+
+    Args:
+        key: the private key, RSA for rsa-v1_5-sha256: a `SigningKey`, a `RemoteKey`, or an `AsyncRemoteKey`, with which
+            only `async_sign` works. Its keyid is the id of the key in the actor, such as
+            `https://social.example/users/bob#main-key`.
+        components: more header fields to sign, in lower case.
+        algorithm: how the algorithm is spelled in the signature.
+        clock: returns seconds since the epoch, for Date.
+
+    Raises:
+        ConfigurationError: the key is of another kind, or an argument has a wrong value.
+    """
+
+    __slots__ = ("_algorithm", "_clock", "_components", "_key")
+
+    def __init__(
+        self,
+        key: AnyKey,
+        *,
+        components: Sequence[str] = (),
+        algorithm: CavageAlgorithm = "rsa-sha256",
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        check_key(key)
+        if key.algorithm != _ALGORITHM:
+            raise ConfigurationError(f"key: the draft's receivers verify {_ALGORITHM}; pass an RSA key for it")
+        if '"' in key.keyid or "\\" in key.keyid:
+            raise ConfigurationError("key: its keyid must not have a quote or a backslash; the field cannot spell them")
+        if algorithm not in get_args(CavageAlgorithm):
+            raise ConfigurationError('algorithm: must be "rsa-sha256" or "hs2019"')
+        names = all(isinstance(name, str) and _NAME.fullmatch(name) and name not in _MADE for name in components)
+        if isinstance(components, str) or not names or len(components) > MOST_COMPONENTS - len(_MADE) - 1:
+            raise ConfigurationError("components: list field names in lower case, such as ['content-type']")
+        if not callable(clock):
+            raise ConfigurationError("clock: pass a function without arguments")
+        self._key: AnyKey = key
+        self._components = tuple(name for name in dict.fromkeys(components) if name != "host")
+        self._algorithm = algorithm
+        self._clock = clock
+
+    def sign(self, request: Request, *, digest: str | None = None) -> SignedFields:
+        """Sign a request: return the header fields Date, Digest if there is content, and Signature.
+
+        Args:
+            request: the request to be sent.
+            digest: the Digest to add, as `digest_builder` made it, if the request does not have its content.
+
+        Raises:
+            MalformedURL: the URL or Host has no canonical form.
+            SigningError: the request lacks a field to sign, or a receiver could not read its fields.
+            ConfigurationError: the `sign` of the key must be awaited.
+        """
+        added, names, base, target = self._draft(request, digest)
+        return self._signed(added, names, base, target, local_signature(self._key, base.encode("ascii")))
+
+    async def async_sign(self, request: Request, *, digest: str | None = None) -> SignedFields:
+        """Sign a request as `sign` does, and await the key if its `sign` is async."""
+        added, names, base, target = self._draft(request, digest)
+        return self._signed(added, names, base, target, await awaited_signature(self._key, base.encode("ascii")))
+
+    def digest_builder(self) -> LegacyDigestBuilder:
+        """Return a new builder of the Digest that this signer covers, for content that is read in chunks."""
+        return LegacyDigestBuilder()
+
+    def _draft(
+        self, request: Request, digest: str | None
+    ) -> tuple[list[tuple[str, str]], tuple[str, ...], str, CanonicalURL]:
+        """Return the fields to add, the signed names, the signing string and the target."""
+        target = canonicalize(request.url)
+        check_target(target)
+        check_fields(request, target)
+        typed = typed_target(request.url, target)
+        added = [("Date", http_date(self._clock()))]
+        if request.has_body or request.method == "POST":
+            added.append(("Digest", digest or _digest(request.body)))
+        kept = [(name, value) for name, value in request.fields if name not in _MADE]
+        if "host" not in request.fields.combined:
+            kept.append(("host", target.authority))
+        names = (REQUEST_TARGET, "host", *(name.lower() for name, _ in added), *self._components)
+        sent = Request(request.method, request.url, [*kept, *added], has_body=request.has_body)
+        try:
+            base = signing_string(sent, typed, names)
+        except UnresolvableComponent as unresolvable:
+            raise SigningError(f"{unresolvable}: {', '.join(names)} are covered") from None
+        check_base(base)
+        return added, names, base, typed
+
+    def _signed(
+        self, added: list[tuple[str, str]], names: tuple[str, ...], base: str, target: CanonicalURL, signature: bytes
+    ) -> SignedFields:
+        value = serialize_parameters(self._key.keyid, self._algorithm, names, signature)
+        if len(value) > LONGEST_FIELD:
+            raise SigningError(f"headers: Signature has more than {LONGEST_FIELD} characters; use a shorter keyid")
+        return SignedFields((*added, ("Signature", value)), names, target.target_uri, base)
+
+
+def _digest(body: bytes) -> str:
+    builder = LegacyDigestBuilder()
+    builder.update(body)
+    return builder.value()

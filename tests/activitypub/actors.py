@@ -1,0 +1,71 @@
+"""The keys and requests of a test actor, and a verifier of both schemes."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from functools import cache
+
+from tests.profiles.wire import OneKey
+
+from undersigned import KeyPair, Request, SigningKey, VerificationKey
+from undersigned.activitypub import ActivityPubVerifier
+from undersigned.cavage import CavageSigner
+from undersigned.cavage.header import serialize_parameters
+
+NOW = 1_795_305_605
+ACTOR = "https://social.example/users/bob"
+KEYID = f"{ACTOR}#main-key"
+INBOX = "https://inbox.example/inbox?page=1"
+CREATE = b'{"type":"Create"}'
+TYPE = ("Content-Type", "application/activity+json")
+GET = Request("GET", INBOX)
+POST = Request("POST", INBOX, [TYPE], CREATE)
+
+
+@cache
+def pair() -> KeyPair:
+    return KeyPair.generate("rsa-v1_5-sha256", keyid=KEYID)
+
+
+def signing_key() -> SigningKey:
+    return pair().signing_key()
+
+
+def verification_key() -> VerificationKey:
+    [jwk] = pair().public["keys"]
+    return VerificationKey.from_jwk(jwk)
+
+
+def verifier(**options) -> ActivityPubVerifier:
+    return ActivityPubVerifier(**{"keys": OneKey(verification_key()), "clock": lambda: NOW} | options)
+
+
+def signed(request: Request, **options) -> Request:
+    """A request signed by the draft."""
+    made = CavageSigner(signing_key(), **{"clock": lambda: NOW} | options).sign(request)
+    return with_fields(Request(request.method, made.target_uri, request.fields, request.body), *made)
+
+
+def with_fields(request: Request, *fields: tuple[str, str]) -> Request:
+    """The request with further fields, and with the Host that a client sends."""
+    host = () if "host" in request.fields.combined else (("Host", request.url.split("/")[2]),)
+    return Request(request.method, request.url, [*request.fields, *host, *fields], request.body)
+
+
+def hand_signed(request: Request, lines: dict[str, str], parameters: str = "", *, algorithm: str = "hs2019") -> Request:
+    """A request with a signature over these names and values, which our signer might not make.
+
+    Args:
+        request: the request, with its fields.
+        lines: the signed names with the values that are signed.
+        parameters: further parameters, each with a comma in front.
+        algorithm: the algorithm parameter.
+    """
+    base = "\n".join([f"{name}: {value}" for name, value in lines.items()])
+    made = serialize_parameters(KEYID, algorithm, tuple(lines), signing_key().sign(base.encode()))
+    return with_fields(request, ("Signature", made + parameters))
+
+
+def sha256(body: bytes) -> str:
+    return f"SHA-256={base64.b64encode(hashlib.sha256(body).digest()).decode()}"

@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+import base64
+import hashlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from undersigned.cavage.digest import LegacyDigestBuilder, parse_digest
+from undersigned.message.structured_fields import MalformedField
+
+HELLO = "ZOyIygCyaOW6GjVnihtTFtIS9PNmskdyMlNKiuyjfzw="
+
+
+def test_builder_writes_the_digest_of_mastodon():
+    builder = LegacyDigestBuilder()
+    for chunk in (b"Hello", b" world"):
+        builder.update(chunk)
+    assert builder.value() == f"SHA-256={HELLO}"
+
+
+@pytest.mark.parametrize("value", [f"SHA-256={HELLO}", f"sha-256={HELLO}", f"md5=AA== ,\tSha-256={HELLO}, unixsum=1"])
+def test_sha_256_is_read_in_any_case_among_other_digests(value):
+    running = parse_digest(value).running()
+    running.update(b"Hello world")
+    assert running.matches()
+    running.update(b"!")
+    assert not running.matches()
+
+
+@pytest.mark.parametrize(
+    ("value", "fault"),
+    [
+        ("", "not a list of digests"),
+        (HELLO[:-1], "not a list of digests"),
+        ("md5=AA==", "one SHA-256"),
+        (f"SHA-256={HELLO},SHA-256={HELLO}", "one SHA-256"),
+        ("SHA-256=AA==", "one SHA-256"),
+        ("SHA-256=A", "not Base64"),
+        ("SHA-256=é", "not Base64"),
+        (f"sha-256=:{HELLO}:", "not Base64"),
+        (",".join(["md5=AA=="] * 9), "more than 8 digests"),
+        (f"SHA-256={HELLO}, x={'x' * 2048}", "more than 8 digests, or is too long"),
+    ],
+)
+def test_malformed_digest_is_rejected(value, fault):
+    with pytest.raises(MalformedField, match=fault):
+        parse_digest(value)
+
+
+@given(st.binary(), st.binary(max_size=3))
+def test_digest_is_of_these_bytes_only(body, more):
+    digest = base64.b64encode(hashlib.sha256(body).digest()).decode()
+    running = parse_digest(f"SHA-256={digest}").running(body)
+    running.update(more)
+    assert running.matches() == (not more)

@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.activitypub.actors import GET, KEYID, NOW, POST, pair, signed, signing_key, verifier, with_fields
+from tests.properties.strategies import bodies, fields, methods, urls
+
+from undersigned import (
+    ConfigurationError,
+    KeyPair,
+    MalformedURL,
+    Request,
+    SignatureError,
+    SigningError,
+    SigningKey,
+)
+from undersigned.cavage import CavageSigner
+from undersigned.cavage.header import CavageParameters
+from undersigned.verification.verifier import finish
+
+
+def test_signer_writes_date_digest_and_signature():
+    made = CavageSigner(signing_key(), clock=lambda: NOW).sign(POST)
+    assert [name for name, _ in made] == ["Date", "Digest", "Signature"]
+    assert made.components == ("(request-target)", "host", "date", "digest")
+    assert made.target_uri == POST.url
+    parameters = CavageParameters.parse(dict(made)["Signature"])
+    assert (parameters.keyid, parameters.algorithm, parameters.names) == (KEYID, "rsa-sha256", made.components)
+    assert [name for name, _ in CavageSigner(signing_key()).sign(GET)] == ["Date", "Signature"]
+
+
+def test_signer_writes_its_own_date_and_digest_in_place_of_given_ones():
+    given_ones = [("Date", "yesterday"), ("Digest", "md5=AA=="), ("Host", "INBOX.example:443")]
+    made = CavageSigner(signing_key(), clock=lambda: NOW).sign(Request("POST", POST.url, given_ones, POST.body))
+    assert "yesterday" not in made.signature_base
+    assert "md5" not in made.signature_base
+    assert "\nhost: INBOX.example:443\n" in made.signature_base
+
+
+def test_signer_signs_further_fields_and_spells_hs2019():
+    request = signed(POST, components=["content-type", "host", "content-type"], algorithm="hs2019")
+    assert verifier().verify(request).components == ("(request-target)", "host", "date", "digest", "content-type")
+    assert 'algorithm="hs2019"' in request.fields.combined["signature"]
+
+
+def test_signer_takes_the_digest_of_content_that_is_read_in_chunks():
+    signer = CavageSigner(signing_key(), clock=lambda: NOW)
+    builder = signer.digest_builder()
+    builder.update(POST.body)
+    unread = Request("POST", POST.url, POST.fields, has_body=True)
+    assert verifier().verify(with_fields(POST, *signer.sign(unread, digest=builder.value())))
+
+
+def test_key_that_is_awaited_signs_too():
+    class Remote:
+        keyid, algorithm = KEYID, "rsa-v1_5-sha256"
+
+        async def sign(self, base):
+            return signing_key().sign(base)
+
+    signer = CavageSigner(Remote(), clock=lambda: NOW)
+    assert verifier().verify(with_fields(POST, *finish(signer.async_sign(POST))))
+    with pytest.raises(ConfigurationError, match=r"^key: its sign method is async"):
+        signer.sign(POST)
+
+
+@pytest.mark.parametrize(
+    ("options", "fault"),
+    [
+        ({"key": KeyPair.generate("ed25519").signing_key()}, r"^key: .* pass an RSA key"),
+        ({"key": KeyPair.generate("rsa-pss-sha512").signing_key()}, r"^key: .* pass an RSA key"),
+        ({"key": None}, r"^key: pass a SigningKey"),
+        ({"key": SigningKey.from_jwk({**pair().private, "kid": 'a"b'})}, r"^key: its keyid must not have a quote"),
+        ({"algorithm": "rsa-sha512"}, r"^algorithm: must be"),
+        ({"components": "host"}, r"^components: list field names"),
+        ({"components": ["Host"]}, r"^components: list field names"),
+        ({"components": ["date"]}, r"^components: list field names"),
+        ({"components": [f"x{n}" for n in range(29)]}, r"^components: list field names"),
+        ({"clock": 1}, r"^clock: pass a function"),
+    ],
+)
+def test_wrong_option_is_a_configuration_error(options, fault):
+    key = options.pop("key", signing_key())
+    with pytest.raises(ConfigurationError, match=fault):
+        CavageSigner(key, **options)
+
+
+@pytest.mark.parametrize(
+    ("request_", "fault"),
+    [
+        (Request("GET", GET.url, [("Host", "other.example")]), "Host is not the URL's authority"),
+        (Request("GET", GET.url, [("X", "a\nb")]), "CR, LF or NUL"),
+        (Request("GET", GET.url, [("X", "é")]), "not printable ASCII"),
+        (Request("GET", GET.url), "no value in this message"),
+        (Request("GET", GET.url, [("X", "x" * 16_384)]), "signature base has more than"),
+        (Request("GET", f"https://inbox.example/{'x' * 9000}", [("X", "a")]), "it would be rejected"),
+    ],
+)
+def test_request_that_cannot_be_signed_says_why(request_, fault):
+    with pytest.raises(SigningError, match=fault):
+        CavageSigner(signing_key(), components=["x"]).sign(request_)
+
+
+def test_keyid_that_makes_the_field_too_long_is_rejected():
+    key = SigningKey.from_jwk({**pair().private, "kid": "k" * 2000})
+    with pytest.raises(SigningError, match=r"^headers: Signature has more than 2048"):
+        CavageSigner(key).sign(GET)
+
+
+@given(methods, urls(), fields, bodies)
+def test_what_is_signed_is_verified(method, url, given_fields, body):
+    unsigned = Request(method, url, given_fields, body)
+    try:
+        request = signed(unsigned)
+    except (MalformedURL, SigningError):
+        return
+    verified = verifier().verify(request)
+    assert (verified.method, verified.keyid) == (method, KEYID)
+    assert bytes(verified.content) == (body if request.has_body else b"")
+
+
+@given(
+    st.text(max_size=200) | st.from_regex(r'keyId="k",signature="[A-Za-z0-9+/=]*"(,[a-z]+="[ -~]*")*', fullmatch=True)
+)
+def test_any_signature_field_raises_errors_of_ours_only(value):
+    request = Request("POST", POST.url, [("Signature", value), ("Date", value), ("Digest", value)], POST.body)
+    with pytest.raises(SignatureError):
+        verifier().verify(request)

@@ -28,9 +28,13 @@ SECRET = {"kid": "shared-secret", "kty": "oct", "k": "c2VjcmV0IG9mIGJvdGggcGFydG
 
 
 @cache
+def key_pair(algorithm: str) -> KeyPair:
+    """The one key pair for an algorithm with a public key. Its keyid is its thumbprint."""
+    return KeyPair.generate(algorithm)
+
+
 def private_jwk(algorithm: str) -> Mapping[str, object]:
-    """The private JWK of the one key for an algorithm. Its keyid is its thumbprint."""
-    return SECRET if algorithm == "hmac-sha256" else KeyPair.generate(algorithm).private
+    return SECRET if algorithm == "hmac-sha256" else key_pair(algorithm).private
 
 
 @cache
@@ -44,8 +48,8 @@ def keyid(algorithm: str) -> str:
 
 
 def public_jwk(algorithm: str) -> Mapping[str, object]:
-    jwk = private_jwk(algorithm)
-    return {name: jwk[name] for name in ("kid", "kty", "crv", "x", "y", "n", "e", "alg") if name in jwk}
+    [jwk] = key_pair(algorithm).public["keys"]
+    return jwk
 
 
 def verification_key(algorithm: str) -> VerificationKey:

@@ -9,6 +9,7 @@ import sys
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +19,10 @@ if TYPE_CHECKING:
     from tests.interop.wire import Wire
 
 HERE = Path(__file__).parent
-VARIABLE = "UNDERSIGNED_INTEROP_NPM"
-"""The environment variable that names the directory with the node_modules of the npm packages."""
+NPM = "UNDERSIGNED_INTEROP_NPM"
+"""The environment variable that names the directory with the node_modules of the packages in npm.txt."""
+PYTHON = "UNDERSIGNED_INTEROP_PYTHON"
+"""The environment variable that names the interpreter that has the packages in pypi.txt; by default this one."""
 
 
 @dataclass(frozen=True)
@@ -37,12 +40,15 @@ class Order:
 
 
 class Peer:
-    """A running peer."""
+    """A peer that was started. It is waited for when it is first used."""
 
     def __init__(self, process: subprocess.Popen[str], keys: Sequence[Mapping[str, object]]) -> None:
         self._process = process
         self._say(keys)
-        self.port: int = self._hear()["port"]
+
+    @cached_property
+    def port(self) -> int:
+        return self._hear()["port"]
 
     def send(self, order: Order, wire: Wire) -> Mapping[str, Any]:
         """Tell the peer's client to sign and send a request over the wire; return what it got, or its error."""
@@ -50,6 +56,7 @@ class Peer:
             "method": order.method, "url": f"{wire.origin}{order.target}", "fields": dict(order.fields),
             "body": order.body, "components": order.components, "keyid": order.keyid, "created": int(time.time()),
         }  # fmt: skip
+        assert self.port
         self._say(asked)
         return self._hear()
 
@@ -68,13 +75,13 @@ class Peer:
 def command(name: str) -> list[str]:
     """The command that starts a peer: a script of its name, for node or for Python."""
     if (HERE / "peers" / f"{name}.mjs").exists():
-        directory = os.environ.get(VARIABLE, "")
+        directory = os.environ.get(NPM, "")
         assert directory, (
-            f"{VARIABLE} is not set: run `npm install --no-save --prefix DIRECTORY $(cat tests/interop/npm.txt)` "
+            f"{NPM} is not set: run `npm install --no-save --prefix DIRECTORY $(cat tests/interop/npm.txt)` "
             "with a new directory, and name it"
         )
         return ["node", str(HERE / "peers" / "peer.mjs"), name, directory]
-    return [sys.executable, str(HERE / "peers" / f"{name}.py")]
+    return [os.environ.get(PYTHON, sys.executable), str(HERE / "peers" / "peer.py"), name]
 
 
 @contextmanager

@@ -7,8 +7,8 @@ import base64
 import hashlib
 import json
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import dataclass, field, replace
+from email.utils import formatdate
 from typing import TYPE_CHECKING
 
 import httpx
@@ -40,6 +40,7 @@ class Package:
         components: what is covered.
         fields: what else a request has, by the algorithm.
         profile: our profile, by the algorithm and the components.
+        codes: what we answer to a change, if it is another code than with other packages.
         unnoticed: the changes on the way that its verifier accepts.
         unverified: the algorithms whose signatures by it we reject.
         digests: whether its signer makes a Content-Digest.
@@ -49,6 +50,7 @@ class Package:
     components: tuple[str, ...] = COMPONENTS
     fields: Callable[[str], Mapping[str, str]] = lambda _algorithm: {}
     profile: Callable[[str, Sequence[str]], Profile] = ours.profile
+    codes: Mapping[str, str] = field(default_factory=dict)
     unnoticed: frozenset[str] = frozenset()
     unverified: frozenset[str] = frozenset()
     digests: bool = False
@@ -75,6 +77,21 @@ def web_bot_auth(algorithm: str, components: Sequence[str]) -> Profile:
     )
 
 
+def adcp(version: str, published: Profile) -> Package:
+    return Package(
+        ("ed25519", "ecdsa-p256-sha256"),
+        fields=lambda _algorithm: {"X-Version": version},
+        profile=lambda algorithm, _components: published.derive(algorithms=frozenset({algorithm})),
+        # A signature is valid for five minutes at most. One that began a second earlier is valid for longer.
+        codes={
+            **dict.fromkeys(TAMPERINGS, "request_signature_invalid"),
+            "parameter": "request_signature_window_invalid",
+            "content": "request_signature_digest_mismatch",
+        },
+        digests=True,
+    )
+
+
 PACKAGES = {
     "http-message-signatures": Package(
         ours.ALGORITHMS, unnoticed=frozenset({"content"}), unverified=frozenset({"rsa-pss-sha512"})
@@ -93,6 +110,15 @@ PACKAGES = {
         fields=signature_key,
         digests=True,
     ),
+    "pypi-http-message-signatures": Package(ours.ALGORITHMS, digests=True),
+    "pypi-requests-http-signature": Package(
+        ours.ALGORITHMS,
+        components=(*COMPONENTS, "date"),
+        fields=lambda _algorithm: {"Date": formatdate(usegmt=True)},
+        digests=True,
+    ),
+    "pypi-adcp 3.2": adcp("3.2", profiles.ADCP_3_2),
+    "pypi-adcp 3.1": adcp("3.1", profiles.ADCP_3_1.derive(digest=replace(profiles.ADCP_3_1.digest, policy="required"))),
 }
 
 
@@ -110,10 +136,13 @@ def client():
 
 
 @pytest.fixture(scope="module")
-def peers():
-    """Return a peer by its name, and start it when it is first asked for."""
+def peers(request):
+    """Start the peers of all selected tests at once, and return the one of a package."""
+    selected = [item.callspec.params for item in request.session.items if item.path == request.path]
+    scripts = {params["name"].split()[0] for params in selected}
     with ExitStack() as stack:
-        yield cache(lambda name: stack.enter_context(running(name, ours.keys())))
+        started = {script: stack.enter_context(running(script, ours.keys())) for script in scripts}
+        yield lambda name: started[name.split()[0]]
 
 
 EVERY = pytest.mark.parametrize(
@@ -144,7 +173,7 @@ def test_we_verify_what_a_peer_signs(name, algorithm, change, peers, wire):
         assert json.loads(got["body"]) == {"verified": True, "content": order.body}
     else:
         is_signed = change == "content" and algorithm not in package.unverified
-        code = "signature_digest_mismatch" if is_signed else "signature_invalid"
+        code = package.codes.get(change, "signature_digest_mismatch" if is_signed else "signature_invalid")
         assert (got["status"] >= 400, json.loads(got["body"])) == (True, {"error": code})
 
 

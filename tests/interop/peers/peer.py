@@ -1,0 +1,79 @@
+"""One package of PyPI as a peer: a server that verifies what it receives, and a client that signs what it is told to.
+
+`python peer.py NAME`: NAME.py beside this file is the package. What it reads and writes is as in peer.mjs.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+import threading
+from http.client import HTTPConnection
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import SimpleNamespace
+from urllib.parse import urlsplit
+
+
+def say(told: object) -> None:
+    sys.stdout.write(f"{json.dumps(told)}\n")
+    sys.stdout.flush()
+
+
+def send(order: SimpleNamespace, fields: list[tuple[str, str]]) -> dict[str, object]:
+    """Send a signed request, and return the response."""
+    parts = urlsplit(order.url)
+    connection = HTTPConnection(parts.netloc, timeout=30)
+    connection.putrequest(order.method, order.url[order.url.index("/", 8) :], skip_accept_encoding=True)
+    for name, value in [*fields, ("Content-Length", str(len(order.body.encode())))]:
+        connection.putheader(name, value)
+    connection.endheaders(order.body.encode())
+    response = connection.getresponse()
+    answer = {"status": response.status, "fields": dict(response.getheaders()), "body": response.read().decode()}
+    connection.close()
+    return answer
+
+
+def main() -> None:
+    keys = {key["kid"]: key for key in json.loads(sys.stdin.readline())}
+    peer = importlib.import_module(sys.argv[1].replace("-", "_")).peer(keys)
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
+            url = f"http://{self.headers['Host']}{self.path}"
+            fields = [(name, value) for name, value in self.headers.items() if name.lower() != "connection"]
+            error = ""
+            try:
+                peer.verify(SimpleNamespace(method=self.command, url=url, fields=fields, body=body))
+            except Exception as raised:  # noqa: BLE001 - the answer has it
+                error = f"{type(raised).__name__}: {raised}"
+            answer = json.dumps({"verified": not error, "error": error}).encode()
+            self.send_response(401 if error else 200)
+            self.send_header("Content-Length", str(len(answer)))
+            self.end_headers()
+            self.wfile.write(answer)
+
+        do_GET = do_PUT = do_POST  # noqa: N815 - as http.server has them
+
+        def log_message(self, *_arguments: object) -> None:
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    say({"port": server.server_address[1]})
+    for line in sys.stdin:
+        order = SimpleNamespace(**json.loads(line))
+        order.lines = [
+            (name, value)
+            for name, given in order.fields.items()
+            for value in ([given] if isinstance(given, str) else given)
+        ]
+        try:
+            say(peer.send(order) if hasattr(peer, "send") else send(order, peer.sign(order)))
+        except Exception as raised:  # noqa: BLE001 - the answer has it
+            say({"error": f"{type(raised).__name__}: {raised}"})
+
+
+if __name__ == "__main__":
+    main()

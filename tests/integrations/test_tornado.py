@@ -267,7 +267,7 @@ def test_request_that_tornado_rejects_is_answered_400(port):
 
 
 def test_head_of_a_rejected_request_has_no_content(port):
-    received = exchange(port, raw_request("HEAD", "/public", [("Signature", "sig1=:AA==:")]), shut=True)
+    received = exchange(port, raw_request("HEAD", "/public", [("Signature", "sig1=:AA==:")]))
     assert received.startswith(b"HTTP/1.1 401 ")
     assert received.endswith(b"\r\n\r\n")
 

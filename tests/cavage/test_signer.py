@@ -102,6 +102,15 @@ def test_request_that_cannot_be_signed_says_why(request_, fault):
         CavageSigner(signing_key(), components=["x"]).sign(request_)
 
 
+def test_signer_without_limits_signs_what_our_verifier_rejects():
+    request = Request("GET", f"https://inbox.example/{'x' * 9000}", [("X", "x" * 16_384)])
+    made = CavageSigner(signing_key(), components=["x"], check_limits=False, clock=lambda: NOW).sign(request)
+    with pytest.raises(SignatureError):
+        verifier().verify(with_fields(request, *made))
+    long = SigningKey.from_jwk({**pair().private, "kid": "k" * 2000})
+    assert len(dict(CavageSigner(long, check_limits=False).sign(GET))["Signature"]) > 2048
+
+
 def test_keyid_that_makes_the_field_too_long_is_rejected():
     key = SigningKey.from_jwk({**pair().private, "kid": "k" * 2000})
     with pytest.raises(SigningError, match=r"^headers: Signature has more than 2048"):

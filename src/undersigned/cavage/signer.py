@@ -48,12 +48,13 @@ class CavageSigner:
         components: more header fields to sign, in lower case.
         algorithm: how the algorithm is spelled in the signature.
         clock: returns seconds since the epoch, for Date.
+        check_limits: whether to reject a request that undersigned's own verifier rejects, as for `Signer`.
 
     Raises:
         ConfigurationError: the key is of another kind, or an argument has a wrong value.
     """
 
-    __slots__ = ("_algorithm", "_clock", "_components", "_key")
+    __slots__ = ("_algorithm", "_check_limits", "_clock", "_components", "_key")
 
     def __init__(
         self,
@@ -62,6 +63,7 @@ class CavageSigner:
         components: Sequence[str] = (),
         algorithm: CavageAlgorithm = "rsa-sha256",
         clock: Callable[[], float] = time.time,
+        check_limits: bool = True,
     ) -> None:
         check_key(key)
         if key.algorithm != _ALGORITHM:
@@ -79,6 +81,7 @@ class CavageSigner:
         self._components = tuple(name for name in dict.fromkeys(components) if name != "host")
         self._algorithm = algorithm
         self._clock = clock
+        self._check_limits = check_limits
 
     def sign(self, request: Request, *, digest: str | None = None) -> SignedFields:
         """Sign a request: return the header fields Date, Digest if there is content, and Signature.
@@ -109,7 +112,8 @@ class CavageSigner:
     ) -> tuple[list[tuple[str, str]], tuple[str, ...], str, CanonicalURL]:
         """Return the fields to add, the signed names, the signing string and the target."""
         target = canonicalize(request.url)
-        check_target(target)
+        if self._check_limits:
+            check_target(target)
         check_fields(request, target)
         typed = typed_target(request.url, target)
         added = [("Date", http_date(self._clock()))]
@@ -124,14 +128,15 @@ class CavageSigner:
             base = signing_string(sent, typed, names)
         except UnresolvableComponent as unresolvable:
             raise SigningError(f"{unresolvable}: {', '.join(names)} are covered") from None
-        check_base(base)
+        if self._check_limits:
+            check_base(base, request, ())
         return added, names, base, typed
 
     def _signed(
         self, added: list[tuple[str, str]], names: tuple[str, ...], base: str, target: CanonicalURL, signature: bytes
     ) -> SignedFields:
         value = serialize_parameters(self._key.keyid, self._algorithm, names, signature)
-        if len(value) > LONGEST_FIELD:
+        if self._check_limits and len(value) > LONGEST_FIELD:
             raise SigningError(f"headers: Signature has more than {LONGEST_FIELD} characters; use a shorter keyid")
         return SignedFields((*added, ("Signature", value)), names, target.target_uri, base)
 

@@ -188,6 +188,9 @@ MOST_BRAND_BYTES: Final = 262_144
 MOST_ADAGENTS_BYTES: Final = 5_242_880
 """bytes of an adagents.json (AdCP)"""
 
+MOST_REGISTRY_BYTES: Final = 1_048_576
+"""bytes of a registry of bots: some 20,000 URLs"""
+
 MOST_REDIRECTS: Final = 3
 """redirects of an adagents.json, all within one registrable domain: each is another fetch"""
 

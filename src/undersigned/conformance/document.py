@@ -48,6 +48,10 @@ class Document:
         """Return whether the member `name` exists and is not null."""
         return isinstance(name, str) and self.members.get(name) is not None
 
+    def text_of(self) -> bytes:
+        """Return the object as JSON text."""
+        return json.dumps(self.members).encode("ascii")
+
     def text(self, name: str, default: str | None = None) -> str:
         """Return the string `name`, or `default` if it is given and the member is absent."""
         value = self.members.get(name)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from undersigned import profiles
+from undersigned.conformance.agents import AgentFieldCase
 from undersigned.conformance.document import Document, MalformedVector, read_json
 from undersigned.conformance.form import Aside, Form, has, listed, made, named
 from undersigned.conformance.message import RequestMessage, message_by_kind, message_by_status
@@ -26,8 +27,9 @@ if TYPE_CHECKING:
     from undersigned.signature.profile import Profile
 
 CAVAGE: Final = "signatures by draft-cavage-http-signatures-12, the scheme before RFC 9421"
-AGENT_FIELDS: Final = "values of Signature-Agent and documents of agents: the key sources of Web Bot Auth read them"
-AGENT_URLS: Final = "URLs of Signature-Agent: the key sources of Web Bot Auth reject them"
+DISCRETIONARY: Final = (
+    "an http URL in Signature-Agent: it names nobody to our key source (unknown), the file has invalid, at discretion"
+)
 
 _PROFILES: Final[Mapping[str, Profile]] = {
     "wba-string": profiles.WEB_BOT_AUTH_STRING,
@@ -58,16 +60,20 @@ def _is_cases(file: VectorFile) -> bool:
 def _cases(file: VectorFile, keys: Keys) -> Iterator[Gradable | Aside]:
     document = file.document
     for member, kind in (("components", ComponentCase), ("bases", BaseCase)):
-        for case, name in named(document, member, "id") if member in document.members else ():
+        for case, name in _optional(document, member, "id"):
             yield kind(f"{member}/{name}", case)
-    for case, name in named(document, "vectors", "id") if "vectors" in document.members else ():
+    for case, name in _optional(document, "vectors", "id"):
         yield made(_vector, f"vectors/{name}", case, file, keys)
-    for case, name in named(document, "policy", "id") if "policy" in document.members else ():
+    for case, name in _optional(document, "policy", "id"):
         yield made(_policy, f"policy/{name}", case, file, keys)
-    for case, name in named(document, "thumbprints", "reference") if "thumbprints" in document.members else ():
+    for case, name in _optional(document, "thumbprints", "reference"):
         yield ThumbprintCase(f"thumbprints/{name}", case)
-    if "signature_agent_fields" in document.members:
-        yield Aside(len(document.documents("signature_agent_fields")), AGENT_FIELDS)
+    for case, name in _optional(document, "signature_agent_fields", "name"):
+        yield AgentFieldCase(f"signature_agent_fields/{name}", case)
+
+
+def _optional(document: Document, member: str, name: str) -> Iterator[tuple[Document, str]]:
+    return named(document, member, name) if member in document.members else iter(())
 
 
 def _vector(name: str, case: Document, file: VectorFile, keys: Keys) -> SignedMessage:
@@ -183,7 +189,7 @@ def _directory(name: str, case: Document) -> SignedMessage:
 def _negatives(file: VectorFile, _keys: Keys) -> Iterator[Gradable | Aside]:
     for case, name in named(file.document, "vectors", "id"):
         if case.optional("expected").members.get("reason") in _OF_THE_URL:
-            yield Aside(1, AGENT_URLS)
+            yield Aside(1, DISCRETIONARY)
         else:
             yield made(_negative, name, case)
 
@@ -204,39 +210,6 @@ def _negative(name: str, case: Document) -> VerdictCase:
         now=case.integer("now"),
         expected={"unverified": "unknown"}.get(outcome, outcome),
     )
-
-
-# Lists of requests to one URL, and of JWKs
-
-
-def _is_list(file: VectorFile, *members: str) -> bool:
-    return bool(file.documents) and all(member in case.members for case in file.documents for member in members)
-
-
-def _targets(file: VectorFile, _keys: Keys) -> Iterator[Gradable]:
-    for index, case in enumerate(file.documents):
-        yield made(_target, f"[{index}] {case.members.get('label')}", case)
-
-
-def _target(name: str, case: Document) -> SignedMessage:
-    fields = [("Signature-Input", case.text("signature_input")), ("Signature", case.text("signature"))]
-    if "signature_agent" in case:
-        fields.append(("Signature-Agent", case.text("signature_agent")))
-    return SignedMessage(
-        name=name,
-        message=RequestMessage(Request("GET", case.text("target_url"), fields)),
-        key=PublishedKey.read(case.members.get("key")),
-        label=case.text("label"),
-    )
-
-
-def _thumbprints(file: VectorFile, _keys: Keys) -> Iterator[Gradable]:
-    for index, case in enumerate(file.documents):
-        yield ThumbprintCase(f"[{index}] {case.members.get('name')}", case)
-
-
-def _agents(file: VectorFile, _keys: Keys) -> Iterator[Aside]:
-    yield Aside(len(file.documents), AGENT_FIELDS)
 
 
 # Requests as text
@@ -270,10 +243,5 @@ FORMS: Final = (
     Form(lambda file: listed(file, "vectors", "signedBase"), _negatives),
     Form(lambda file: has(file, "signature_base") and has(file, "headers", "response"), _alone),
     Form(lambda file: has(file, "http"), _http),
-    Form(lambda file: _is_list(file, "target_url", "signature_input"), _targets),
-    Form(lambda file: _is_list(file, "jwk", "thumbprint"), _thumbprints),
-    Form(lambda file: _is_list(file, "header", "entries"), _agents),
-    Form(lambda file: _is_list(file, "card"), _agents),
-    Form(lambda file: _is_list(file, "registry_txt"), _agents),
 )
 """The forms, the most particular first."""

@@ -12,7 +12,8 @@ from tests.integrations.seller import KEYID, selling
 from tests.keys import OTHER_PRIVATE, PRIVATE
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-every_client = pytest.mark.parametrize("client", ["aiohttp", "httpx", "urllib"])
+CLIENTS = ["aiohttp", "httpx", pytest.param("niquests", marks=pytest.mark.niquests), "urllib"]
+every_client = pytest.mark.parametrize("client", CLIENTS)
 
 
 @pytest.fixture

@@ -1,0 +1,184 @@
+"""The adapters that sign what niquests sends."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from niquests.adapters import AsyncHTTPAdapter, HTTPAdapter
+
+from undersigned import ConfigurationError, SigningError
+from undersigned.client import DEFAULT_MAX_SPOOLED, ClientSigner, FileContent
+
+from .fields import SentFields, WireFields, plain_fields, text_fields
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from niquests.models import AsyncResponse, PreparedRequest, Response
+    from niquests.structures import CaseInsensitiveDict
+
+    from undersigned.client import SignedRequest, SignerSource
+
+    from .fields import Signature
+
+_AWAITED = (
+    "retry: niquests repeats a request without awaiting the key; use an adapter without max_retries, or a key whose "
+    "sign is not async"
+)
+
+
+class SignatureAdapter(HTTPAdapter):
+    """An adapter that signs every request it sends: `session.mount("https://", SignatureAdapter(signer, ...))`.
+
+    Each redirect and each retry has its own signature. The request is sent to the canonical form of its URL. A file is
+    read to sign it and again to send it; a generator is kept, up to `max_spooled` bytes.
+
+    A redirect within its origin is signed for its own URL, method and content. A redirect that leaves the origin or
+    its listed path raises `SigningError`, if the adapter is mounted for the URL that it leads to. So mount it for
+    `https://` and `http://`.
+
+    Args:
+        signer: makes the signatures; or a function that returns the signer to use now.
+        origins: the origins to sign for, such as `https://seller.example.com`. An origin with a path, such as
+            `https://seller.example.com/api`, allows only what is below that path.
+        follow_unsigned: whether to follow a redirect that leaves the origin, without a signature.
+        max_spooled: how many bytes to keep of content that cannot be read again, such as a generator.
+        options: further options of niquests' adapter, such as `max_retries`.
+
+    Raises:
+        ConfigurationError: an argument has the wrong type or value.
+    """
+
+    def __init__(
+        self,
+        signer: SignerSource,
+        *,
+        origins: Iterable[str],
+        follow_unsigned: bool = False,
+        max_spooled: int = DEFAULT_MAX_SPOOLED,
+        **options: Any,
+    ) -> None:
+        super().__init__(**options)  # pyright: ignore[reportUnknownMemberType]
+        self._signer = ClientSigner(signer, origins, follow_unsigned=follow_unsigned, max_spooled=max_spooled)
+
+    def send(self, request: PreparedRequest, *arguments: Any, **options: Any) -> Response:
+        """Sign `request` and send it.
+
+        Raises:
+            MalformedURL: the URL has no canonical form.
+            SigningError: the origin is not listed, a redirect leaves the origin, the content is a stream that is too
+                long, or the request lacks what the signature covers.
+        """
+        if _is_unsigned(self._signer, request):
+            return super().send(request, *arguments, **options)  # pyright: ignore[reportUnknownMemberType]
+        content = self._signer.read(cast("object", request.body))
+        _put_content(request, content)
+        sign = _Signing(self._signer, request, content)
+        outgoing = sign.outgoing(sign.now())
+        return super().send(outgoing, *arguments, **options)  # pyright: ignore[reportUnknownMemberType]
+
+
+class AsyncSignatureAdapter(AsyncHTTPAdapter):
+    """`SignatureAdapter` for an `AsyncSession`. It also takes async generators, and keys whose `sign` is async."""
+
+    def __init__(
+        self,
+        signer: SignerSource,
+        *,
+        origins: Iterable[str],
+        follow_unsigned: bool = False,
+        max_spooled: int = DEFAULT_MAX_SPOOLED,
+        **options: Any,
+    ) -> None:
+        super().__init__(**options)  # pyright: ignore[reportUnknownMemberType]
+        self._signer = ClientSigner(signer, origins, follow_unsigned=follow_unsigned, max_spooled=max_spooled)
+
+    async def send(self, request: PreparedRequest, *arguments: Any, **options: Any) -> AsyncResponse:
+        """Sign `request` and send it; raises the errors of `SignatureAdapter.send`."""
+        if _is_unsigned(self._signer, request):
+            return await super().send(request, *arguments, **options)  # pyright: ignore[reportUnknownMemberType]
+        content = await self._signer.async_read(cast("object", request.body))
+        _put_content(request, content)
+        sign = _Signing(self._signer, request, content)
+        outgoing = sign.outgoing(await sign.async_now())
+        return await super().send(outgoing, *arguments, **options)  # pyright: ignore[reportUnknownMemberType]
+
+
+class _Signing:
+    """The signing of one request, each time it is written."""
+
+    def __init__(self, signer: ClientSigner, request: PreparedRequest, content: bytes | FileContent) -> None:
+        self._signer = signer
+        self._request = request
+        self._content = content
+        # Sending normalizes the URL of a redirect once more. Preparing it here yields one that sending does not change.
+        request.prepare_url(request.url, None)
+        self._fields = plain_fields(_headers(request))
+
+    def now(self) -> SignedRequest:
+        method, url, fields, content = self._parts()
+        return self._signer.sign(method, url, fields, content)
+
+    async def async_now(self) -> SignedRequest:
+        method, url, fields, content = self._parts()
+        return await self._signer.async_sign(method, url, fields, content)
+
+    def outgoing(self, signed: SignedRequest) -> PreparedRequest:
+        """Return the request to send, and let the given one know what it was signed for.
+
+        Raises:
+            SigningError: niquests would send another target.
+        """
+        outgoing = self._request.copy()
+        outgoing.url = signed.url
+        if outgoing.path_url != signed.url.removeprefix(signed.origin):
+            raise SigningError("url: niquests does not send a question mark without a query; remove it")
+        # niquests writes an IPv6 address without its brackets into Host.
+        fields = [("Host", signed.authority), *(pair for pair in signed.fields if pair[0].lower() != "host")]
+        outgoing.headers = WireFields(fields, self._fresh(signed))
+        self._request.headers = SentFields(self._fields, signed.origin)
+        return outgoing
+
+    def _fresh(self, first: SignedRequest) -> Callable[[], Signature]:
+        """Return a function that returns the first signature, then a new one for each retry."""
+        unused = [first]
+
+        def signature() -> Signature:
+            if unused:
+                return unused.pop().signature
+            try:
+                return self.now().signature
+            except ConfigurationError:
+                raise SigningError(_AWAITED) from None
+
+        return signature
+
+    def _parts(self) -> tuple[str, str, list[tuple[str, str]], bytes | FileContent]:
+        request = self._request
+        return request.method or "", request.url or "", text_fields(self._fields), self._content
+
+
+def _is_unsigned(signer: ClientSigner, request: PreparedRequest) -> bool:
+    """Return whether `request` is a redirect that is followed without a signature."""
+    sent = request.headers
+    if not isinstance(sent, SentFields) or signer.signs_redirect(sent.origin, request.url or ""):
+        return False
+    request.headers = SentFields(plain_fields(sent), None)
+    return True
+
+
+def _put_content(request: PreparedRequest, content: bytes | FileContent) -> None:
+    """Give the request its content in a form that can be sent again."""
+    given: object = request.body
+    headers = _headers(request)
+    if given is not content and given is not None:
+        headers.pop("Transfer-Encoding", None)
+        headers["Content-Length"] = str(len(content))
+        if isinstance(content, bytes):
+            # niquests noted where a file was, to rewind it for a redirect. Bytes need no rewinding.
+            vars(request)["_body_position"] = None
+    request.body = cast("bytes", content) or None
+
+
+def _headers(request: PreparedRequest) -> CaseInsensitiveDict[str | bytes, str | bytes]:
+    return cast("CaseInsensitiveDict[str | bytes, str | bytes]", request.headers)

@@ -360,6 +360,33 @@ def aiohttp(ran: Ran, *middlewares):
     return app
 
 
+def tornado(ran: Ran):
+    from tornado.web import Application, RequestHandler
+
+    class Buy(RequestHandler):
+        def get(self, name: str = OPERATION) -> None:
+            self.write(ran.dispatch(name.rsplit("/", 1)[-1]))
+
+        post = get
+
+    class Inner(RequestHandler):
+        def get(self, account: str) -> None:
+            self.write(ran.run() + account)
+
+        post = get
+
+    class Harmless(RequestHandler):
+        def get(self) -> None:
+            self.write("products")
+
+        post = get
+
+    routes = [(route, Buy) for route in (STATIC, SLASHED, "/op/([^/]+)", "/pattern/(.*)")]
+    mounted = Application([(MOUNTED, Buy)])
+    inner = (f"/adcp/([^/]+)/{OPERATION}", Inner)
+    return Application([*routes, inner, (HARMLESS, Harmless), ("/mount/.*", mounted)])
+
+
 def _by(name: str):
     """Return the operation that a path parameter names."""
     return lambda parameters: parameters.get(name, OPERATION).rsplit("/", 1)[-1] or None

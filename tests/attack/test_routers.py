@@ -38,11 +38,16 @@ from tests.attack.frameworks import (
     Ran,
     aiohttp,
     resolver,
+    tornado,
 )
 from tests.keys import signer, verifier
+from tornado.httpserver import HTTPServer
+from tornado.httputil import HTTPServerConnectionDelegate
+from tornado.netutil import bind_sockets
 
 from undersigned import PathResolver, Policy, Request, asgi, wsgi
 from undersigned_aiohttp import signature_middleware
+from undersigned_tornado import SignatureMiddleware as TornadoMiddleware
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -196,12 +201,30 @@ def test_no_unsigned_handshake_runs_what_its_router_knows_must_be_signed(search,
     asyncio.run(attack(search, Seller(framework, by_route=True), [framework.websocket], servers))
 
 
-class AiohttpSeller:
-    """aiohttp's application on its own server, which routes a request before any middleware runs."""
+class OwnServer:
+    """An application on its framework's own server, which this module talks to over a socket."""
 
     def __init__(self) -> None:
         self.ran = Ran()
         self.called = 0
+        self.port = 0
+
+    async def ask(self, message: Message, _dialect: str, _mount: str) -> list[str]:
+        """Return what `message` runs."""
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+        lines = [f"{message.method} {message.target} HTTP/1.1", *(f"{name}: {value}" for name, value in message.lines)]
+        writer.write("\r\n".join([*lines, "Connection: close", "", ""]).encode("latin-1"))
+        with contextlib.suppress(ConnectionError):
+            await reader.read()
+        writer.close()
+        return self.ran.told()
+
+
+class AiohttpSeller(OwnServer):
+    """aiohttp's application on its own server, which routes a request before any middleware runs."""
+
+    def __init__(self) -> None:
+        super().__init__()
         policy = Policy(required_for=[OPERATION])
         verifies = signature_middleware(verifier=verifier(), origins=[ORIGIN], policy=policy)
         self._app = aiohttp(self.ran, verifies, self._count())
@@ -220,28 +243,45 @@ class AiohttpSeller:
         await self._runner.setup()
         self._site = web.TCPSite(self._runner, "127.0.0.1", 0)
         await self._site.start()
+        self.port = self._runner.addresses[0][1]
 
     async def stopped(self) -> None:
         """Let the server end."""
         await self._runner.cleanup()
 
-    async def ask(self, message: Message, _dialect: str, _mount: str) -> list[str]:
-        """Return what `message` runs."""
-        port = self._runner.addresses[0][1]
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        lines = [f"{message.method} {message.target} HTTP/1.1", *(f"{name}: {value}" for name, value in message.lines)]
-        writer.write("\r\n".join([*lines, "Connection: close", "", ""]).encode("latin-1"))
-        with contextlib.suppress(ConnectionError):
-            await reader.read()
-        writer.close()
-        return self.ran.told()
+
+class TornadoSeller(OwnServer, HTTPServerConnectionDelegate):
+    """Tornado's application on its own server, which routes by the raw target."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._app = tornado(self.ran)
+        policy = Policy(required_for=[OPERATION])
+        self._server = HTTPServer(TornadoMiddleware(self, verifier=verifier(), origins=[ORIGIN], policy=policy))
+
+    def start_request(self, server_conn, request_conn):
+        """Count a request that reaches the application."""
+        self.called += 1
+        return self._app.start_request(server_conn, request_conn)
+
+    async def started(self) -> None:
+        """Let the server listen."""
+        sockets = bind_sockets(0, "127.0.0.1")
+        self._server.add_sockets(sockets)
+        self.port = sockets[0].getsockname()[1]
+
+    async def stopped(self) -> None:
+        """Let the server end."""
+        self._server.stop()
+        await self._server.close_all_connections()
 
 
-def test_no_unsigned_target_runs_what_must_be_signed_on_aiohttp(search):
+@pytest.mark.parametrize("make", [AiohttpSeller, TornadoSeller], ids=["aiohttp", "tornado"])
+def test_no_unsigned_target_runs_what_must_be_signed_on_a_server_of_its_own(search, make):
     async def run() -> None:
-        seller = AiohttpSeller()
+        seller = make()
         try:
-            await attack(search, seller, (STATIC, SLASHED, INNER, LAST, MOUNTED, PATTERN), [("aiohttp", "")])
+            await attack(search, seller, (STATIC, SLASHED, INNER, LAST, MOUNTED, PATTERN), [("own server", "")])
         finally:
             await seller.stopped()
 

@@ -103,3 +103,17 @@ def test_prometheus_reads_the_decisions_and_the_claims(agreement, tmp_path):
     assert any('error_type="request_signature_required"' in line and 'result="rejected"' in line for line in counts)
     assert any("undersigned_replay_claims" in line and line.endswith(" 1.0") for line in metrics.splitlines())
     assert KEYID not in metrics
+
+
+def test_rest_framework_example_knows_its_caller_and_challenges_a_stranger(agreement, tmp_path):
+    jwks = tmp_path / "jwks.json"
+    jwks.write_text(json.dumps(agreement.jwks))
+    with started("drf_app.py", jwks) as port:
+        expected = {"plan": "gold", "caller": KEYID, "signed": f"http://127.0.0.1:{port}/plans/gold"}
+        assert ask(port, signed(agreement, port)).json == expected
+        unsigned = ask(port, raw_request("POST", "/plans/gold", JSON, BODY, host=f"127.0.0.1:{port}"))
+        assert unsigned.fields["www-authenticate"] == 'Signature error="request_signature_required"'
+        assert unsigned.status == 401
+        changed = signed(agreement, port, sent_body=BODY.replace(b"1", b"2"))
+        assert_rejected(ask(port, changed), "request_signature_digest_mismatch")
+        assert ask(port, raw_request("GET", "/", host=f"127.0.0.1:{port}")).json == {"service": "plans"}

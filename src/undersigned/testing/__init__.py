@@ -1,9 +1,11 @@
 """Tools for the tests of an application, a replay store or a key source. They import no test framework.
 
-`signing_asgi` and `signing_wsgi` put a signer in front of an application, so that a test client sends signed requests.
-`tamper` changes one part of a signed request. The pytest plugin `undersigned_pytest` has fixtures.
+`KeyPair.generate()` makes a key pair. `signing_asgi` and `signing_wsgi` put a signer in front of an application, so
+that a test client sends signed requests. `tamper` changes one part of a signed request. The pytest plugin
+`undersigned_pytest` has fixtures.
 """
 
+from undersigned.signature.key_pair import KeyPair
 from undersigned.testing.clients import sign_environ, signing_asgi, signing_wsgi
 from undersigned.testing.clock import FrozenNonceClock
 from undersigned.testing.key_source import check_async_key_source, check_key_source
@@ -13,6 +15,7 @@ from undersigned.testing.tampering import PARTS, Part, tamper
 __all__ = [
     "PARTS",
     "FrozenNonceClock",
+    "KeyPair",
     "Part",
     "check_async_key_source",
     "check_async_replay_store",

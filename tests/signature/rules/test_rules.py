@@ -49,6 +49,8 @@ from undersigned.signature.rules.coverage import covered_member
         (CoverageRule, {"always": "@method"}, "coverage.always"),
         (CoverageRule, {"always": ("@method", 1)}, "coverage.always"),
         (CoverageRule, {"always": ("@query-param",)}, "coverage.always"),
+        (CoverageRule, {"always": ('"@query-param"',)}, "coverage.always"),
+        (CoverageRule, {"always": ('"@query-param";req',)}, "coverage.always"),
         (CoverageRule, {"always": ('"@method";REQ',)}, "coverage.always"),
         (CoverageRule, {"with_content": ("Content-Type",)}, "coverage.with_content"),
         (CoverageRule, {"with_query": ("",)}, "coverage.with_query"),
@@ -127,6 +129,7 @@ def coverage(names):
         (CoverageRule(always=('"date";sf',)), '"date"', '"date";sf must be covered'),
         (CoverageRule(always=(), any_of=(("@authority", "@target-uri"),)), '"@path"', "@authority or @target-uri must"),
         (CoverageRule(always=(), with_query=("@query",)), '"@path"', "@query must be covered"),
+        (CoverageRule(always=('"@query-param";name="a"',)), '"@query-param";name="b"', '"@query-param";name="a" must'),
         (CoverageRule(always=(), if_sent=("date",)), '"@path"', "date must be covered"),
         (CoverageRule(always=(), with_content=("content-type",)), '"@path"', "content-type must be covered"),
         (CoverageRule(always=(), member_of="signature-agent"), '"signature-agent"', "one member of signature-agent"),
@@ -153,7 +156,7 @@ def test_coverage_says_what_must_be_covered(rule, names, fault):
     ],
 )
 def test_covered_member_is_the_own_one_or_the_only_one(names, label, member):
-    assert covered_member(coverage(names), "a", label) == member
+    assert covered_member(coverage(names).texts, "a", label) == member
 
 
 @pytest.mark.parametrize(
@@ -177,3 +180,8 @@ def test_signature_ends_when_the_first_of_its_bounds_does(validity, created, exp
 
 def test_caps_are_a_value():
     assert Caps(1) == Caps(1, None)
+
+
+def test_query_parameter_can_be_forbidden():
+    rule = CoverageRule(never=frozenset({"@query-param"}))
+    assert rule.unexpected(coverage('"@method" "@query-param";name="a"')) == ["@query-param"]

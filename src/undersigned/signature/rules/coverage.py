@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 _DERIVED = "@(?:method|target-uri|authority|scheme|request-target|path|query|status)"
 _COMPONENT = re.compile(rf"{token.LOWER}+|{_DERIVED}")
-_IDENTIFIER = re.compile(rf'"(?:{token.LOWER}+|{_DERIVED})"(?:;[a-z]+(?:="[!#-\[\]-~]*")?)*')
+_PARAMETERS = r'(?:;[a-z]+(?:="[!#-\[\]-~]*")?)*'
+# A query parameter is a component only with its name.
+_IDENTIFIER = re.compile(rf'"(?:{token.LOWER}+|{_DERIVED})"{_PARAMETERS}|"@query-param"(?=[^"]*;name="){_PARAMETERS}')
+_FORBIDDEN = re.compile(rf"{_COMPONENT.pattern}|@query-param")
 _FIELD = re.compile(rf"{token.LOWER}+")
 _MEMBER = re.compile(rf'"({token.LOWER}+)";key="([!#-\[\]-~]*)"')
 
@@ -73,7 +76,7 @@ class CoverageRule:
         for group in self.any_of:
             check_texts("coverage.any_of", group or None, is_component, example='("@authority", "@target-uri")')
         if not isinstance(self.never, frozenset) or not all(
-            isinstance(name, str) and _COMPONENT.fullmatch(name) for name in self.never
+            isinstance(name, str) and _FORBIDDEN.fullmatch(name) for name in self.never
         ):
             raise ConfigurationError('coverage.never: give a frozenset of names, such as frozenset({"@query-param"})')
         if not isinstance(self.member_of, str) or (self.member_of and _FIELD.fullmatch(self.member_of) is None):

@@ -2,13 +2,22 @@
 
 `SignatureMiddleware` verifies. The dependency `require_signature` lets an endpoint or a router run only for a signed
 request, and shows in the OpenAPI document. `Signature` is `Annotated[VerifiedSignature, Depends(require_signature)]`.
-`jwks_route` publishes the keys of this service. `RouteResolver` finds the operation of a request, for a policy.
+`jwks_route` publishes the keys of this service, `directory_route` those of a bot. `RouteResolver` finds the operation
+of a request, for a policy.
 """
 
 from undersigned.asgi import SignatureMiddleware
-from undersigned_starlette import SignatureRequired, jwks_route
+from undersigned_starlette import SignatureRequired, directory_route, jwks_route
 
 from .requirement import Signature, require_signature
 from .routes import RouteResolver
 
-__all__ = ["RouteResolver", "Signature", "SignatureMiddleware", "SignatureRequired", "jwks_route", "require_signature"]
+__all__ = [
+    "RouteResolver",
+    "Signature",
+    "SignatureMiddleware",
+    "SignatureRequired",
+    "directory_route",
+    "jwks_route",
+    "require_signature",
+]

@@ -24,25 +24,37 @@ import undersigned_django
 import undersigned_fastapi
 import undersigned_flask
 import undersigned_starlette
+from undersigned import KeyPair, MemoryReplayStore, Request, Signer, Verifier
 from undersigned.discovery import Network, RemoteJWKS
+from undersigned.discovery.web_bot_auth import WebBotAuthKeys, verify_directory
 from undersigned.errors import ConfigurationError
+from undersigned.message import Response, write_signature_agent
+from undersigned.profiles import WEB_BOT_AUTH_STRING
+from undersigned.publishing import DIRECTORY_PATH
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PATH = "/.well-known/jwks.json"
+PAIR = KeyPair.generate()
+ORIGIN = "https://bot.example"
+
+
+def route(package, keys, options):
+    """The route of a plain set, or of a directory if there is an origin."""
+    return (package.directory_route if "origin" in options else package.jwks_route)(keys, **options)
 
 
 @contextlib.contextmanager
 def starlette(keys, **options):
-    with uvicorn_server(Starlette(routes=[undersigned_starlette.jwks_route(keys, **options)])) as port:
+    with uvicorn_server(Starlette(routes=[route(undersigned_starlette, keys, options)])) as port:
         yield port
 
 
 @contextlib.contextmanager
 def fastapi(keys, **options):
     app = FastAPI()
-    app.routes.append(undersigned_fastapi.jwks_route(keys, **options))
+    app.routes.append(route(undersigned_fastapi, keys, options))
     with uvicorn_server(app, http="httptools") as port:
         yield port
 
@@ -50,21 +62,21 @@ def fastapi(keys, **options):
 @contextlib.contextmanager
 def flask(keys, **options):
     app = Flask(__name__)
-    app.register_blueprint(undersigned_flask.jwks_route(keys, **options))
+    app.register_blueprint(route(undersigned_flask, keys, options))
     with waitress_server(app) as port:
         yield port
 
 
 @contextlib.contextmanager
 def django(keys, **options):
-    urls = type("urls", (), {"urlpatterns": [undersigned_django.jwks_route(keys, **options)]})
+    urls = type("urls", (), {"urlpatterns": [route(undersigned_django, keys, options)]})
     with site(verifier()), override_settings(ROOT_URLCONF=urls), gunicorn_server(get_wsgi_application()) as port:
         yield port
 
 
 @contextlib.contextmanager
 def django_asgi(keys, **options):
-    urls = type("urls", (), {"urlpatterns": [undersigned_django.jwks_route(keys, **options)]})
+    urls = type("urls", (), {"urlpatterns": [route(undersigned_django, keys, options)]})
     with site(verifier()), override_settings(ROOT_URLCONF=urls), uvicorn_server(get_asgi_application()) as port:
         yield port
 
@@ -97,6 +109,16 @@ def test_route_answers_head_without_content_at_the_path_it_was_given(framework):
         assert ask(port, raw_request("GET", PATH)).status == 404
 
 
+@frameworks
+def test_route_serves_a_directory_that_its_keys_sign(framework):
+    with framework(PAIR.public, signing_keys=[PAIR.signing_key()], origin=ORIGIN) as port:
+        answer = ask(port, raw_request("GET", DIRECTORY_PATH))
+        request = Request("GET", ORIGIN + DIRECTORY_PATH)
+        response = Response(answer.status, answer.fields, answer.content, request=request)
+        assert [key.keyid for key in verify_directory(response)] == [PAIR.signing_key().keyid]
+        assert ask(port, raw_request("POST", DIRECTORY_PATH)).status == 405
+
+
 @pytest.mark.parametrize(
     "route", [undersigned_starlette.jwks_route, undersigned_flask.jwks_route, undersigned_django.jwks_route]
 )
@@ -111,7 +133,11 @@ def behind_tls(tmp_path) -> Iterator:
     """A Starlette application served by uvicorn over https at localhost, and the network to reach it."""
     pem = localhost_certificate(tmp_path / "server.pem")
     (tmp_path / "jwks.json").write_text(json.dumps(JWKS))
-    app = Starlette(routes=[undersigned_starlette.jwks_route(tmp_path / "jwks.json")])
+    routes = [
+        undersigned_starlette.jwks_route(tmp_path / "jwks.json"),
+        undersigned_starlette.directory_route(PAIR.public, [PAIR.signing_key()], origin="https://localhost"),
+    ]
+    app = Starlette(routes=routes)
     tls = ssl.create_default_context(cafile=pem)
     network = Network(allowed=["127.0.0.0/8"], resolve=lambda _host, _port: ["127.0.0.1"], tls=tls, wait_timeout=60)
     with https_server(app, pem) as port:
@@ -126,3 +152,18 @@ def test_our_key_source_reads_what_the_route_publishes_and_keeps_it_at_a_304(beh
     assert first[0].algorithm == KEYS.find(lookup())[0].algorithm
     now[0] += 300
     assert source.find(lookup()) == first  # the very objects: nothing was read again
+
+
+def test_our_bot_is_known_by_the_directory_that_the_route_publishes(behind_tls):
+    url, network = behind_tls
+    origin = url.removesuffix(PATH)
+    profile = WEB_BOT_AUTH_STRING
+    request = Request(
+        "GET", "https://shop.example/", [("Signature-Agent", write_signature_agent(origin, form="string"))]
+    )
+    fields = Signer(PAIR.signing_key(), profile=profile).sign(request)
+    with WebBotAuthKeys(form="string", network=network) as keys:
+        verified = Verifier(profile, keys=keys, replay=MemoryReplayStore()).verify(
+            Request("GET", request.url, [*request.fields, *fields])
+        )
+    assert verified.signer == origin + DIRECTORY_PATH

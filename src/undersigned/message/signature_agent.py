@@ -34,6 +34,9 @@ AgentDocument = Literal["directory", "jwks_uri", "cimd"]
 DIRECTORY_PATH = "/.well-known/http-message-signatures-directory"
 """The path of a key directory (Web Bot Auth section 5.5)."""
 
+DIRECTORY_TYPE = "application/http-message-signatures-directory+json"
+"""The media type of a key directory."""
+
 _DOCUMENTS: frozenset[str] = frozenset(get_args(AgentDocument))
 
 

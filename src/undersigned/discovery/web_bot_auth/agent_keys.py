@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, cast
 
 from undersigned.discovery.cache import Copy
 from undersigned.discovery.document import source_error
@@ -15,6 +15,7 @@ from undersigned.discovery.remote_jwks import JWK_SET_TYPES
 from undersigned.discovery.web_bot_auth.card import read_card
 from undersigned.discovery.web_bot_auth.published_keys import FAULT, PUBLISHED
 from undersigned.limits import LONGEST_KEYID, MOST_CANDIDATES, MOST_CARD_BYTES, MOST_JWKS_BYTES, MOST_KEYS
+from undersigned.message.signature_agent import DIRECTORY_TYPE
 from undersigned.signature.keys import VerificationKey
 from undersigned.signature.thumbprint import thumbprint
 
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
     from undersigned.discovery.web_bot_auth.allowance import Allowance
     from undersigned.discovery.web_bot_auth.card import Card
     from undersigned.message.signature_agent import SignatureAgent
-
-DIRECTORY_TYPE: Final = "application/http-message-signatures-directory+json"
-"""The media type of a key directory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

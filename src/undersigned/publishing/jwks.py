@@ -1,8 +1,4 @@
-"""Publishing: the common part of the routes that serve a public JWK set.
-
-`undersigned_starlette`, `undersigned_fastapi`, `undersigned_flask` and `undersigned_django` each have a function
-`jwks_route`.
-"""
+"""A public JWK set, and the responses that serve it."""
 
 from __future__ import annotations
 
@@ -10,7 +6,7 @@ import hashlib
 import os
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from undersigned.errors import ConfigurationError
 from undersigned.limits import MOST_JWKS_FILE_BYTES
@@ -60,6 +56,9 @@ class PublishedKeys:
 
     __slots__ = ("_fields", "_text", "_watched")
 
+    _media_type: ClassVar[str] = "application/jwk-set+json"
+    _cache_control: ClassVar[str] = "public"
+
     def __init__(
         self,
         keys: Mapping[str, object] | str | os.PathLike[str],
@@ -70,14 +69,14 @@ class PublishedKeys:
         if type(max_age) is not int or not 0 <= max_age <= _A_DAY:
             raise ConfigurationError(f"max_age: give whole seconds, from 0 to {_A_DAY}")
         self._fields = (
-            ("Content-Type", "application/jwk-set+json"),
-            ("Cache-Control", f"public, max-age={max_age}"),
+            ("Content-Type", self._media_type),
+            ("Cache-Control", f"{self._cache_control}, max-age={max_age}"),
             ("X-Content-Type-Options", "nosniff"),
         )
         self._watched: WatchedFile[bytes] | None = None
         if isinstance(keys, str | os.PathLike):
-            self._watched = WatchedFile(keys, _text_of, most=MOST_JWKS_FILE_BYTES, clock=clock)
-        self._text = public_jwks_text(keys) if self._watched is None else self._watched.value
+            self._watched = WatchedFile(keys, self._text_of_file, most=MOST_JWKS_FILE_BYTES, clock=clock)
+        self._text = self._text_of(keys) if self._watched is None else self._watched.value
 
     def response(self, method: str, if_none_match: str | None = None) -> JWKSResponse:
         """Return the response to a request.
@@ -88,14 +87,21 @@ class PublishedKeys:
         """
         text = self._text if self._watched is None else self._watched.value
         tag = f'"{hashlib.sha256(text).hexdigest()[:32]}"'
-        fields = (*self._fields, ("ETag", tag))
+        fields = (*self._fields, ("ETag", tag), *self._signed(text))
         if if_none_match is not None and _matches(if_none_match, tag):
             return JWKSResponse(304, fields, b"")
         return JWKSResponse(200, (*fields, ("Content-Length", str(len(text)))), b"" if method == "HEAD" else text)
 
+    def _text_of(self, keys: object) -> bytes:
+        """Return the content to serve for a JWK set, if it may be published."""
+        return public_jwks_text(keys)
 
-def _text_of(file: bytes) -> bytes:
-    return public_jwks_text(read_public_jwks(file))
+    def _text_of_file(self, file: bytes) -> bytes:
+        return self._text_of(read_public_jwks(file))
+
+    def _signed(self, text: bytes) -> tuple[tuple[str, str], ...]:  # noqa: ARG002 - a key directory is signed
+        """Return the header fields that sign the content."""
+        return ()
 
 
 def _matches(if_none_match: str, tag: str) -> bool:

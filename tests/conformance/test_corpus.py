@@ -187,7 +187,7 @@ HTTP = b'GET /p HTTP/1.1\r\nHost: own.test\r\nSignature-Input: a=("@path")\r\nSi
             {"policy/p": "message is not a request"},
         ),
         ("a.json", {"components": [], "thumbprints": [{}]}, {"thumbprints/thumbprints[0]": "jwk is not a JWK"}),
-        ("a.json", {"examples": [{"id": "e", "headers": []}]}, {}),
+        ("a.json", {"examples": [{"id": "e", "headers": []}]}, {"e": "a key is neither a JWK nor a PEM text"}),
         (
             "a.json",
             {"examples": [{"id": "tap", "headers": [["Signature-Input", "a=()"]]}]},
@@ -206,13 +206,13 @@ HTTP = b'GET /p HTTP/1.1\r\nHost: own.test\r\nSignature-Input: a=("@path")\r\nSi
                     }
                 ]
             },
-            {"tap": "a key is neither a JWK nor a PEM text", "tap: verdict": "the example is not a request"},
+            {"tap": "a key is neither a JWK nor a PEM text", "tap: verdict": "the message is not a request"},
         ),
         ("a.json", {"vectors": [{"scheme": "rfc9421"}]}, {"a.json": "keys is not an object"}),
         (
             "a.json",
-            {"keys": {}, "vectors": [{"scheme": "rfc9421", "id": "s"}, {"scheme": "cavage"}]},
-            {"s": "method is not a string"},
+            {"keys": {}, "vectors": [{"scheme": "rfc9421", "id": "s"}, {"scheme": "cavage", "id": "c"}]},
+            {**dict.fromkeys(("s", "s: verdict", "c: verdict"), "method is not"), "c": "key is not a string"},
         ),
         (
             "a.json",
@@ -225,7 +225,7 @@ HTTP = b'GET /p HTTP/1.1\r\nHost: own.test\r\nSignature-Input: a=("@path")\r\nSi
                     }
                 ]
             },
-            {"n": "the request is a response"},
+            {"n": "the message is not a request"},
         ),
         ("a.json", {"signature_base": "", "headers": []}, {"a": "method is not a string"}),
         (

@@ -129,4 +129,5 @@ def test_key_is_found_in_the_member_jwk_or_is_the_object():
     assert PublishedKey.read(BUYER.jwk).identified().keyid == BUYER.kid
     assert PublishedKey.read(BUYER.jwk).by_thumbprint().keyid != BUYER.kid
     assert PublishedKey.read({"kty": "x"}).identified().keyid == "k"
+    assert PublishedKey.read(BUYER.jwk).named("x", "ed25519").keyid == "x"
     assert PublishedKey.read(BUYER.jwk).identified("ed25519").algorithms == {"ed25519"}

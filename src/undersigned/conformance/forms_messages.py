@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from undersigned import profiles
 from undersigned.conformance.agents import AgentFieldCase
+from undersigned.conformance.cavage import ALGORITHM, CavageMessage, parameters
 from undersigned.conformance.document import Document, MalformedVector, read_json
 from undersigned.conformance.form import Aside, Form, has, listed, made, named
 from undersigned.conformance.message import RequestMessage, message_by_kind, message_by_status
@@ -16,6 +18,8 @@ from undersigned.conformance.signed_message import SignedMessage
 from undersigned.conformance.thumbprints import ThumbprintCase
 from undersigned.conformance.verdict import VerdictCase
 from undersigned.message.request import Request
+from undersigned.message.signature_input import parse_signature_input
+from undersigned.message.structured_fields import MalformedField
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -26,7 +30,6 @@ if TYPE_CHECKING:
     from undersigned.message.strict_json import JSONValue
     from undersigned.signature.profile import Profile
 
-CAVAGE: Final = "signatures by draft-cavage-http-signatures-12, the scheme before RFC 9421"
 DISCRETIONARY: Final = (
     "an http URL in Signature-Agent: it names nobody to our key source (unknown), the file has invalid, at discretion"
 )
@@ -38,6 +41,7 @@ _PROFILES: Final[Mapping[str, Profile]] = {
     "ucp-request": profiles.UCP,
     "ucp-dual": profiles.UCP_DUAL,
     "activitypub-rfc9421": profiles.ACTIVITYPUB,
+    "activitypub-cavage": profiles.ACTIVITYPUB,
     "gnap": profiles.GNAP,
     "fapi-request": profiles.FAPI_2_REQUEST,
     "wimse-request": profiles.WIMSE,
@@ -113,10 +117,7 @@ def web_bot_auth_profile(request: Request) -> Profile:
 
 def _examples(file: VectorFile, _keys: Keys) -> Iterator[Gradable | Aside]:
     for case, name in named(file.document, "examples", "id"):
-        if "signature-input" not in _lower(case):
-            yield Aside(1, CAVAGE)
-            continue
-        yield made(_example, name, case)
+        yield made(_example if "signature-input" in _lower(case) else _legacy_example, name, case)
         if name in _PROFILES:
             yield made(_example_verdict, f"{name}: verdict", case, _PROFILES[name])
 
@@ -132,14 +133,26 @@ def _example(name: str, case: Document) -> SignedMessage:
     )
 
 
-def _example_verdict(name: str, case: Document, profile: Profile) -> VerdictCase:
+def _legacy_example(name: str, case: Document) -> CavageMessage:
+    return _legacy(name, case, PublishedKey.read(case.members.get("jwk")))
+
+
+def _legacy(name: str, case: Document, key: PublishedKey) -> CavageMessage:
+    return CavageMessage(name=name, request=_request(case), key=key, base=case.text("signature_base"))
+
+
+def _request(case: Document) -> Request:
     message = message_by_status(case)
     if not isinstance(message, RequestMessage):
-        raise MalformedVector("the example is not a request")
+        raise MalformedVector("the message is not a request")
+    return message.sent
+
+
+def _example_verdict(name: str, case: Document, profile: Profile) -> VerdictCase:
     algorithm = case.text("algorithm", "")
     return VerdictCase(
         name=name,
-        request=message.sent,
+        request=_request(case),
         profile=profile,
         key=PublishedKey.read(case.members.get("jwk")).identified(algorithm),
         now=case.integer("now"),
@@ -147,13 +160,11 @@ def _example_verdict(name: str, case: Document, profile: Profile) -> VerdictCase
     )
 
 
-def _schemes(file: VectorFile, _keys: Keys) -> Iterator[Gradable | Aside]:
+def _schemes(file: VectorFile, _keys: Keys) -> Iterator[Gradable]:
     published = file.document.document("keys")
     for case, name in named(file.document, "vectors", "id"):
-        if case.text("scheme") == _RFC_9421:
-            yield made(_scheme, name, case, published)
-        else:
-            yield Aside(1, CAVAGE)
+        yield made(_scheme if case.text("scheme") == _RFC_9421 else _legacy_scheme, name, case, published)
+        yield made(_scheme_verdict, f"{name}: verdict", case, published)
 
 
 def _scheme(name: str, case: Document, published: Document) -> SignedMessage:
@@ -164,6 +175,37 @@ def _scheme(name: str, case: Document, published: Document) -> SignedMessage:
         algorithm=case.text("alg"),
         base=case.text("signature_base"),
     )
+
+
+def _legacy_scheme(name: str, case: Document, published: Document) -> CavageMessage:
+    return _legacy(name, case, PublishedKey.read(published.members.get(case.text("key"))))
+
+
+def _scheme_verdict(name: str, case: Document, published: Document) -> VerdictCase:
+    request = _request(case)
+    given = request.fields.combined.get("signature-input")
+    keyid = parameters(request).keyid if given is None else _keyid(given)
+    try:
+        now = datetime.fromisoformat(case.text("now"))
+    except ValueError:
+        raise MalformedVector("now is not a date and time of ISO 8601") from None
+    return VerdictCase(
+        name=name,
+        request=request,
+        profile=profiles.ACTIVITYPUB,
+        key=PublishedKey.read(published.members.get(case.text("key"))).named(keyid, ALGORITHM),
+        now=int(now.timestamp()),
+        expected="verified",
+    )
+
+
+def _keyid(given: str) -> str:
+    """Return the keyid of the first signature, or "" if there is none."""
+    try:
+        members = parse_signature_input(given)
+    except MalformedField:
+        return ""
+    return str(next(iter(members.values())).parameters.get("keyid", ""))
 
 
 def _alone(file: VectorFile, _keys: Keys) -> Iterator[Gradable]:
@@ -195,16 +237,14 @@ def _negatives(file: VectorFile, _keys: Keys) -> Iterator[Gradable | Aside]:
 
 
 def _negative(name: str, case: Document) -> VerdictCase:
-    message = message_by_status(case.document("request"))
+    request = _request(case.document("request"))
     keys = case.document("directory").documents("keys") if "directory" in case else []
-    if not isinstance(message, RequestMessage):
-        raise MalformedVector("the request is a response")
     # They run for a century, which the draft advises against and does not forbid.
     typed = profiles.WEB_BOT_AUTH_TYPED
     outcome = case.document("expected").text("outcome")
     return VerdictCase(
         name=name,
-        request=message.sent,
+        request=request,
         profile=typed.derive(validity=replace(typed.validity, longest=None)),
         key=PublishedKey(keys[0]).identified() if keys else None,
         now=case.integer("now"),

@@ -67,6 +67,12 @@ class PublishedKey:
         members.setdefault("kid", thumbprint(members) or _KEYID)
         return VerificationKey.from_jwk({**members, **({"alg": algorithm} if algorithm else {})})
 
+    def named(self, keyid: str, algorithm: str) -> VerificationKey:
+        """Return the key that verifies, named as the message names it."""
+        if self.pem:
+            return VerificationKey.from_pem(self.pem, keyid=keyid, algorithm=algorithm or None)
+        return PublishedKey(Document({**self.jwk.members, "kid": keyid})).identified(algorithm)
+
     def by_thumbprint(self) -> VerificationKey:
         """Return the key that verifies, named by its thumbprint (RFC 7638), whatever its `kid` is."""
         return PublishedKey(Document({n: v for n, v in self.jwk.members.items() if n != "kid"})).identified()

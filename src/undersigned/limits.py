@@ -167,6 +167,15 @@ MOST_AGENT_FETCHES: Final = 16
 MOST_NEW_AGENTS: Final = 60
 """fetches a minute by default, of URLs that gave no keys yet (`most_a_minute`): a sender may name a URL per request"""
 
+MOST_ACTORS: Final = 4096
+"""keyids of actors whose keys are kept, and as many again that gave no key yet: senders choose them"""
+
+MOST_NEW_ACTORS: Final = 600
+"""fetches a minute by default, of actors that gave no key yet (`most_a_minute`): a post may bring many new actors"""
+
+MOST_ACTOR_BYTES: Final = 262_144
+"""bytes of an actor, counted after decoding: profiles are long, and compressed bytes may expand a thousandfold"""
+
 MOST_CARD_BYTES: Final = 16_384
 """bytes of a client id metadata document: its draft advises 5 KB, and this one may have a JWK set in it"""
 

@@ -18,6 +18,7 @@ from undersigned.discovery import (
     RemoteJWKS,
     RemoteRevocationList,
 )
+from undersigned.discovery.activitypub import ActorKeys, AsyncActorKeys
 from undersigned.discovery.adcp import AdCPAgent, AdCPDirectory, AsyncAdCPAgent, AsyncAdCPDirectory
 from undersigned.discovery.web_bot_auth import AsyncWebBotAuthKeys, WebBotAuthKeys
 
@@ -64,6 +65,7 @@ class BlockingSource:
     sources = KeySources
     revocations = RemoteRevocationList
     bots = WebBotAuthKeys
+    actors = ActorKeys
 
     def find_all(self, source, asked: KeyLookup):
         return source.find(asked)
@@ -96,6 +98,7 @@ class AwaitingSource(BlockingSource):
     sources = AsyncKeySources
     revocations = AsyncRemoteRevocationList
     bots = AsyncWebBotAuthKeys
+    actors = AsyncActorKeys
 
     def find_all(self, source, asked: KeyLookup):
         return self._answer(source.find, asked)

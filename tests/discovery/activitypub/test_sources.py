@@ -1,0 +1,290 @@
+"""The key source for actors against a real key server, with threads and with asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from functools import cache
+
+import pytest
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ed25519, rsa
+from tests.discovery.key_server import redirect, response
+from tests.keys import lookup
+
+from undersigned import Request, SignatureError, SigningKey, VerificationKey
+from undersigned.activitypub import ActivityPubVerifier, AsyncActivityPubVerifier
+from undersigned.cavage import CavageSigner
+from undersigned.discovery import Freshness
+from undersigned.discovery.activitypub import AsyncActorKeys
+from undersigned.errors import ConfigurationError, KeySourceError
+
+GONE = response(b"", status="410 Gone")
+DOWN = response(b"", status="503 Down")
+SPKI = serialization.PublicFormat.SubjectPublicKeyInfo
+
+
+@cache
+def private_key(name="first"):
+    return name and rsa.generate_private_key(public_exponent=65537, key_size=2048)
+
+
+def pem(key=None, form=SPKI) -> str:
+    public = (key or private_key()).public_key()
+    return public.public_bytes(serialization.Encoding.PEM, form).decode()
+
+
+@pytest.fixture
+def actor(server):
+    return server.url("/users/bob")
+
+
+@pytest.fixture
+def keyid(actor):
+    return f"{actor}#main-key"
+
+
+@pytest.fixture
+def key(actor, keyid):
+    return {"id": keyid, "owner": actor, "publicKeyPem": pem()}
+
+
+@pytest.fixture
+def source(world, server, clock):
+    return world.actors(network=server.network(), clock=clock)
+
+
+@pytest.fixture
+def find(world, source):
+    def find(keyid, **options):
+        return world.find_all(source, lookup(keyid, **options))
+
+    return find
+
+
+def reason(find, keyid) -> str:
+    with pytest.raises(KeySourceError) as raised:
+        find(keyid)
+    return raised.value.reason
+
+
+@pytest.mark.parametrize("form", [SPKI, serialization.PublicFormat.PKCS1], ids=["spki", "pkcs1"])
+@pytest.mark.parametrize("listed", [False, True], ids=["one", "list"])
+@pytest.mark.parametrize("owner", ["owner", "controller"])
+def test_key_of_an_actor_is_found_once_and_kept(find, server, actor, keyid, form, listed, owner):
+    key = {"id": keyid, owner: actor, "publicKeyPem": pem(form=form)}
+    keys = ["https://other.example/#key", {"id": f"{actor}#other"}, 7, key] if listed else key
+    server.answers["/users/bob"] = response({"id": actor, "publicKey": keys})
+    for _ in range(2):
+        [found] = find(keyid)
+    assert (found.keyid, found.owner, found.algorithm) == (keyid, actor, "rsa-v1_5-sha256")
+    assert server.asked("/users/bob") == 1
+    assert b"\r\naccept: application/activity+json, application/ld+json; profile=" in server.requests[0].lower()
+
+
+def test_key_with_a_document_of_its_own_needs_an_owner_that_lists_it(find, server, actor):
+    keyid = server.url("/keys/1")
+    server.answers["/keys/1"] = response({"id": keyid, "owner": actor, "publicKeyPem": pem()})
+    server.answers["/users/bob"] = response({"id": actor, "publicKey": keyid})
+    [found] = find(keyid)
+    assert (found.keyid, found.owner) == (keyid, actor)
+
+
+def test_key_in_a_stub_of_its_actor_is_found(find, server, actor):
+    keyid = f"{actor}/main-key"
+    document = response({"id": actor, "publicKey": {"id": keyid, "owner": actor, "publicKeyPem": pem()}})
+    server.answers["/users/bob/main-key"] = server.answers["/users/bob"] = document
+    assert find(keyid)[0].owner == actor
+
+
+def test_key_of_another_actor_must_be_listed_by_that_actor(find, server, actor, key):
+    victim = server.url("/users/alice", host="agent.example.com")
+    server.answers["/users/bob"] = response({"id": victim, "publicKey": key | {"owner": victim}})
+    server.answers["/users/alice"] = response({"id": victim, "publicKey": f"{victim}#main-key"})
+    assert reason(find, f"{actor}#main-key") == "signature_jwks_untrusted"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"id": "https://other.example/users/bob"},
+        {"publicKey": {"owner": None}},
+        {"publicKey": {"owner": "http://keys.example.com/users/bob"}},
+        {"publicKey": {"owner": "https://169.254.169.254/"}},
+        {"publicKey": {"owner": "é"}},
+        {"publicKey": {"publicKeyPem": None}},
+        {"publicKey": {"publicKeyPem": "-----BEGIN PUBLIC KEY-----\n-----END PUBLIC KEY-----"}},
+        {"publicKey": {"publicKeyPem": pem(ed25519.Ed25519PrivateKey.from_private_bytes(bytes(32)))}},
+        {"publicKey": ["https://keys.example.com/"] * 257},
+    ],
+)
+def test_document_that_contradicts_itself_is_not_trusted(find, server, actor, keyid, key, change):
+    keys = change.get("publicKey", {})
+    document = {"id": actor, **change, "publicKey": keys if isinstance(keys, list) else key | keys}
+    server.answers["/users/bob"] = response(document)
+    assert reason(find, keyid) == "signature_jwks_untrusted"
+
+
+@pytest.mark.parametrize("body", [b"[]", b"<html>", b'{"id":1,"id":2}'])
+def test_answer_that_is_not_an_actor_is_not_trusted(find, server, keyid, body):
+    server.answers["/users/bob"] = response(body)
+    assert reason(find, keyid) == "signature_jwks_untrusted"
+
+
+@pytest.mark.parametrize("document", [{}, {"publicKey": []}, {"publicKey": {"id": "https://keys.example.com/#other"}}])
+def test_key_that_its_document_does_not_have_is_unknown(find, server, actor, keyid, document):
+    server.answers["/users/bob"] = response({"id": actor, **document})
+    assert find(keyid) == ()
+
+
+@pytest.mark.parametrize("keyid", ["", "main-key", "acct:bob@keys.example.com", "http://keys.example.com/users/bob"])
+def test_keyid_that_is_not_an_https_url_is_unknown(find, server, keyid):
+    assert find(keyid) == ()
+    assert server.requests == []
+
+
+@pytest.mark.parametrize(
+    "keyid", ["https://", "https://bob@keys.example.com/", "https://127.1.1.1.1/", "https://[::1]/"]
+)
+def test_keyid_that_the_guard_rejects_is_not_trusted(find, server, keyid):
+    assert reason(find, keyid) == "signature_jwks_untrusted"
+    assert server.requests == []
+
+
+def test_redirect_and_outage_are_unavailable(find, server, actor, keyid):
+    server.answers["/users/bob"] = redirect(f"{actor}2")
+    assert reason(find, keyid) == "signature_jwks_unavailable"
+    server.answers["/users/eve"] = DOWN
+    assert reason(find, server.url("/users/eve")) == "signature_jwks_unavailable"
+
+
+def test_gone_actor_is_unknown_or_known_by_the_key_it_had(find, server, clock, actor, keyid, key):
+    server.answers["/users/eve"] = GONE
+    assert reason(find, server.url("/users/eve")) == "signature_key_unknown"
+    server.answers["/users/bob"] = response({"id": actor, "publicKey": key})
+    [found] = find(keyid)
+    server.answers["/users/bob"] = GONE
+    clock.now += 3600
+    assert find(keyid) == (found,)
+    assert server.asked("/users/bob") == 2
+    clock.now += 86400
+    assert reason(find, keyid) == "signature_key_unknown"
+
+
+def test_key_that_failed_is_fetched_again_at_most_once_an_interval(find, server, clock, actor, keyid, key):
+    server.answers["/users/bob"] = response({"id": actor, "publicKey": key})
+    [old] = find(keyid)
+    assert find(keyid, again=True) == (old,)
+    assert server.asked("/users/bob") == 1
+    clock.now += 30
+    [new] = find(keyid, again=True)
+    assert new is not old
+    clock.now += 29
+    assert find(keyid, again=True) == (new,)
+    assert server.asked("/users/bob") == 2
+
+
+def test_host_that_the_operator_does_not_trust_is_not_fetched(world, server, clock, actor, keyid, key):
+    source = world.actors(network=server.network(), clock=clock, trusted=lambda host: host != "evil.example.net")
+
+    def find(keyid):
+        return world.find_all(source, lookup(keyid))
+
+    assert reason(find, server.url("/users/eve", host="evil.example.net")) == "signature_jwks_untrusted"
+    assert server.requests == []
+    server.answers["/users/bob"] = response({"id": actor, "publicKey": key | {"owner": "https://evil.example.net/e"}})
+    assert reason(find, keyid) == "signature_jwks_untrusted"
+
+
+def test_new_actors_are_bounded(world, server, clock):
+    source = world.actors(network=server.network(), clock=clock, most_a_minute=1)
+    for name in ("a", "b"):
+        with pytest.raises(KeySourceError) as raised:
+            world.find_all(source, lookup(server.url(f"/{name}")))
+    assert raised.value.reason == "signature_jwks_unavailable"
+    assert len(server.requests) == 1
+
+
+def test_fetch_is_signed_for_servers_that_ask_for_it(world, server, clock, actor, keyid, key):
+    signing = SigningKey.from_private_key(
+        private_key(), keyid="https://me.example/actor#key", algorithm="rsa-v1_5-sha256"
+    )
+    source = world.actors(network=server.network(), clock=clock, signer=CavageSigner(signing))
+    server.answers["/users/bob"] = response({"id": actor, "publicKey": key})
+    assert world.find_all(source, lookup(keyid))
+    head, *lines = server.requests[0].decode().split("\r\n")
+    fields = [tuple(line.split(": ", 1)) for line in lines if line]
+    method, target, _ = head.split()
+    mine = VerificationKey.from_pem(pem(), keyid="", algorithm="rsa-v1_5-sha256")
+    verifier = ActivityPubVerifier(keys=_One(mine))
+    assert verifier.verify(Request(method, server.url(target), fields)).components[0] == "(request-target)"
+
+
+class _One:
+    blocking = False
+
+    def __init__(self, key):
+        self._key = key
+
+    def find(self, _lookup):
+        return (self._key,)
+
+
+@pytest.mark.parametrize(
+    ("options", "fault"),
+    [
+        ({"signer": "key"}, r"^signer: pass a Signer"),
+        ({"trusted": ["host"]}, r"^trusted: pass a function"),
+        ({"most_a_minute": 0}, r"^most_a_minute: "),
+        ({"most_at_once": True}, r"^most_at_once: "),
+    ],
+)
+def test_wrong_option_is_a_configuration_error(world, options, fault):
+    with pytest.raises(ConfigurationError, match=fault):
+        world.actors(**options)
+
+
+def test_source_runs_and_stops(source, find, server, actor, keyid, key):
+    server.answers["/users/bob"] = response({"id": actor, "publicKey": key})
+    find(keyid)
+    if isinstance(source, AsyncActorKeys):
+
+        async def run():
+            async with source as running:
+                answer = running.find(lookup(keyid))
+                return answer if isinstance(answer, tuple) else await answer
+
+        assert asyncio.run(run())
+    else:
+        assert source.blocking
+        with source as running:
+            assert running.find(lookup(keyid))
+
+
+def test_verifier_finds_the_key_that_replaced_another_one(world, server, clock, actor, keyid):
+    def publish(name):
+        key = {"id": keyid, "owner": actor, "publicKeyPem": pem(private_key(name))}
+        server.answers["/users/bob"] = response({"id": actor, "publicKey": key})
+
+    def signed(name):
+        signing = SigningKey.from_private_key(private_key(name), keyid=keyid, algorithm="rsa-v1_5-sha256")
+        request = Request("POST", "https://inbox.example/inbox", (), b"{}")
+        host = ("Host", "inbox.example")
+        return Request(request.method, request.url, [host, *CavageSigner(signing).sign(request)], request.body)
+
+    source = world.actors(network=server.network(), clock=clock, freshness=Freshness(default=900))
+    verifier = (AsyncActivityPubVerifier if isinstance(source, AsyncActorKeys) else ActivityPubVerifier)(keys=source)
+
+    def verify(request):
+        ask = verifier.verify
+        return world._answer(ask, request) if inspect.iscoroutinefunction(ask) else ask(request)
+
+    publish("first")
+    assert verify(signed("first")).signer == actor
+    publish("second")
+    with pytest.raises(SignatureError) as caught:
+        verify(signed("second"))
+    assert caught.value.reason == "signature_invalid"
+    clock.now += 30
+    assert verify(signed("second")).signer == actor
+    assert server.asked("/users/bob") == 2

@@ -5,9 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Generic
 
-from undersigned.client import ClientSigner
+from undersigned.client import DEFAULT_MAX_SPOOLED, ClientSigner
 
-from .messages import RequestT, ResponseT, async_sign, sign
+from .messages import RequestT, ResponseT, async_read, async_sign, read, sign
 from .wire import WireCheck, encoded, own_extensions
 
 if TYPE_CHECKING:
@@ -21,19 +21,27 @@ if TYPE_CHECKING:
 class SigningAuth(ABC, Generic[RequestT, ResponseT]):
     """The part of `SignatureAuth` that both libraries share."""
 
-    requires_request_body = True
-
-    def __init__(self, signer: SignerSource, *, origins: Iterable[str], follow_unsigned: bool = False) -> None:
-        self._signer = ClientSigner(signer, origins, follow_unsigned=follow_unsigned)
+    def __init__(
+        self,
+        signer: SignerSource,
+        *,
+        origins: Iterable[str],
+        follow_unsigned: bool = False,
+        max_spooled: int = DEFAULT_MAX_SPOOLED,
+    ) -> None:
+        self._signer = ClientSigner(signer, origins, follow_unsigned=follow_unsigned, max_spooled=max_spooled)
 
     def auth_flow(self, request: RequestT) -> Generator[RequestT, ResponseT, None]:
-        """Sign `request` in place and yield it. Signature fields that it has already are replaced.
+        """Read the content of `request`, then sign it in place and yield it.
+
+        Signature fields that it has already are replaced.
 
         Raises:
             MalformedURL: the URL has no canonical form.
             SigningError: the origin is not listed, the request lacks what the signature covers, or it is not sent as
                 it was signed.
         """
+        read(request, self._signer.max_spooled)
         own = own_extensions(request.extensions)
         check = self._put(request, own, sign(self._signer, request))
         request.extensions = {**own, "trace": check.trace}
@@ -42,7 +50,7 @@ class SigningAuth(ABC, Generic[RequestT, ResponseT]):
 
     async def async_auth_flow(self, request: RequestT) -> AsyncGenerator[RequestT, ResponseT]:
         """Read the content of `request`, then sign and yield it as `auth_flow` does."""
-        await request.aread()
+        await async_read(request, self._signer.max_spooled)
         own = own_extensions(request.extensions)
         check = self._put(request, own, await async_sign(self._signer, request))
         request.extensions = {**own, "trace": check.async_trace}

@@ -31,6 +31,7 @@ class SignatureAuth(auth.SigningAuth[httpx.Request, httpx.Response], httpx.Auth)
         origins: the origins to sign for, such as `https://seller.example.com`. An origin with a path, such as
             `https://seller.example.com/api`, allows only what is below that path.
         follow_unsigned: whether to follow redirects, without a signature.
+        max_spooled: how many bytes to keep of content of unknown length, such as a generator.
 
     Raises:
         ConfigurationError: an argument has the wrong type or value.
@@ -62,6 +63,7 @@ class SignatureTransport(_Copying, transports.SigningTransport[httpx.Request, ht
         signer: makes the signatures; or a function that returns the signer to use now.
         origins: the origins to sign for, as for `SignatureAuth`.
         follow_unsigned: whether to follow a redirect that leaves the origin, without a signature.
+        max_spooled: how many bytes to keep of content of unknown length, as for `SignatureAuth`.
 
     Raises:
         ConfigurationError: an argument has the wrong type or value.

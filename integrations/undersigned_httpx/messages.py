@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, cast
 
 from undersigned import SigningError
+from undersigned.client import Spool
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Sequence
 
     from undersigned.client import ClientSigner, SignedRequest
 
@@ -27,6 +28,7 @@ class Request(Protocol):
     """A request of either library."""
 
     extensions: dict[str, object]
+    stream: Any
 
     @property
     def method(self) -> str:
@@ -64,6 +66,61 @@ class Response(Protocol):
     def history(self) -> Sequence[object]:
         """Return the responses that redirected to this one."""
         ...
+
+
+class LimitedStream:
+    """A stream of content that is kept until it is sent, up to a limit. It is read by either library.
+
+    Args:
+        stream: the stream, sync or async.
+        most: the limit, in bytes.
+    """
+
+    def __init__(self, stream: object, most: int) -> None:
+        self._stream = stream
+        self._most = most
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Yield the content.
+
+        Raises:
+            SigningError: it is longer than the limit.
+        """
+        spool = Spool(self._most)
+        for chunk in cast("Iterable[bytes]", self._stream):
+            spool.add(chunk)
+            yield chunk
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        """Yield the content, as `__iter__` does."""
+        spool = Spool(self._most)
+        async for chunk in cast("AsyncIterable[bytes]", self._stream):
+            spool.add(chunk)
+            yield chunk
+
+
+def read(request: Request, most: int) -> None:
+    """Read the content of `request`, up to `most` bytes if its length is unknown, as that of a generator.
+
+    Raises:
+        SigningError: it is longer.
+    """
+    _limit(request, most)
+    request.read()
+
+
+async def async_read(request: Request, most: int) -> None:
+    """Read the content of `request` as `read` does."""
+    _limit(request, most)
+    await request.aread()
+
+
+def _limit(request: Request, most: int) -> None:
+    try:
+        _ = request.content
+    except RuntimeError:  # both libraries say so that the content has not been read
+        if any(name.lower() == b"transfer-encoding" for name, _ in request.headers.raw):
+            request.stream = LimitedStream(request.stream, most)
 
 
 RequestT = TypeVar("RequestT", bound=Request)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast
 
-from undersigned.client import ClientSigner
+from undersigned.client import DEFAULT_MAX_SPOOLED, ClientSigner
 
-from .messages import RequestT, async_sign, sign
+from .messages import RequestT, async_read, async_sign, read, sign
 from .wire import WireCheck, encoded, is_signature_field, own_extensions
 
 if TYPE_CHECKING:
@@ -84,9 +84,10 @@ class SigningTransport(_SigningTransport[RequestT], Generic[RequestT, ResponseT_
         *,
         origins: Iterable[str],
         follow_unsigned: bool = False,
+        max_spooled: int = DEFAULT_MAX_SPOOLED,
     ) -> None:
         self._transport = transport
-        self._signer = ClientSigner(signer, origins, follow_unsigned=follow_unsigned)
+        self._signer = ClientSigner(signer, origins, follow_unsigned=follow_unsigned, max_spooled=max_spooled)
 
     def handle_request(self, request: RequestT) -> ResponseT_co:
         """Sign `request` and send it.
@@ -96,7 +97,7 @@ class SigningTransport(_SigningTransport[RequestT], Generic[RequestT, ResponseT_
             SigningError: the origin is not listed, a redirect leaves the origin, the request lacks what the signature
                 covers, or the inner transport does not send it as it was signed.
         """
-        request.read()
+        read(request, self._signer.max_spooled)
         own = own_extensions(request.extensions)
         outgoing = self._unsigned(request, own)
         if outgoing is None:
@@ -132,13 +133,14 @@ class AsyncSigningTransport(_SigningTransport[RequestT], Generic[RequestT, Respo
         *,
         origins: Iterable[str],
         follow_unsigned: bool = False,
+        max_spooled: int = DEFAULT_MAX_SPOOLED,
     ) -> None:
         self._transport = transport
-        self._signer = ClientSigner(signer, origins, follow_unsigned=follow_unsigned)
+        self._signer = ClientSigner(signer, origins, follow_unsigned=follow_unsigned, max_spooled=max_spooled)
 
     async def handle_async_request(self, request: RequestT) -> ResponseT_co:
         """Sign `request` and send it; raises the errors of `SigningTransport.handle_request`."""
-        await request.aread()
+        await async_read(request, self._signer.max_spooled)
         own = own_extensions(request.extensions)
         outgoing = self._unsigned(request, own)
         if outgoing is None:

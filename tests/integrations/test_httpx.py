@@ -342,3 +342,27 @@ def test_signer_is_asked_for_before_each_request(seller, means):
 
     means.send("GET", f"{seller.origin}/p", signer=current, origins=[seller.origin], times=2)
     assert len(asked) == 2
+
+
+@pytest.mark.parametrize("most", [6, 5])
+@every_means
+def test_generator_is_kept_up_to_the_limit(seller, means, most):
+    async def async_chunks():
+        yield b"abc"
+        yield b"def"
+
+    content = async_chunks() if means.asynchronous else iter([b"abc", b"def"])
+    parts = {"content": content, "headers": TEXT, "signing": {"max_spooled": most}}
+    if most == 5:
+        with pytest.raises(SigningError, match="content: the stream has more than 5 bytes"):
+            sign(means, ORIGIN, method="POST", **parts)
+        return
+    means.send("POST", f"{seller.origin}/p", signer=make_signer(), origins=[seller.origin], **parts)
+    assert seller.arrivals[-1].body == b"abcdef"
+
+
+@every_means
+def test_content_of_known_length_has_no_limit(seller, means):
+    parts = {"json": {"a": 1}, "signing": {"max_spooled": 0}}
+    means.send("POST", f"{seller.origin}/p", signer=make_signer(), origins=[seller.origin], **parts)
+    assert seller.arrivals[-1].keyid == KEYID

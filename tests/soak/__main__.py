@@ -27,6 +27,7 @@ SERVERS: Final[dict[str, tuple[str, ...]]] = {
     "gunicorn-sync": ("gunicorn", *_GUNICORN, "sync", "-w", "2", "--timeout", "5", "tests.soak.app:wsgi_app"),
     "gunicorn-gthread": ("gunicorn", *_GUNICORN, "gthread", "--threads", "4", "tests.soak.app:wsgi_app"),
     "gunicorn-gevent": ("gunicorn", *_GUNICORN, "gevent", "tests.soak.app:wsgi_app"),
+    "gunicorn-uvicorn": ("gunicorn", *_GUNICORN, "uvicorn_worker.UvicornWorker", "tests.soak.app:asgi_app"),
     "gunicorn-asgi": ("gunicorn", *_GUNICORN, "asgi", "tests.soak.app:asgi_app"),
 }
 _MOST_MORE_MEMORY, _MOST_MORE_THREADS, _MOST_SLOWER = 1.15, 4, 2.0

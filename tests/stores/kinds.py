@@ -5,72 +5,92 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import redis
 import redis.asyncio
 import valkey
 import valkey.asyncio
 from psycopg_pool import AsyncConnectionPool, ConnectionPool
+from tests.stores.servers import HOST
 
 from undersigned import SqliteReplayStore
 from undersigned_postgres import AsyncPostgresReplayStore, PostgresReplayStore
 from undersigned_redis import AsyncRedisReplayStore, RedisReplayStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from pathlib import Path
+
+
+class Kind(Protocol):
+    """How to open a store, and its asyncio variant, as context managers. It can be sent to a spawned process."""
+
+    def opened(self) -> contextlib.AbstractContextManager: ...
+
+    def opened_async(self) -> contextlib.AbstractAsyncContextManager: ...
 
 
 @dataclass(frozen=True)
-class Kind:
-    """How to open a store, and its asyncio variant, as context managers."""
+class RedisKind:
+    port: int
+    prefix: str
+    client: type
+    async_client: type
+    options: dict[str, str]
 
-    opened: Callable[[], contextlib.AbstractContextManager]
-    opened_async: Callable[[], contextlib.AbstractAsyncContextManager]
-
-
-def redis_kind(server, prefix: str, **options) -> Kind:
-    return _redis_kind(server, prefix, redis.Redis, redis.asyncio.Redis, **options)
-
-
-def valkey_kind(server, prefix: str, **options) -> Kind:
-    return _redis_kind(server, prefix, valkey.Valkey, valkey.asyncio.Valkey, **options)
-
-
-def cluster_kind(cluster, prefix: str, **options) -> Kind:
-    return _redis_kind(cluster, prefix, redis.RedisCluster, redis.asyncio.RedisCluster, **options)
-
-
-def valkey_cluster_kind(cluster, prefix: str, **options) -> Kind:
-    return _redis_kind(cluster, prefix, valkey.ValkeyCluster, valkey.asyncio.ValkeyCluster, **options)
-
-
-def _redis_kind(server, prefix: str, client, async_client, **options) -> Kind:
     @contextlib.contextmanager
-    def opened():
-        with contextlib.closing(server.client(client)) as made:
-            yield RedisReplayStore(made, prefix=prefix, **options)
+    def opened(self):
+        with contextlib.closing(self.client(host=HOST, port=self.port, socket_timeout=10)) as made:
+            yield RedisReplayStore(made, prefix=self.prefix, **self.options)
 
     @contextlib.asynccontextmanager
-    async def opened_async():
-        async with contextlib.aclosing(server.client(async_client)) as made:
-            yield AsyncRedisReplayStore(made, prefix=prefix, **options)
-
-    return Kind(opened, opened_async)
+    async def opened_async(self):
+        async with contextlib.aclosing(self.async_client(host=HOST, port=self.port, socket_timeout=10)) as made:
+            yield AsyncRedisReplayStore(made, prefix=self.prefix, **self.options)
 
 
-def postgres_kind(conninfo: str) -> Kind:
+@dataclass(frozen=True)
+class PostgresKind:
+    conninfo: str
+
     @contextlib.contextmanager
-    def opened():
-        with ConnectionPool(conninfo, min_size=1, max_size=4) as pool:
+    def opened(self):
+        with ConnectionPool(self.conninfo, min_size=1, max_size=4) as pool:
             yield PostgresReplayStore(pool, timeout=10)
 
     @contextlib.asynccontextmanager
-    async def opened_async():
-        async with AsyncConnectionPool(conninfo, min_size=1, max_size=4) as pool:
+    async def opened_async(self):
+        async with AsyncConnectionPool(self.conninfo, min_size=1, max_size=4) as pool:
             yield AsyncPostgresReplayStore(pool, timeout=10)
 
-    return Kind(opened, opened_async)
+
+@dataclass(frozen=True)
+class SqliteKind:
+    path: Path
+
+    def opened(self):
+        return SqliteReplayStore(self.path)
+
+    @contextlib.asynccontextmanager
+    async def opened_async(self):
+        with SqliteReplayStore(self.path) as store:
+            yield InThreads(store)
+
+
+def redis_kind(server, prefix: str, **options) -> Kind:
+    return RedisKind(server.port, prefix, redis.Redis, redis.asyncio.Redis, options)
+
+
+def valkey_kind(server, prefix: str, **options) -> Kind:
+    return RedisKind(server.port, prefix, valkey.Valkey, valkey.asyncio.Valkey, options)
+
+
+def cluster_kind(cluster, prefix: str, **options) -> Kind:
+    return RedisKind(cluster.port, prefix, redis.RedisCluster, redis.asyncio.RedisCluster, options)
+
+
+def valkey_cluster_kind(cluster, prefix: str, **options) -> Kind:
+    return RedisKind(cluster.port, prefix, valkey.ValkeyCluster, valkey.asyncio.ValkeyCluster, options)
 
 
 class InThreads:
@@ -86,21 +106,12 @@ class InThreads:
         return await asyncio.to_thread(self.store.claim, keyid, nonce, **options)
 
 
-def sqlite_kind(path) -> Kind:
-    @contextlib.asynccontextmanager
-    async def opened_async():
-        with SqliteReplayStore(path) as store:
-            yield InThreads(store)
-
-    return Kind(lambda: SqliteReplayStore(path), opened_async)
-
-
 def kind_of(name: str, request) -> Kind:
     """The kind that is called `name`, with a store that is empty."""
     prefix = request.node.name
     match name:
         case "sqlite":
-            return sqlite_kind(request.getfixturevalue("tmp_path") / "replay.sqlite")
+            return SqliteKind(request.getfixturevalue("tmp_path") / "replay.sqlite")
         case "redis":
             return redis_kind(request.getfixturevalue("redis_server"), prefix)
         case "valkey":
@@ -108,7 +119,7 @@ def kind_of(name: str, request) -> Kind:
         case "cluster":
             return cluster_kind(request.getfixturevalue("cluster"), prefix, tag="store")
         case _:
-            return postgres_kind(request.getfixturevalue("database"))
+            return PostgresKind(request.getfixturevalue("database"))
 
 
 KINDS = ("sqlite", "redis", "valkey", "cluster", "postgres")

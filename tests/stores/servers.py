@@ -151,6 +151,10 @@ class Cluster:
             node.options += ("--cluster-port", str(node.bus))
         self.primaries = primaries
 
+    @property
+    def port(self) -> int:
+        return self.nodes[0].port
+
     def __enter__(self):
         for node in self.nodes:
             node.start()
@@ -185,7 +189,7 @@ class Cluster:
         return False
 
     def client(self, kind=redis.RedisCluster, **options):
-        return kind(host=HOST, port=self.nodes[0].port, **{"socket_timeout": 10, **options})
+        return kind(host=HOST, port=self.port, **{"socket_timeout": 10, **options})
 
 
 class Postgres(Server):

@@ -11,7 +11,8 @@ from tests.stores.kinds import KINDS, kind_of
 
 from undersigned import Caps
 
-FORK = multiprocessing.get_context("fork")
+# A process with threads had better not fork.
+SPAWN = multiprocessing.get_context("spawn")
 PROCESSES, THREADS, TASKS = 4, 16, 8
 NONCES = [f"nonce {number}" for number in range(1000)]
 CAPS = Caps(per_key=1_000_000)
@@ -41,8 +42,10 @@ async def in_tasks(kind, nonces, caps) -> Counter:
 
 def raced(kind, nonces, caps=CAPS) -> Counter:
     """What 64 threads in 4 processes and 8 asyncio clients were answered, all together."""
-    started, answers = FORK.Barrier(PROCESSES + 1), FORK.SimpleQueue()
-    processes = [FORK.Process(target=in_process, args=(kind, started, answers, nonces, caps)) for _ in range(PROCESSES)]
+    started, answers = SPAWN.Barrier(PROCESSES + 1), SPAWN.SimpleQueue()
+    processes = [
+        SPAWN.Process(target=in_process, args=(kind, started, answers, nonces, caps)) for _ in range(PROCESSES)
+    ]
     for process in processes:
         process.start()
     started.wait()

@@ -19,20 +19,24 @@ if TYPE_CHECKING:
     from undersigned.policy import RouteOperation
 
 
+_FRAMEWORKS = frozenset({"starlette", "fastapi"})
+
+
 class RouteResolver(_RouteResolver):
     """A resolver for `Policy`: the operation is the endpoint that the application's router runs.
 
     It follows mounts, hosts and sub-applications of Starlette. Any other mounted application must be listed in
     `operations`, by itself or by the name of its mount, or its requests must be signed. So must an endpoint that is an
-    object, and neither a function nor a class. Between SignatureMiddleware and the router, no middleware may change the
-    path.
+    object, and neither a function nor a class, a route of a class that overrides `handle`, and a mounted application or
+    router of a class that overrides `__call__`. Between SignatureMiddleware and the router, no middleware may change
+    the path.
 
     Args:
         app: the application, or its router.
         operations: as in `undersigned.policy.RouteResolver`.
 
     Raises:
-        ConfigurationError: an argument has a wrong value.
+        ConfigurationError: an argument has a wrong value, or the class of `app` or of its router overrides `__call__`.
     """
 
     __slots__ = ("_app",)
@@ -41,6 +45,12 @@ class RouteResolver(_RouteResolver):
         super().__init__(operations)
         if not isinstance(app, (Starlette, Router)):
             raise ConfigurationError("app: pass the Starlette application or its router, not what is wrapped around it")
+        for asked in (app, getattr(app, "router", app)):
+            if _decides_itself(asked):
+                raise ConfigurationError(
+                    f"app: {type(asked).__name__} decides by itself what runs, so its routes do not tell: remove its "
+                    "__call__ or app method, or use PathResolver"
+                )
         self._app = app
 
     def find(self, dispatched: Mapping[str, object]) -> MatchedRoute | None:
@@ -73,16 +83,29 @@ class RouteResolver(_RouteResolver):
         """Return the route that runs after `route` has matched."""
         if isinstance(declared, (Route, WebSocketRoute)):
             endpoint = scope["endpoint"]
-            is_opaque = _is_application(endpoint)
+            is_opaque = _is_application(endpoint) or _overrides(route, "handle")
             path = getattr(route, "path", None)
             return MatchedRoute(endpoint, (route.name,), scope["path_params"], is_opaque=is_opaque, path=path)
         if not isinstance(declared, (Mount, Host)):
             return MatchedRoute(declared, is_opaque=True)
         # A mount may have middlewares around its application.
         inner = getattr(route, "_base_app", route.app)
-        if isinstance(inner, (Starlette, Router)):
+        if isinstance(inner, (Starlette, Router)) and not (
+            _decides_itself(inner) or _decides_itself(getattr(inner, "router", inner))
+        ):
             return self._found(inner, scope)
         return MatchedRoute(inner, (route.name,) if route.name else (), scope["path_params"], is_opaque=True)
+
+
+def _decides_itself(app: Starlette | Router) -> bool:
+    """Return whether an application or router is of a class that may run something without asking its routes."""
+    return _overrides(app, "__call__", "app") if isinstance(app, Router) else _overrides(app, "__call__")
+
+
+def _overrides(given: object, *methods: str) -> bool:
+    """Return whether a class outside of the frameworks defines one of the methods."""
+    own = [cls for cls in type(given).__mro__ if cls.__module__.partition(".")[0] not in _FRAMEWORKS]
+    return any(method in vars(cls) for cls in own for method in methods)
 
 
 def _is_application(endpoint: object) -> bool:

@@ -337,6 +337,70 @@ def test_policy_by_route_rejects_what_it_lists_and_what_nobody_knows(party, name
     assert client.post("/create", headers=dict(fields)).text == "create"
 
 
+class CallsApplication(Starlette):
+    """An application that runs something before its router is asked."""
+
+    async def __call__(self, scope, receive, send) -> None:
+        await (Application() if scope["path"].endswith("/create") else super().__call__)(scope, receive, send)
+
+
+class CallsRouter(Router):
+    async def __call__(self, scope, receive, send) -> None:
+        await (Application() if scope["path"].endswith("/create") else super().__call__)(scope, receive, send)
+
+
+class RoutesRouter(Router):
+    async def app(self, scope, receive, send) -> None:
+        await (Application() if scope["path"].endswith("/create") else super().app)(scope, receive, send)
+
+
+OF_THEIR_OWN = [CallsApplication, CallsRouter, RoutesRouter]
+
+
+def with_router(router: Router) -> Starlette:
+    app = Starlette()
+    app.router = router
+    return app
+
+
+@pytest.mark.parametrize("kind", OF_THEIR_OWN)
+def test_resolver_is_not_made_of_a_class_that_decides_by_itself_what_runs(kind):
+    app = kind(routes=[Route("/create", create, methods=["POST"])])
+    for given in (app, with_router(app)) if isinstance(app, Router) else (app,):
+        assert run(given, scope_of("POST", "/create")) == ["application"]
+        with pytest.raises(ConfigurationError, match=f"app: {kind.__name__} decides by itself what runs"):
+            undersigned_starlette.RouteResolver(given)
+
+
+@pytest.mark.parametrize("kind", OF_THEIR_OWN)
+def test_mounted_class_that_decides_by_itself_leaves_open_what_runs(kind):
+    inner = kind(routes=[Route("/create", create, methods=["POST"])])
+    for mounted in (inner, with_router(inner)) if isinstance(inner, Router) else (inner,):
+        app = Starlette(routes=[Mount("/in", mounted)])
+        assert run(app, scope_of("POST", "/in/create")) == ["application"]
+        assert found(app, scope_of("POST", "/in/create")) == "?"
+
+
+class Handles(Route):
+    """A route that decides by itself what it runs."""
+
+    async def handle(self, scope, receive, send) -> None:
+        await Application()(scope, receive, send)
+
+
+def test_route_that_handles_requests_by_itself_leaves_open_what_runs():
+    app = Starlette(routes=[Handles("/create", create, methods=["POST"])])
+    assert run(app, scope_of("POST", "/create")) == ["application"]
+    assert found(app, scope_of("POST", "/create")) == "?"
+
+
+def test_class_that_only_adds_to_an_application_is_followed():
+    class Named(Starlette):
+        title = "plans"
+
+    assert found(Named(routes=[Route("/create", create)]), scope_of("GET", "/create")) == "create"
+
+
 def test_resolver_returns_parameters_and_names():
     route = undersigned_starlette.RouteResolver(starlette()).find(scope_of("GET", "/op/x"))
     assert route == MatchedRoute(named, ("op",), {"name": "x"})

@@ -13,6 +13,8 @@ from undersigned import normalization, url
 PACKAGE = Path(undersigned.__file__).parent
 FOR_SIGNING = {
     "CanonicalURL",
+    "ConfiguredOrigins",
+    "LOWER_TRIPLET",
     "MalformedURL",
     "Origin",
     "Origins",

@@ -52,12 +52,14 @@ def public_jwk(algorithm: str) -> Mapping[str, object]:
     return jwk
 
 
+@cache
 def verification_key(algorithm: str) -> VerificationKey:
     if algorithm == "hmac-sha256":
         return VerificationKey.from_secret(SECRET, keyid=keyid(algorithm))
     return VerificationKey.from_jwk(public_jwk(algorithm))
 
 
+@cache
 def signing_key(algorithm: str) -> SigningKey:
     jwk = private_jwk(algorithm)
     return SigningKey.from_secret(jwk, keyid=keyid(algorithm)) if jwk is SECRET else SigningKey.from_jwk(jwk)

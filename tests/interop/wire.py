@@ -26,15 +26,22 @@ class Message:
 
     @classmethod
     def read(cls, connection: socket.socket) -> Message:
-        head, _, content = read_response(connection).partition(b"\r\n\r\n")
+        received = b""
+        while b"\r\n\r\n" not in received:
+            received += _more(connection)
+        head, _, content = received.partition(b"\r\n\r\n")
         start, *lines = head.decode("latin-1").split("\r\n")
         method, target, _ = start.split(" ")
         fields = tuple((name, value.strip()) for name, _, value in (line.partition(":") for line in lines))
+        length = next((int(value) for name, value in fields if name.lower() == "content-length"), 0)
+        while len(content) < length:
+            content += _more(connection)
         return cls(method, target, fields, content)
 
     def written(self) -> bytes:
         kept = [(name, value) for name, value in self.fields if name.lower() not in {"connection", "content-length"}]
-        fields = [*kept, ("Content-Length", str(len(self.content))), ("Connection", "close")]
+        length = [("Content-Length", str(len(self.content)))] if self.content else []
+        fields = [*kept, *length, ("Connection", "close")]
         lines = [f"{self.method} {self.target} HTTP/1.1", *(f"{name}: {value}" for name, value in fields), "", ""]
         return "\r\n".join(lines).encode("latin-1") + self.content
 
@@ -44,6 +51,12 @@ class Message:
     def with_field(self, name: str, change: Callable[[str], str]) -> Message:
         fields = [(given, change(value) if given.lower() == name else value) for given, value in self.fields]
         return replace(self, fields=tuple(fields))
+
+
+def _more(connection: socket.socket) -> bytes:
+    chunk = connection.recv(65536)
+    assert chunk, "the client went away"
+    return chunk
 
 
 class Wire:

@@ -1,4 +1,6 @@
 // http-message-sig of npm, with its keys for Web Crypto.
+import { parsed } from "./components.mjs";
+
 export async function peer(load, keys) {
   const { createSignature, verifySignature, webcrypto } = load("http-message-sig");
   const parameters = {
@@ -12,12 +14,12 @@ export async function peer(load, keys) {
   };
   const found = (keyid) => keys.find((jwk) => jwk.kid === keyid);
   const request = (method, targetUri, fields) => ({
-    kind: "request", method, targetUri,
+    kind: "request", method, targetUri, requestTarget: targetUri.slice(targetUri.indexOf("/", 8)),
     fields: Object.entries(fields).flatMap(([name, values]) => [].concat(values).map((value) => ({ name, value }))),
   });
   const component = (text) => {
-    const [, name, key] = /^"([^"]+)"(?:;key="([^"]+)")?$/.exec(text) ?? [, text];
-    return key === undefined ? name : { name, parameters: { key } };
+    const { name, parameters: own } = parsed(text);
+    return { name, parameters: Object.fromEntries(own) };
   };
 
   return {

@@ -36,10 +36,11 @@ function sendSigned(order, fields) {
   const headers = Object.entries(fields).flatMap(([field, values]) =>
     [].concat(values).flatMap((value) => [field, value]),
   );
+  const length = order.body ? ["Content-Length", `${Buffer.byteLength(order.body)}`] : [];
   return new Promise((answer, reject) => {
     const outgoing = open({
       hostname, port, path: target || pathname + search, method: order.method, agent: false,
-      headers: ["Host", `${hostname}:${port}`, "Content-Length", `${Buffer.byteLength(order.body)}`, ...headers],
+      headers: ["Host", `${hostname}:${port}`, ...length, ...headers],
     });
     outgoing.on("error", reject);
     outgoing.on("response", async (response) =>

@@ -25,9 +25,10 @@ def send(order: SimpleNamespace, fields: list[tuple[str, str]]) -> dict[str, obj
     parts = urlsplit(order.url)
     connection = HTTPConnection(parts.netloc, timeout=30)
     connection.putrequest(order.method, order.url[order.url.index("/", 8) :], skip_accept_encoding=True)
-    for name, value in [*fields, ("Content-Length", str(len(order.body.encode())))]:
+    body = order.body.encode()
+    for name, value in [*fields, *([("Content-Length", str(len(body)))] if body else [])]:
         connection.putheader(name, value)
-    connection.endheaders(order.body.encode())
+    connection.endheaders(body or None)
     response = connection.getresponse()
     answer = {"status": response.status, "fields": dict(response.getheaders()), "body": response.read().decode()}
     connection.close()

@@ -9,6 +9,14 @@ from hms_keys import ALGORITHMS, algorithm_in, resolver
 from requests_http_signature import HTTPSignatureAuth
 
 
+def combined(lines):
+    """The header fields as requests has them: one value of each name."""
+    fields = {}
+    for name, value in lines:
+        fields[name] = f"{fields[name]}, {value}" if name in fields else value
+    return fields
+
+
 def peer(keys):
     resolved = resolver(keys)
 
@@ -20,15 +28,15 @@ def peer(keys):
             covered_component_ids=[one for one in order.components if one != "content-digest"],
             label="sig1",
         )
-        body = order.body.encode()
+        body = order.body.encode() or None
         response = requests.request(
-            order.method, order.url, headers=dict(order.lines), data=body, auth=auth, timeout=30
+            order.method, order.url, headers=combined(order.lines), data=body, auth=auth, timeout=30
         )
         return {"status": response.status_code, "fields": dict(response.headers), "body": response.text}
 
     def verify(request):
         prepared = requests.Request(
-            request.method, request.url, headers=dict(request.fields), data=request.body
+            request.method, request.url, headers=combined(request.fields), data=request.body or None
         ).prepare()
         # prepare() spells the URL in its own way. What was signed is the target as it was received.
         prepared.url = request.url

@@ -1,4 +1,6 @@
 // web-bot-auth of npm. Its keyid is the thumbprint of the key.
+import { parsed } from "./components.mjs";
+
 export async function peer(load, keys) {
   const { signatureHeaders, verify } = load("web-bot-auth");
   const { signerFromJWK, verifierFromJWK } = load("web-bot-auth/crypto");
@@ -7,8 +9,8 @@ export async function peer(load, keys) {
     kty === "OKP" ? { kty, crv, x, d } : { kty, n, e, d, p, q, dp, dq, qi, alg };
   const found = (keyid) => jwks.find((jwk) => jwk.kid === keyid);
   const component = (text) => {
-    const [, name, key] = /^"([^"]+)"(?:;key="([^"]+)")?$/.exec(text) ?? [, text];
-    return key === undefined ? name : { name, parameters: new Map([["key", key]]) };
+    const { name, parameters } = parsed(text);
+    return parameters.length ? { name, parameters: new Map(parameters) } : name;
   };
   const seconds = (since) => new Date(since * 1000);
 

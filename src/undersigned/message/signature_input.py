@@ -131,6 +131,7 @@ def choose_signature_inputs(
     *,
     budget: ParserBudget | None = None,
     repeated_keys: bool = False,
+    only_one: bool = False,
 ) -> Sequence[tuple[str, SignatureInput]]:
     """Return the members that are to be verified, each with its label. All are checked, and only these are serialized.
 
@@ -139,11 +140,15 @@ def choose_signature_inputs(
         choose: returns some of the labels, given the parameters of each.
         budget: how much the parser may read of the message.
         repeated_keys: as for `parse_signature_input`.
+        only_one: whether a member that is alone is chosen without asking.
 
     Raises:
         MalformedField: as `parse_signature_input`.
     """
-    members = _pattern_read(value) or _members(value, budget, repeated_keys=repeated_keys)
+    usual = _pattern_read(value)
+    if usual is not None and only_one and len(usual) == 1:
+        return tuple(usual.items())
+    members = usual or _members(value, budget, repeated_keys=repeated_keys)
     chosen = choose({label: member.parameters for label, member in members.items()})
     return [(label, _read(members[label])) for label in chosen]
 

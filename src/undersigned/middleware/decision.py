@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from undersigned.errors import Step
     from undersigned.middleware.answer import ErrorResponse
+    from undersigned.middleware.guard import Visit
     from undersigned.signature.profile import Profile
     from undersigned.url.origin import Origin
     from undersigned.verification.verified_signature import VerifiedSignature
@@ -57,25 +58,6 @@ class Decision:
     origin: str | None = None
     seconds: float
     skew: float | None = None
-
-
-class Visit:
-    """One request in the guard, with what is known of it so far.
-
-    Attributes:
-        begun: when its verification began, by `time.perf_counter`.
-        method: its method, or None.
-        origin: its origin, or None.
-        route: the path of its route, or None.
-    """
-
-    __slots__ = ("begun", "method", "origin", "route")
-
-    def __init__(self) -> None:
-        self.begun = time.perf_counter()
-        self.method: str | None = None
-        self.origin: Origin | None = None
-        self.route: str | None = None
 
 
 class Recorder:

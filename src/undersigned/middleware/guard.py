@@ -6,6 +6,7 @@ what the exchange makes for the application.
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
@@ -22,7 +23,7 @@ from undersigned.middleware.authority import (
     matched_origin,
     target_rejected,
 )
-from undersigned.middleware.decision import Recorder, Visit, log_unsigned
+from undersigned.middleware.decision import Recorder, log_unsigned
 from undersigned.middleware.options import checked_mode
 from undersigned.policy.route import RouteResolver
 from undersigned.verification.gate import Gate
@@ -140,6 +141,25 @@ class Rejected(Exception):
     def __init__(self, response: ErrorResponse) -> None:
         super().__init__(response.code)
         self.response = response
+
+
+class Visit:
+    """One request in the guard, with what is known of it so far.
+
+    Attributes:
+        begun: when its verification began, by `time.perf_counter`.
+        method: its method, or None.
+        origin: its origin, or None.
+        route: the path of its route, or None.
+    """
+
+    __slots__ = ("begun", "method", "origin", "route")
+
+    def __init__(self) -> None:
+        self.begun = time.perf_counter()
+        self.method: str | None = None
+        self.origin: Origin | None = None
+        self.route: str | None = None
 
 
 class Guard(Generic[Forwarded_co]):

@@ -137,9 +137,9 @@ class Identified(NamedTuple):
             raise self._invalid(f"the signature base has more than {LONGEST_BASE} characters: cover less")
         spent += effort_of_base(base)
         self._check_effort(spent)
-        octets = base.encode("ascii")
+        octets, named, accepted = base.encode("ascii"), candidate.algorithm, candidate.profile.algorithms
         for key in keys:
-            if key.verifies(candidate.signature, octets, algorithm=candidate.algorithm_of(key)):
+            if key.verifies(candidate.signature, octets, algorithm=named or key.only_algorithm(accepted)):
                 return AuthenticatedSignature(candidate, key, target, base)
         if target.query is None and candidate.covers_unseen_query and spent <= MOST_EFFORT_TWICE:
             proven = self._with_empty_query(keys, target, base)
@@ -173,9 +173,9 @@ class Identified(NamedTuple):
         candidate = self.candidate
         target = CanonicalURL(f"{target.target_uri}?", target.authority)
         base = with_empty_query(base, candidate.coverage.components)
-        octets = base.encode("ascii")
+        octets, named, accepted = base.encode("ascii"), candidate.algorithm, candidate.profile.algorithms
         for key in keys:
-            if key.verifies(candidate.signature, octets, algorithm=candidate.algorithm_of(key)):
+            if key.verifies(candidate.signature, octets, algorithm=named or key.only_algorithm(accepted)):
                 return AuthenticatedSignature(candidate, key, target, base)
         return None
 
@@ -204,22 +204,13 @@ class AuthenticatedSignature(NamedTuple):
 
     @property
     def remembered(self) -> str | None:
-        """What a replay store remembers of the signature, or None if that is nothing (RFC 9421 section 7.2.2)."""
+        """What a replay store remembers instead of a nonce, or None if that is nothing (RFC 9421 section 7.2.2)."""
         candidate, rule = self.candidate, self.candidate.profile.replay
-        if rule.remembers == "nonce" and candidate.nonce:
-            return candidate.nonce
         if rule.remembers == "nothing":
             return None
         value = candidate.request.fields.combined.get(rule.field) if rule.remembers == "field" else None
         # Never the signature: the owner of an ECDSA key, or anybody else, can turn one into another for the same base.
         return value or f"base:{hashlib.sha256(self.signature_base.encode('ascii')).hexdigest()}"
-
-    def remembered_until(self, *, now: float) -> float:
-        """Return when a replay store may forget the signature (AdCP step 13)."""
-        until, keeps_for = self.candidate.until, self.candidate.profile.replay.keeps_for
-        if keeps_for is None:
-            return until
-        return now + keeps_for if math.isinf(until) else max(until, now + keeps_for)
 
     def __repr__(self) -> str:
         """Return who signed. Target and base may contain secrets."""
@@ -254,13 +245,24 @@ class AuthenticatedSignature(NamedTuple):
             raise candidate.profile.error(
                 "signature_digest_mismatch", step=11, detail="the body does not match the signed Content-Digest"
             )
-        return Bound(self)
+        until, keeps_for = candidate.until, candidate.profile.replay.keeps_for
+        if keeps_for is not None:
+            until = now + keeps_for if math.isinf(until) else max(until, now + keeps_for)
+        remembered = candidate.nonce if candidate.profile.replay.remembers == "nonce" else ""
+        return Bound(self, remembered or self.remembered, until)
 
 
 class Bound(NamedTuple):
-    """A signature that passed steps 0 to 11: the content, if it is covered, is the content that was signed."""
+    """A signature that passed steps 0 to 11: the content, if it is covered, is the content that was signed.
+
+    Attributes:
+        remembered: what a replay store remembers of it, or None if that is nothing.
+        until: when the store may forget it (AdCP step 13).
+    """
 
     proven: AuthenticatedSignature
+    remembered: str | None
+    until: float
 
     def accept(self, claim: Claim, content: Content) -> VerifiedSignature:
         """Check the replay store's answer, then the content (AdCP steps 12 to 14).
@@ -297,8 +299,8 @@ class Bound(NamedTuple):
             keyid=candidate.keyid,
             signer=proven.key.owner,
             label=candidate.label,
-            tag=candidate.tag,
-            algorithm=candidate.algorithm_of(proven.key),
+            tag=cast("str", candidate.parameters.get("tag", "")),
+            algorithm=candidate.algorithm or proven.key.only_algorithm(profile.algorithms),
             created=candidate.created,
             expires=candidate.expires,
             nonce=candidate.nonce,

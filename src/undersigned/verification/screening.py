@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from undersigned.message.response import Response
     from undersigned.message.signature_input import Coverage, SignatureInput
     from undersigned.message.structured_fields import Parameter
-    from undersigned.signature.keys import VerificationKey
     from undersigned.signature.profile import Profile
     from undersigned.signature.rules import Validity
     from undersigned.url import CanonicalURL
@@ -84,10 +83,6 @@ class ParsedSignature(NamedTuple):
             self.label, self.coverage.texts,
         )  # fmt: skip
 
-    def algorithm_of(self, key: VerificationKey) -> str:
-        """Return the algorithm to verify the signature by, with a key that was found for it."""
-        return self.algorithm or key.only_algorithm(self.profile.algorithms)
-
     def base(self, target: CanonicalURL) -> str:
         """Return the signature base, as rebuilt from the message (RFC 9421 section 2.5).
 
@@ -98,12 +93,6 @@ class ParsedSignature(NamedTuple):
             UnresolvableComponent: the message has no value for a covered component.
         """
         return signature_base(values_of(self.request, target), self.coverage.components, self.text)
-
-    @property
-    def tag(self) -> str:
-        """The tag of the signature, or "" if it has none."""
-        tag = self.parameters.get("tag")
-        return tag if isinstance(tag, str) else ""
 
     @property
     def covers_unseen_query(self) -> bool:
@@ -173,7 +162,9 @@ def _signatures(
     given, signature = fields.combined.get("signature-input"), fields.combined.get("signature")
     if given is None or signature is None:
         raise MalformedField("Signature and Signature-Input must come together")
-    members = choose_signature_inputs(given, profile.selection.labels, budget=budget)
+    selection = profile.selection
+    only_one = selection.pick == "preferred"
+    members = choose_signature_inputs(given, selection.labels, budget=budget, only_one=only_one)
     signatures = parse_byte_sequences(signature, profile.encoding, budget=budget)
     if len(members) == 1:
         [(label, read)] = members
@@ -203,12 +194,13 @@ def _parsed(
     except MalformedField as malformed:
         raise profile.error("signature_header_malformed", step=1, detail=str(malformed)) from None
     created, expires, nonce, keyid, algorithm, tag = given
-    _check_presence(parameters, profile)
+    if None in given or profile.parameters.asks_more:
+        _check_presence(parameters, profile)
     if tag not in profile.selection.tags and not profile.selection.accepts(tag):
         raise profile.error("signature_tag_invalid", step=3, detail="tag is not the profile's")
     if algorithm is not None and algorithm not in profile.algorithms:
         raise profile.error("signature_alg_not_allowed", step=4, detail="alg is not one of the profile's algorithms")
-    fault = profile.validity.fault(created, expires, now=now)
+    fault = window_fault(profile.validity, created, expires, now=now)
     if fault:
         raise profile.error("signature_window_invalid", step=5, detail=fault)
     _check_coverage(coverage, request, profile, label)
@@ -255,6 +247,19 @@ def _check_presence(parameters: Mapping[str, Parameter], profile: Profile) -> No
         raise profile.error("signature_params_unexpected", step=2, detail=detail)
 
 
+def window_fault(validity: Validity, created: int | None, expires: int | None, *, now: float) -> str:
+    """Return why a signature with these parameters is not valid at `now`, or "" (step 5)."""
+    if created is not None:
+        if expires is not None and expires <= created:
+            return "expires is not after created"
+        if expires is not None and validity.longest is not None and expires - created > validity.longest:
+            return f"the signature is valid for longer than {validity.longest} seconds"
+        if created > now + validity.ahead:
+            return "created lies in the future"
+    end = expires if validity.longest_age is None and expires is not None else validity.end(created, expires)
+    return "the signature has expired" if end is not None and end < now - validity.behind else ""
+
+
 def valid_until(created: int | None, expires: int | None, validity: Validity) -> float:
     """Return when no clock within the skew accepts the signature any more, or infinity."""
     if expires is not None and validity.longest_age is None:
@@ -275,7 +280,8 @@ def _covered_digest(
     if "content-digest" not in coverage.names:
         return None
     value = fields.combined.get("content-digest", "")
-    return ContentDigest.parse(value, *profile.digest.encodings, budget=budget).of(profile.digest.algorithms)
+    digest = ContentDigest.parse(value, *profile.digest.encodings, budget=budget)
+    return digest if profile.digest.takes_all else digest.of(profile.digest.algorithms)
 
 
 def _check_coverage(coverage: Coverage, request: Request | Response, profile: Profile, label: str) -> None:

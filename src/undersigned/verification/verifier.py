@@ -90,34 +90,24 @@ class AsyncVerifier:
         covered = Content() if digest is None else response.content
         return await self.complete(authenticated, covered, digest=digest)
 
-    async def authenticate(self, request: Request | Response) -> AuthenticatedSignature:
+    async def authenticate(
+        self, request: Request | Response, *, chosen: ParsedSignature | None = None
+    ) -> AuthenticatedSignature:
         """Take the steps that need no body: 0 to 10 (AdCP verifier checklist).
 
         Args:
             request: the request, or a response with the request that it answers.
+            chosen: one of its signatures, if the steps 0 to 6 are done. None: the profile chooses.
 
         Raises:
             SignatureError: as `verify`.
         """
-        selected = self.screen(request)
-        first = selected[0]
-        if len(selected) == 1 and not isinstance(first, SignatureError):
-            return await self._authenticate(first)
-        if self.profile.selection.pick == "all":
-            return await self._authenticate_all(selected)
-        return await self._authenticate_any(selected)
-
-    def screen(self, message: Request | Response) -> Sequence[ParsedSignature | SignatureError]:
-        """Read and check the signatures of a message (steps 0 to 6), as `undersigned.verification.screening` does.
-
-        Raises:
-            SignatureError: as `verify`.
-        """
-        return screen_all(message, self.profile, now=self.clock())
-
-    async def _authenticate(self, parsed: ParsedSignature) -> AuthenticatedSignature:
-        """Take the steps 7 to 10 for one signature."""
-        lookup = parsed.lookup()
+        if chosen is None:
+            selected = self.screen(request)
+            if len(selected) > 1:
+                return await self._authenticate_several(selected)
+            chosen = cast("ParsedSignature", selected[0])
+        parsed, lookup = chosen, chosen.lookup()
         try:
             try:
                 answer = self._keys.find(lookup)
@@ -137,23 +127,39 @@ class AsyncVerifier:
             )
             raise
 
-    async def _authenticate_any(self, selected: Sequence[ParsedSignature | SignatureError]) -> AuthenticatedSignature:
-        """Return the first signature that is authentic; raise the error of the first one if none is."""
+    def screen(self, message: Request | Response) -> Sequence[ParsedSignature | SignatureError]:
+        """Read and check the signatures of a message (steps 0 to 6), as `undersigned.verification.screening` does.
+
+        Raises:
+            SignatureError: as `verify`.
+        """
+        return screen_all(message, self.profile, now=self.clock())
+
+    async def _authenticate_several(
+        self, selected: Sequence[ParsedSignature | SignatureError]
+    ) -> AuthenticatedSignature:
+        """Return the first signature that is authentic. If all must be, return one that covers the content first.
+
+        Raises:
+            SignatureError: no signature is authentic, or one of them is not although all must be. It is the error of
+                the first.
+        """
+        authentic: list[AuthenticatedSignature] = []
         first: SignatureError | None = None
+        every = self.profile.selection.pick == "all"
         for parsed in selected:
             try:
                 if isinstance(parsed, SignatureError):
                     raise parsed
-                return await self._authenticate(parsed)
+                authentic.append(await self.authenticate(parsed.request, chosen=parsed))
             except SignatureError as error:
                 first = first or error
-        raise cast("SignatureError", first)
-
-    async def _authenticate_all(self, selected: Sequence[ParsedSignature | SignatureError]) -> AuthenticatedSignature:
-        """Return the first signature that covers the digest, else the first, with the others. Each is authentic."""
-        every = [await self._authenticate(cast("ParsedSignature", parsed)) for parsed in selected]
-        every.sort(key=lambda authenticated: authenticated.candidate.digest is None)
-        return every[0]._replace(others=tuple(every[1:]))
+            if first is not None if every else authentic:
+                break
+        if not authentic or (every and first is not None):
+            raise cast("SignatureError", first)
+        authentic.sort(key=lambda one: one.candidate.digest is None)
+        return authentic[0]._replace(others=tuple(authentic[1:]))
 
     async def complete(
         self, authenticated: AuthenticatedSignature, content: Content, *, digest: RunningDigest | None
@@ -171,7 +177,15 @@ class AsyncVerifier:
         now, parsed = self.clock(), authenticated.candidate
         try:
             bound = authenticated.bind(digest, now=now)
-            verified = bound.accept(await self._claim(authenticated, now=now), content)
+            claim: Claim = "fresh"
+            if bound.remembered is not None:
+                name, caps = authenticated.key.replay_name, self.profile.replay.caps
+                try:
+                    answer = self._replay.claim(name, bound.remembered, now=now, until=bound.until, caps=caps)
+                    claim = answer if isinstance(answer, str) else await _awaited(answer)
+                except Exception as failure:
+                    raise self._store_unavailable(step=12) from failure
+            verified = bound.accept(claim, content)
         except SignatureError as error:
             base = authenticated.signature_base
             error.add_evidence(
@@ -182,19 +196,6 @@ class AsyncVerifier:
             return verified
         others = [await self.complete(other, content, digest=digest) for other in authenticated.others]
         return replace(verified, others=tuple(others))
-
-    async def _claim(self, authenticated: AuthenticatedSignature, *, now: float) -> Claim:
-        """Ask the replay store whether the signature is new (step 12)."""
-        remembered = authenticated.remembered
-        if remembered is None:
-            return "fresh"
-        name, caps = authenticated.key.replay_name, self.profile.replay.caps
-        until = authenticated.remembered_until(now=now)
-        try:
-            answer = self._replay.claim(name, remembered, now=now, until=until, caps=caps)
-            return answer if isinstance(answer, str) else await _awaited(answer)
-        except Exception as failure:
-            raise self._store_unavailable(step=12) from failure
 
     async def _prove(self, parsed: ParsedSignature, keys: Sequence[VerificationKey]) -> AuthenticatedSignature:
         """Take the steps 7 to 10 with the keys that were found."""
@@ -309,9 +310,11 @@ class Verifier:
         """Verify a response whose body has been read, as `AsyncVerifier.verify_response` does."""
         return finish(self._shared.verify_response(response))
 
-    def authenticate(self, request: Request) -> AuthenticatedSignature:
+    def authenticate(
+        self, request: Request | Response, *, chosen: ParsedSignature | None = None
+    ) -> AuthenticatedSignature:
         """Take the steps that need no body, as `AsyncVerifier.authenticate`."""
-        return finish(self._shared.authenticate(request))
+        return finish(self._shared.authenticate(request, chosen=chosen))
 
     def complete(
         self, authenticated: AuthenticatedSignature, content: Content, *, digest: RunningDigest | None

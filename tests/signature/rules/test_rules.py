@@ -18,6 +18,7 @@ from undersigned.signature.rules import (
     Validity,
 )
 from undersigned.signature.rules.coverage import covered_member
+from undersigned.verification.screening import window_fault
 
 
 @pytest.mark.parametrize(
@@ -174,8 +175,8 @@ def test_covered_member_is_the_own_one_or_the_only_one(names, label, member):
 def test_signature_ends_when_the_first_of_its_bounds_does(validity, created, expires, end):
     assert validity.end(created, expires) == end
     if end is not None:
-        assert validity.fault(created, expires, now=end + 60) == ""
-        assert validity.fault(created, expires, now=end + 61) == "the signature has expired"
+        assert window_fault(validity, created, expires, now=end + 60) == ""
+        assert window_fault(validity, created, expires, now=end + 61) == "the signature has expired"
 
 
 def test_caps_are_a_value():

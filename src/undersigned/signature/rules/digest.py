@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from undersigned.errors import ConfigurationError
@@ -25,6 +25,7 @@ class DigestRule:
         policy: whether `content-digest` must, must not or may be covered if the message has content.
         encodings: how the bytes of a digest may be encoded. A signer uses the first encoding.
         algorithms: the digests that are looked at, in the order that a signer prefers. At least one must be declared.
+        takes_all: whether these are all the digests that the library knows.
 
     Raises:
         ConfigurationError: an attribute has a wrong value.
@@ -33,6 +34,7 @@ class DigestRule:
     policy: DigestPolicy = "required"
     encodings: tuple[Encoding, ...] = ("base64",)
     algorithms: tuple[DigestAlgorithm, ...] = ("sha-256", "sha-512")
+    takes_all: bool = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         check_choice("digest.policy", self.policy, _POLICIES)
@@ -43,3 +45,4 @@ class DigestRule:
             raise ConfigurationError(
                 f"digest.algorithms: list some of {', '.join(sorted(DIGEST_ALGORITHMS))} in a tuple"
             )
+        object.__setattr__(self, "takes_all", set(algorithms) == DIGEST_ALGORITHMS)

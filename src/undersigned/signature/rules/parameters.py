@@ -68,6 +68,7 @@ class ParameterRule:
     forbidden: frozenset[str] = field(init=False, repr=False, compare=False)
     ignored: frozenset[str] = field(init=False, repr=False, compare=False)
     types: Mapping[str, type] = field(init=False, repr=False, compare=False)
+    asks_more: bool = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         modes: dict[str, ParameterMode] = {name: getattr(self, name) for name in PARAMETERS}
@@ -86,6 +87,7 @@ class ParameterRule:
         assign(self, "nonce_pattern", _nonce_pattern(self.nonce_bytes))
         for group in ("required", "forbidden", "ignored"):
             assign(self, group, frozenset(name for name, mode in modes.items() if mode == group))
+        assign(self, "asks_more", bool(self.forbidden or self.own))
         assign(self, "types", MappingProxyType(types))
         assign(self, "own", MappingProxyType(dict(self.own)))
 

@@ -52,15 +52,3 @@ class Validity:
         if created is not None and self.longest_age is not None:
             ends.append(created + self.longest_age)
         return min(ends, default=None)
-
-    def fault(self, created: int | None, expires: int | None, *, now: float) -> str:
-        """Return why a signature with these parameters is not valid at `now`, or ""."""
-        if created is not None:
-            if expires is not None and expires <= created:
-                return "expires is not after created"
-            if expires is not None and self.longest is not None and expires - created > self.longest:
-                return f"the signature is valid for longer than {self.longest} seconds"
-            if created > now + self.ahead:
-                return "created lies in the future"
-        end = expires if self.longest_age is None and expires is not None else self.end(created, expires)
-        return "the signature has expired" if end is not None and end < now - self.behind else ""

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.integrations.capture import capturing, certified, lead
-from tests.integrations.clients import LIBRARIES, MEANS
+from tests.integrations.clients import LIBRARIES, MEANS, TRUST
 from tests.integrations.seller import KEYID, make_signer, make_verifier
 
 from undersigned import Request, SigningError, UndersignedError, canonicalize
@@ -214,3 +214,27 @@ class _http2_server:  # noqa: N801 - used as a function
                         self.requests.append((fields, body))
                         state.send_headers(event.stream_id, [(":status", "200")], end_stream=True)
                 connection.sendall(state.data_to_send())
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_proxy_from_the_environment_gets_the_canonical_url(monkeypatch, library):
+    plain, signed = LIBRARIES[library]
+    with capturing() as capture:
+        monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{capture.port}")
+        auth = signed.SignatureAuth(make_signer(), origins=["http://seller.example.com"])
+        with plain.Client(auth=auth, verify=TRUST) as client:
+            client.get("http://Seller.example.com:80/%7ea/./b?q")
+    assert capture.only.target == "http://seller.example.com/~a/b?q"
+    assert capture.only.lines("host") == ["seller.example.com"]
+
+
+@every_means
+def test_cookies_and_content_type_are_signed_as_they_are_sent(means):
+    with capturing() as capture:
+        origin = f"http://127.0.0.1:{capture.port}"
+        signer = make_signer(components=["cookie"])
+        options = {"cookies": {"b": "2"}}
+        means.send("POST", origin, signer=signer, origins=[origin], options=options, data={"a": "1"})
+    assert capture.only.lines("cookie") == ["b=2"]
+    assert capture.only.lines("content-type") == ["application/x-www-form-urlencoded"]
+    assert accepted(capture.only)

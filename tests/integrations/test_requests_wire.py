@@ -163,3 +163,22 @@ def test_sending_changes_nothing_of_any_target_that_was_signed(typed):
     assert f"{origin}{written}" == request.url == canonicalize(request.url).target_uri
     received = Request("GET", request.url, [*request.headers.items(), ("Host", "seller.example.com")])
     assert make_verifier().verify(received).keyid == KEYID
+
+
+def test_proxy_from_the_environment_gets_the_canonical_url(monkeypatch):
+    with capturing() as capture:
+        monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{capture.port}")
+        auth = SignatureAuth(make_signer(), origins=["http://seller.example.com"])
+        requests.get("http://Seller.example.com:80/%7ea/./b?q", auth=auth, timeout=10)
+    assert capture.only.target == "http://seller.example.com/~a/b?q"
+    assert capture.only.lines("host") == ["seller.example.com"]
+
+
+def test_cookies_and_content_type_are_signed_as_they_are_sent():
+    with capturing() as capture:
+        origin = f"http://127.0.0.1:{capture.port}"
+        auth = SignatureAuth(make_signer(components=["cookie"]), origins=[origin])
+        requests.post(origin, data={"a": "1"}, cookies={"b": "2"}, auth=auth, timeout=10)
+    assert capture.only.lines("cookie") == ["b=2"]
+    assert capture.only.lines("content-type") == ["application/x-www-form-urlencoded"]
+    assert make_verifier().verify(capture.only.request()).keyid == KEYID

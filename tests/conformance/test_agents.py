@@ -31,7 +31,7 @@ def registry(**changes) -> RegistryCase:
     "given",
     [
         agent_field(),
-        agent_field(header='sig1="http://bot.example"', entries=[]),
+        agent_field(header='sig1="https://bot.example/keys.json"', entries=[]),
         card(),
         card(valid=False, url=f"{URL}/other"),
         registry(),

@@ -15,13 +15,19 @@ NOW = 1_790_000_000
 
 
 def verdict(
-    expected: str, *, signed: bool = True, key=KEY, profile=profiles.ACTIVITYPUB, now: int = NOW
+    expected: str, *, signed: bool = True, key=KEY, profile=profiles.ACTIVITYPUB, now: int = NOW, agent_form=None
 ) -> VerdictCase:
     used = profile.derive(algorithms=frozenset({"ed25519"}))
     request = Request("GET", "https://own.test/p")
     fields = Signer(PAIR.signing_key(), profile=used).sign(request, created=NOW).fields if signed else ()
     return VerdictCase(
-        name="own", request=Request("GET", request.url, fields), profile=used, key=key, now=now, expected=expected
+        name="own",
+        request=Request("GET", request.url, fields),
+        profile=used,
+        key=key,
+        now=now,
+        expected=expected,
+        agent_form=agent_form,
     )
 
 
@@ -37,6 +43,7 @@ WEB_BOT_AUTH = {"profile": profiles.WEB_BOT_AUTH_STRING, "signed": False}
         verdict("rejected", now=NOW + 100_000),
         verdict("unknown", **WEB_BOT_AUTH),
         verdict("rejected", **WEB_BOT_AUTH),
+        verdict("unknown", profile=profiles.WEB_BOT_AUTH_STRING, agent_form="string"),
     ],
 )
 def test_right_verdict_has_no_difference(given):

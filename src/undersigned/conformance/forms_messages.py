@@ -30,10 +30,6 @@ if TYPE_CHECKING:
     from undersigned.message.strict_json import JSONValue
     from undersigned.signature.profile import Profile
 
-DISCRETIONARY: Final = (
-    "an http URL in Signature-Agent: it names nobody to our key source (unknown), the file has invalid, at discretion"
-)
-
 _PROFILES: Final[Mapping[str, Profile]] = {
     "wba-string": profiles.WEB_BOT_AUTH_STRING,
     "wba-typed": profiles.WEB_BOT_AUTH_TYPED,
@@ -51,7 +47,6 @@ _PROFILES: Final[Mapping[str, Profile]] = {
 """The profile of each whole request, by its id."""
 
 _RFC_9421: Final = "rfc9421"
-_OF_THE_URL: Final = frozenset({"signature-agent-not-https"})
 
 
 # RFC 9421 and Web Bot Auth as lists of cases
@@ -230,10 +225,7 @@ def _directory(name: str, case: Document) -> SignedMessage:
 
 def _negatives(file: VectorFile, _keys: Keys) -> Iterator[Gradable | Aside]:
     for case, name in named(file.document, "vectors", "id"):
-        if case.optional("expected").members.get("reason") in _OF_THE_URL:
-            yield Aside(1, DISCRETIONARY)
-        else:
-            yield made(_negative, name, case)
+        yield made(_negative, name, case)
 
 
 def _negative(name: str, case: Document) -> VerdictCase:
@@ -249,6 +241,7 @@ def _negative(name: str, case: Document) -> VerdictCase:
         key=PublishedKey(keys[0]).identified() if keys else None,
         now=case.integer("now"),
         expected={"unverified": "unknown"}.get(outcome, outcome),
+        agent_form="typed",
     )
 
 

@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING
 
 from undersigned.activitypub import ActivityPubVerifier
 from undersigned.conformance.difference import Difference
-from undersigned.errors import SignatureError
+from undersigned.errors import KeySourceError, SignatureError
 from undersigned.profiles import ACTIVITYPUB
 from undersigned.replay.memory import MemoryReplayStore
+from undersigned.signature.agent import named_agent
 from undersigned.verification.verifier import Verifier
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from undersigned.message.request import Request
+    from undersigned.message.signature_agent import SignatureAgentForm
     from undersigned.signature.key_source import KeyLookup
     from undersigned.signature.keys import VerificationKey
     from undersigned.signature.profile import Profile
@@ -32,6 +34,7 @@ class VerdictCase:
         key: the key that the verifier holds, or None. A signature that names no key is by this one.
         now: the verifier's clock.
         expected: `verified`, `invalid` or `unknown`; or `rejected` if both of the latter will do.
+        agent_form: the form in which the key source reads Signature-Agent, or None if it does not look at it.
     """
 
     name: str
@@ -40,11 +43,12 @@ class VerdictCase:
     key: VerificationKey | None
     now: int
     expected: str
+    agent_form: SignatureAgentForm | None = None
 
     def differences(self) -> Iterator[Difference | None]:
         """Compare the outcome."""
         replay = MemoryReplayStore()
-        keys, clock = _Held(self.key), lambda: self.now
+        keys, clock = _Held(self.key, self.agent_form), lambda: self.now
         # Its verifier also takes signatures by the scheme before RFC 9421.
         is_activitypub = self.profile.name == ACTIVITYPUB.name
         verifier = (
@@ -64,15 +68,18 @@ class VerdictCase:
 
 
 class _Held:
-    """A key source with one key at most."""
+    """A key source with one key at most. It reads Signature-Agent as the sources do that fetch."""
 
-    __slots__ = ("_key",)
+    __slots__ = ("_form", "_key")
 
     blocking = False
 
-    def __init__(self, key: VerificationKey | None) -> None:
+    def __init__(self, key: VerificationKey | None, form: SignatureAgentForm | None) -> None:
         self._key = key
+        self._form = form
 
     def find(self, lookup: KeyLookup) -> tuple[VerificationKey, ...]:
-        key = self._key
+        key, form = self._key, self._form
+        if form is not None and named_agent(lookup, form=form) is None:
+            raise KeySourceError("signature_identity_missing", "the signature covers no Signature-Agent that is read")
         return () if key is None or lookup.keyid not in {"", key.keyid} else (key,)

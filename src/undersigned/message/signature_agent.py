@@ -66,7 +66,8 @@ def read_signature_agent(value: str, *, form: SignatureAgentForm, member: str = 
         member: the key of the member that the signature covers, in the forms that are Dictionaries.
 
     Raises:
-        MalformedField: the field does not have this form, is too large, or has no such member.
+        MalformedField: the field does not have this form, is too large, or has no such member. Or the member is not an
+            absolute https URL.
     """
     ParserBudget().spend(value)
     if form == "string":
@@ -82,7 +83,7 @@ def read_signature_agents(value: str, *, form: SignatureAgentForm) -> dict[str, 
     """Return what each member of a value in one of the Dictionary forms names, by its key.
 
     Raises:
-        MalformedField: the field is not a Dictionary, or too large.
+        MalformedField: the field is not a Dictionary, is too large, or a member is not an absolute https URL.
     """
     ParserBudget().spend(value)
     return {key: _member(*member, form) for key, member in parse_dictionary(value).items()}
@@ -140,16 +141,20 @@ def _member(value: object, parameters: Mapping[str, Parameter], form: SignatureA
 
 
 def _agent(value: object, document: AgentDocument) -> SignatureAgent | None:
-    """Return what an absolute https URL names, or None if the value is not one, or not one of this document."""
+    """Return what an absolute https URL names, or None if it is not a URL of this document.
+
+    Raises:
+        MalformedField: the value is not such a URL.
+    """
     # A list of items, a token and a display string are other types than str.
     if type(value) is not str:
-        return None
+        raise MalformedField("a member of Signature-Agent is not a String")
     try:
         canonical, given = canonicalize(value, received=True), URL.parse(value)
-    except MalformedURL:
-        return None
+    except MalformedURL as malformed:
+        raise MalformedField(f"the URL of Signature-Agent is rejected by the rule {malformed.rule!r}") from None
     if canonical.scheme != "https" or given.userinfo is not None:
-        return None
+        raise MalformedField("the URL of Signature-Agent is not an https URL, or has user info")
     origin = f"{canonical.scheme}://{canonical.authority}"
     if document == "directory":
         if canonical.path != "/" or canonical.query is not None or "#" in value:

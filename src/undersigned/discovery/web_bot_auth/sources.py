@@ -20,10 +20,9 @@ from undersigned.discovery.web_bot_auth.allowance import Allowance
 from undersigned.discovery.web_bot_auth.published_keys import FAULT, PUBLISHED
 from undersigned.errors import ConfigurationError, KeySourceError, MalformedURL
 from undersigned.limits import LONGEST_RETRY_AFTER, MOST_AGENT_FETCHES, MOST_NEW_AGENTS
-from undersigned.message.signature_agent import SignatureAgent, SignatureAgentForm, read_signature_agent
-from undersigned.message.structured_fields import MalformedField
+from undersigned.message.signature_agent import SignatureAgent, SignatureAgentForm
+from undersigned.signature.agent import named_agent
 from undersigned.signature.keys import VerificationKey
-from undersigned.signature.rules.coverage import covered_member
 from undersigned.url import canonicalize
 
 if TYPE_CHECKING:
@@ -213,20 +212,11 @@ class _Rule:
         Raises:
             KeySourceError: nobody, or somebody who is not trusted.
         """
-        value, member = lookup.covered("signature-agent"), ""
-        if self.form == "string":
-            covers = '"signature-agent"' in lookup.identifiers
-        else:
-            member = covered_member(lookup.identifiers, "signature-agent", lookup.label) or ""
-            covers = bool(member)
-        if value is None or not covers:
-            raise KeySourceError("signature_identity_missing", "the signature covers no Signature-Agent of this form")
-        try:
-            agent = read_signature_agent(value, form=self.form, member=member)
-        except MalformedField as malformed:
-            raise KeySourceError("signature_header_malformed", str(malformed)) from None
+        agent = named_agent(lookup, form=self.form)
         if agent is None:
-            raise KeySourceError("signature_identity_missing", "Signature-Agent names nothing that can be looked up")
+            raise KeySourceError(
+                "signature_identity_missing", "the signature covers no Signature-Agent that names somebody in this form"
+            )
         if not self.trusted(agent):
             raise KeySourceError("signature_jwks_untrusted", "trusted: it does not have the URL of Signature-Agent")
         # Only a card has to name its own URL as it was written. Any other URL in two spellings is one URL.

@@ -1,0 +1,41 @@
+"""The agent of a signature: who the Signature-Agent that it covers names (Web Bot Auth section 5.2.1)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from undersigned.errors import KeySourceError
+from undersigned.message.signature_agent import read_signature_agent
+from undersigned.message.structured_fields import MalformedField
+from undersigned.signature.rules.coverage import covered_member
+
+if TYPE_CHECKING:
+    from undersigned.message.signature_agent import SignatureAgent, SignatureAgentForm
+    from undersigned.signature.key_source import KeyLookup
+
+
+def named_agent(lookup: KeyLookup, *, form: SignatureAgentForm) -> SignatureAgent | None:
+    """Return who the covered Signature-Agent of a signature names, or None if it names nobody.
+
+    What is not covered is never read. In a Dictionary it is the member of the signature's label, if that is covered,
+    else the only covered one.
+
+    Args:
+        lookup: what the signature says about its key.
+        form: the wire form of the field.
+
+    Raises:
+        KeySourceError: the field is malformed (`signature_header_malformed`).
+    """
+    value, member = lookup.covered("signature-agent"), ""
+    if form == "string":
+        covers = '"signature-agent"' in lookup.identifiers
+    else:
+        member = covered_member(lookup.identifiers, "signature-agent", lookup.label) or ""
+        covers = bool(member)
+    if value is None or not covers:
+        return None
+    try:
+        return read_signature_agent(value, form=form, member=member)
+    except MalformedField as malformed:
+        raise KeySourceError("signature_header_malformed", str(malformed)) from None

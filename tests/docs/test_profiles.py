@@ -1,0 +1,79 @@
+"""The page about profiles: its table has every profile with its values, and its snippets run."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from undersigned import KeyPair, MemoryReplayStore, Request, Signer, Verifier, profiles
+from undersigned.profiles import __all__ as names
+
+PAGE = (Path(__file__).parents[2] / "docs" / "profiles.md").read_text("utf-8")
+ROWS = {
+    cells[0].strip("` "): cells
+    for cells in (row.strip("|").split("|") for row in re.findall(r"^\| `[A-Z].*\|$", PAGE, re.MULTILINE))
+}
+SNIPPETS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+COMPONENTS = re.compile(r'"?[@a-z][a-z-]+"?(?:;req)?')
+NAMES = [name for name in names if name != "BY_NAME"]
+
+
+def profile_rows() -> dict:
+    return {name: cells for name, cells in ROWS.items() if name.isupper()}
+
+
+def test_table_has_every_published_profile():
+    assert sorted(profile_rows()) == sorted(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_row_has_the_values_of_the_profile(name):
+    profile, (_, _, covers, algorithms, valid, remembered) = getattr(profiles, name), profile_rows()[name]
+    assert int(algorithms) == len(profile.algorithms)
+    if "the same" not in covers:
+        first = re.search("`([^`]*)`", covers)[1]
+        assert tuple(COMPONENTS.findall(first)) == (
+            *profile.coverage.always,
+            *[group[0] for group in profile.coverage.any_of],
+        )
+    seconds = {"300 s": 300, "24 h": 86_400, "60 s": 60, "480 s": 480, "5 minutes": 300}
+    told = [value for text, value in seconds.items() if text in valid]
+    longest = profile.validity.default or profile.validity.longest
+    assert told == ([longest] if longest and told else [])
+    assert ("expires" in profile.parameters.required) == ("to `expires`" in valid and "if sent" not in valid)
+    assert remembered.split()[0].lower() == {"field": "idempotency-key"}.get(
+        profile.replay.remembers, profile.replay.remembers
+    )
+
+
+def test_own_profile_of_the_page_signs_and_verifies():
+    made: dict = {}
+    exec(SNIPPETS[1], made)  # noqa: S102 - the page's own snippet
+    own, pair = made["INTERNAL"], KeyPair.generate()
+    assert len(SNIPPETS[1].strip().splitlines()) <= 10
+    request = Request("GET", "https://a.example/p?q=1", [("X-Tenant", "a")])
+    fields = Signer(pair.signing_key(), profile=own).sign(request)
+    assert fields.components == ("@method", "@path", "x-tenant", "@query")
+    verifier = Verifier(own, keys=pair.key_set(), replay=MemoryReplayStore())
+    assert verifier.verify(Request(request.method, request.url, [*request.fields, *fields]))
+
+
+def test_every_snippet_of_the_page_compiles():
+    for snippet in SNIPPETS:
+        compile(snippet, "docs/profiles.md", "exec")
+
+
+def test_profile_on_the_page_about_migrating_accepts_a_plain_signature():
+    page = (Path(__file__).parents[2] / "docs" / "migrating.md").read_text("utf-8")
+    made: dict = {}
+    exec(re.findall(r"```python\n(.*?)```", page, re.DOTALL)[0], made)  # noqa: S102 - the page's own snippet
+    today, pair = made["TODAY"], KeyPair.generate()
+    request = Request("POST", "https://a.example/p", (), b"{}")
+    fields = Signer(pair.signing_key(), profile=today).sign(request)
+    assert re.search(
+        r'sig1=\("@method" "@authority" "@target-uri"\);created=\d+;keyid=', dict(fields)["Signature-Input"]
+    )
+    verifier = Verifier(today, keys=pair.key_set(), replay=MemoryReplayStore())
+    assert verifier.verify(Request(request.method, request.url, [*fields], request.body))

@@ -12,7 +12,7 @@ from undersigned.policy import MatchedRoute
 from undersigned.policy import RouteResolver as _RouteResolver
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from undersigned.policy import RouteOperation
 
@@ -38,6 +38,14 @@ class RouteResolver(_RouteResolver):
         if not isinstance(app, Flask):
             raise ConfigurationError("app: pass the Flask application")
         self._app = app
+
+    def routes(self) -> Iterable[MatchedRoute]:
+        """Return every rule of the application; as `undersigned.policy.RouteResolver.routes`."""
+        views = self._app.view_functions
+        return [
+            MatchedRoute(views.get(endpoint), (endpoint, endpoint.rpartition(".")[2]))
+            for endpoint in {rule.endpoint for rule in self._app.url_map.iter_rules()}
+        ]
 
     def find(self, dispatched: Mapping[str, object]) -> MatchedRoute | None:
         """Return the rule for an environ; as `undersigned.policy.RouteResolver.find`."""

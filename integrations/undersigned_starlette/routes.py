@@ -14,7 +14,7 @@ from undersigned.policy import MatchedRoute
 from undersigned.policy import RouteResolver as _RouteResolver
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from undersigned.policy import RouteOperation
 
@@ -57,9 +57,25 @@ class RouteResolver(_RouteResolver):
         """Return the route for a scope; as `undersigned.policy.RouteResolver.find`."""
         return self._found(self._app, dict(dispatched))
 
+    def routes(self) -> Iterable[MatchedRoute]:
+        """Return every route of the application; as `undersigned.policy.RouteResolver.routes`."""
+        return self._routes(self._app)
+
     def candidates(self, routes: Sequence[BaseRoute]) -> Iterable[tuple[BaseRoute, BaseRoute]]:
         """Return each route as it was declared, with the route that matches in its place."""
         return zip(routes, routes, strict=True)
+
+    def _routes(self, app: Starlette | Router) -> Iterator[MatchedRoute]:
+        router = app if isinstance(app, Router) else app.router
+        for declared, route in self.candidates(router.routes):
+            inner = _followed_application(route) if isinstance(declared, (Mount, Host)) else None
+            if inner is not None:
+                yield from self._routes(inner)
+            elif isinstance(declared, (Route, WebSocketRoute)):
+                endpoint = cast("Any", route).endpoint
+                yield MatchedRoute(endpoint, (cast("Any", route).name,), is_opaque=_is_application(endpoint))
+            else:
+                yield MatchedRoute(declared, is_opaque=True)
 
     def _found(self, app: Starlette | Router, scope: dict[str, Any]) -> MatchedRoute | None:
         if getattr(app, "root_path", ""):
@@ -88,13 +104,23 @@ class RouteResolver(_RouteResolver):
             return MatchedRoute(endpoint, (route.name,), scope["path_params"], is_opaque=is_opaque, path=path)
         if not isinstance(declared, (Mount, Host)):
             return MatchedRoute(declared, is_opaque=True)
-        # A mount may have middlewares around its application.
-        inner = getattr(route, "_base_app", route.app)
-        if isinstance(inner, (Starlette, Router)) and not (
-            _decides_itself(inner) or _decides_itself(getattr(inner, "router", inner))
-        ):
+        inner = _followed_application(route)
+        if inner is not None:
             return self._found(inner, scope)
-        return MatchedRoute(inner, (route.name,) if route.name else (), scope["path_params"], is_opaque=True)
+        return MatchedRoute(_mounted(route), (route.name,) if route.name else (), scope["path_params"], is_opaque=True)
+
+
+def _mounted(route: Any) -> object:
+    """Return the application of a mount, without the middlewares that the mount may have around it."""
+    return getattr(route, "_base_app", route.app)
+
+
+def _followed_application(route: object) -> Starlette | Router | None:
+    """Return the application of a mount if its routes tell what runs."""
+    inner = _mounted(route)
+    if not isinstance(inner, (Starlette, Router)):
+        return None
+    return None if _decides_itself(inner) or _decides_itself(getattr(inner, "router", inner)) else inner
 
 
 def _decides_itself(app: Starlette | Router) -> bool:

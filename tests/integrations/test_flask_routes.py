@@ -160,3 +160,15 @@ def test_policy_by_route_rejects_what_it_lists_and_what_nobody_knows(party):
     assert client.get("/slashed", base_url=ORIGIN).status_code == 308
     fields = party.fields("POST", f"{ORIGIN}/create", (), b"")
     assert client.post("/create", base_url=ORIGIN, headers=fields).text == "create"
+
+
+def test_operations_that_no_rule_has_are_missing():
+    app = Flask(__name__)
+    app.add_url_rule("/create", view_func=lambda: "", endpoint="create", methods=["POST"])
+    app.add_url_rule("/later", endpoint="later")
+    plans = Blueprint("plans", __name__)
+    plans.add_url_rule("/update", view_func=lambda: "", endpoint="update")
+    app.register_blueprint(plans)
+    resolver = RouteResolver(app, {"plans.update": "update_plan"})
+    listed = ["create", "later", "static", "update", "update_plan", "craete"]
+    assert resolver.missing(listed) == {"update", "craete"}

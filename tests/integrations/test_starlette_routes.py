@@ -337,6 +337,35 @@ def test_policy_by_route_rejects_what_it_lists_and_what_nobody_knows(party, name
     assert client.post("/create", headers=dict(fields)).text == "create"
 
 
+def test_routes_are_those_of_mounts_and_hosts_too():
+    inner = Starlette(routes=[Route("/update", update), WebSocketRoute("/listen", listen)])
+    app = Starlette(routes=[Route("/create", create), Mount("/in", inner), Host("api.example.com", inner.router)])
+    resolver = undersigned_starlette.RouteResolver(app)
+    assert resolver.missing(["create", "update", "listen", "craete"]) == {"craete"}
+    app.router.routes.append(Mount("/files", files))
+    assert resolver.missing(["craete"]) == set()
+
+
+def test_routes_are_those_of_included_routers_too():
+    app, plans = FastAPI(), APIRouter(prefix="/plans")
+    plans.post("/x")(create)
+    app.include_router(plans)
+    assert undersigned_fastapi.RouteResolver(app).missing(["create", "craete"]) == {"craete"}
+
+
+@pytest.mark.parametrize("kind", ["required_for", "warn_for", "supported_for"])
+def test_operation_that_no_route_has_is_logged_at_the_first_request(party, caplog, kind):
+    app = Starlette()
+    policy = Policy(**{kind: ["create", "craete", "b"]}, resolver=undersigned_starlette.RouteResolver(app))
+    guarded = SignatureMiddleware(app, verifier=party.verifier(), origins=[ORIGIN], policy=policy)
+    app.router.routes.append(Route("/create", create))
+    client = TestClient(guarded, base_url=ORIGIN)
+    for _ in range(2):
+        client.get("/nothing")
+    logged = [record.message for record in caplog.records if "no route" in record.message]
+    assert logged == [f"{kind}: no route of the application has the operation b, craete"]
+
+
 class CallsApplication(Starlette):
     """An application that runs something before its router is asked."""
 

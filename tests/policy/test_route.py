@@ -93,6 +93,46 @@ def test_request_must_be_signed_if_the_parameters_give_no_name(returned):
     assert resolved(MatchedRoute(create_media_buy), operations).is_unknown
 
 
+class Listing(Router):
+    """A resolver that knows its routes, or fails to tell them."""
+
+    def __init__(self, routes, operations=None) -> None:
+        super().__init__(None, operations)
+        self.listed = routes
+
+    def routes(self):
+        if isinstance(self.listed, Exception):
+            raise self.listed
+        return self.listed
+
+
+KNOWN = [MatchedRoute(create_media_buy), MatchedRoute(None, ("update",))]
+MOUNT = MatchedRoute(object(), ("mounted",), is_opaque=True)
+
+
+@pytest.mark.parametrize(
+    ("routes", "operations", "missing"),
+    [
+        (KNOWN, None, {"create", "delete"}),
+        (KNOWN, {"update": "create", create_media_buy: None}, {"create_media_buy", "delete", "update"}),
+        ([], None, {"create", "create_media_buy", "delete", "update"}),
+        (None, None, set()),
+        (RuntimeError("no routes"), None, set()),
+        ([*KNOWN, MOUNT], None, set()),
+        ([*KNOWN, MOUNT], {"mounted": "create"}, {"delete"}),
+        (KNOWN, {"update": lambda _parameters: "create"}, set()),
+    ],
+    ids=["routes", "listed", "no routes", "unknown", "failing", "opaque", "listed mount", "function"],
+)
+def test_operations_that_no_route_has_are_missing_if_all_are_known(routes, operations, missing):
+    listed = ["create", "create_media_buy", "delete", "update"]
+    assert Listing(routes, operations).missing(listed) == missing
+
+
+def test_resolver_that_does_not_list_its_routes_misses_nothing():
+    assert Router(None).missing(["create"]) == set()
+
+
 def test_mounted_application_may_be_listed():
     static = Unhashable()
     assert resolved(MatchedRoute(static, ("static",), is_opaque=True), {"static": None}) == Operation()

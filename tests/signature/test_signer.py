@@ -263,6 +263,11 @@ def test_request_is_not_signed_when_a_covered_field_is_absent():
         signer(components=["x-none"]).sign(GET)
 
 
+@pytest.mark.parametrize("label", ["*", "a", "z", "*a", "a*", "a_", "a.", "a-", "a09z"])
+def test_label_is_any_dictionary_key(label):
+    assert dict(signer().sign(GET, label=label))["Signature"].startswith(f"{label}=:")
+
+
 @pytest.mark.parametrize("label", ["", "Sig1", "1sig", "sig 1", "sig1,", "sïg", "sig1\n", "-"])
 def test_label_is_rejected_when_it_is_not_a_dictionary_key(label):
     with pytest.raises(SigningError, match=r"^label: "):

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from undersigned.errors import Step
     from undersigned.middleware.answer import ErrorResponse
     from undersigned.middleware.guard import Visit
+    from undersigned.policy.policy import Policy
+    from undersigned.policy.route import RouteResolver
     from undersigned.signature.profile import Profile
     from undersigned.url.origin import Origin
     from undersigned.verification.verified_signature import VerifiedSignature
@@ -200,6 +202,14 @@ def log_rejection(error: SignatureError, *, again: bool = False) -> None:
 def log_unsigned() -> None:
     """Log that an unsigned request is accepted because the mode only observes."""
     logger.warning('unsigned request accepted: mode="observe" lets it pass, mode="required" would reject it')
+
+
+def log_missing(policy: Policy) -> None:
+    """Log the operations that a policy lists and no route of the application has. They were probably misspelt."""
+    for option in ("required_for", "warn_for", "supported_for"):
+        missing = cast("RouteResolver", policy.resolver).missing(getattr(policy, option))
+        if missing:
+            logger.warning("%s: no route of the application has the operation %s", option, ", ".join(sorted(missing)))
 
 
 def _method(method: str | None) -> str | None:

@@ -23,7 +23,7 @@ from undersigned.middleware.authority import (
     matched_origin,
     target_rejected,
 )
-from undersigned.middleware.decision import Recorder, log_unsigned
+from undersigned.middleware.decision import Recorder, log_missing, log_unsigned
 from undersigned.middleware.options import checked_mode
 from undersigned.policy.route import RouteResolver
 from undersigned.verification.gate import Gate
@@ -179,7 +179,17 @@ class Guard(Generic[Forwarded_co]):
         recorder: records the decisions, also those of the application's routes.
     """
 
-    __slots__ = ("_gate", "_http2_server", "_is_routed", "_origins", "_policy", "_profile", "_verifier", "recorder")
+    __slots__ = (
+        "_gate",
+        "_http2_server",
+        "_is_routed",
+        "_origins",
+        "_policy",
+        "_profile",
+        "_unchecked",
+        "_verifier",
+        "recorder",
+    )
 
     def __init__(
         self,
@@ -200,6 +210,7 @@ class Guard(Generic[Forwarded_co]):
         self._origins = origins
         self._policy = policy
         self._is_routed = policy is not None and isinstance(policy.resolver, RouteResolver)
+        self._unchecked = policy if self._is_routed else None
         self._http2_server = http2_server
         self._gate = Gate(verifier, policy, fallback=fallback, max_unsigned_body=max_unsigned_body)
         self.recorder = Recorder(verifier.profile, clock, on_decision)
@@ -229,6 +240,10 @@ class Guard(Generic[Forwarded_co]):
             self.recorder.accepted(None, None, visit)
             return exchange.forward_unsigned()
         server, fields = exchange.server(), received.fields
+        if self._unchecked is not None:
+            # An application may declare routes until it gets its first request.
+            unchecked, self._unchecked = self._unchecked, None
+            log_missing(unchecked)
         try:
             check_version(received.version, self._http2_server, server=server, profile=self._profile)
             check_names(received.names, self._profile)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, cast
@@ -93,6 +93,23 @@ class RouteResolver(ABC):
             Exception: the route cannot be found out. The request must then be signed.
         """
 
+    def routes(self) -> Iterable[MatchedRoute] | None:
+        """Return every route that the application has now, or None if that is not known."""
+        return None
+
+    def missing(self, operations: Iterable[str]) -> frozenset[str]:
+        """Return those of the operations that no route has: probably somebody misspelt them.
+
+        The set is empty if that is not known, because the operation of a route is unknown or a function names it.
+        """
+        try:
+            routes = self.routes()
+            named = [] if routes is None else [self._entry(route) for route in routes]
+        except Exception:  # noqa: BLE001 - the application's router may raise anything: routes unknown
+            return frozenset()
+        is_known = routes is not None and not any(map(callable, named))
+        return frozenset(operations).difference(named) if is_known else frozenset()
+
     def resolve(self, request: Request) -> Operation:
         """Return an operation that must be signed, because only a middleware can ask the router."""
         return replace(_PATH.resolve(request), name=None, is_unknown=True)
@@ -122,14 +139,22 @@ class RouteResolver(ABC):
         Raises:
             LookupError: the operation is unknown.
         """
+        operation = self._entry(route)
+        name = operation(route.parameters) if callable(operation) else operation
+        if name is None or _is_operation(name):
+            return name
+        raise LookupError("the function of the path parameters returned no name")
+
+    def _entry(self, route: MatchedRoute) -> RouteOperation:
+        """Return the operation of a route, or the function that names it.
+
+        Raises:
+            LookupError: the operation is unknown.
+        """
         function = _function_name(route.endpoint)
         for key in (route.endpoint, *route.names, function):
             if key is not None and isinstance(key, Hashable) and key in self._operations:
-                operation = self._operations[key]
-                name = operation(route.parameters) if callable(operation) else operation
-                if name is None or _is_operation(name):
-                    return cast("str | None", name)
-                raise LookupError("the function of the path parameters returned no name")
+                return cast("RouteOperation", self._operations[key])
         if not route.is_opaque:
             for name in (function, *route.names):
                 if name is not None and name.isidentifier():

@@ -5,10 +5,17 @@ from undersigned.message.header_fields import HeaderFields, Headers
 from undersigned.message.reading import LENIENT, STRICT, Reading
 from undersigned.message.request import Request
 from undersigned.message.response import Response
-from undersigned.message.signature_agent import AgentDocument, SignatureAgent, SignatureAgentForm, write_signature_agent
+from undersigned.message.signature_agent import (
+    DIRECTORY_PATH,
+    AgentDocument,
+    SignatureAgent,
+    SignatureAgentForm,
+    write_signature_agent,
+)
 from undersigned.message.signature_input import Component
 
 __all__ = [
+    "DIRECTORY_PATH",
     "LENIENT",
     "STRICT",
     "AgentDocument",

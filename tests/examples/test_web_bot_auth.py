@@ -1,0 +1,112 @@
+"""The site that knows bots, run as its file says, and asked by the example bot, whose keys another server publishes."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx
+import pytest
+from starlette.applications import Starlette
+from tests.certificate import localhost_certificate
+from tests.integrations.agreement import ask, raw_request
+from tests.serving import https_server
+from tests.workers import free_port, workers
+
+from undersigned import KeyPair, Request, Signer, profiles
+from undersigned.message import DIRECTORY_PATH, write_signature_agent
+from undersigned_starlette import directory_route
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+ORIGIN = "http://127.0.0.1:{port}"
+KNOWN, STRANGE = KeyPair.generate(), KeyPair.generate()
+
+
+@pytest.fixture(scope="module")
+def pem(tmp_path_factory):
+    return localhost_certificate(tmp_path_factory.mktemp("tls") / "server.pem")
+
+
+@pytest.fixture
+def bot(pem):
+    """The origin of a bot that publishes its directory."""
+    route = directory_route(KNOWN.public, [KNOWN.signing_key()], origin="https://localhost")
+    with https_server(Starlette(routes=[route]), pem) as port:
+        yield f"https://localhost:{port}"
+
+
+@contextlib.contextmanager
+def site(form, pem, tmp_path):
+    """The example site; yields its port."""
+    port = free_port()
+    environment = {
+        "FORM": form,
+        "KEY_NETWORKS": "127.0.0.0/8 ::1/128",
+        "MOST_UNKNOWN": "3",
+        "ORIGIN": ORIGIN.format(port=port),
+        "SSL_CERT_FILE": str(pem),
+    }
+    arguments = ("--app-dir", str(EXAMPLES), "--factory", "fastapi_web_bot_auth_app:app", "--port", str(port))
+    with workers("uvicorn", *arguments, port=port, log=tmp_path / "log", count=0, **environment):
+        yield port
+    assert "Traceback" not in (tmp_path / "log").read_text()
+
+
+def signed(pair, agent, port):
+    request = Request("GET", f"{ORIGIN.format(port=port)}/", [("Signature-Agent", agent)])
+    fields = Signer(pair.signing_key(), profile=profiles.WEB_BOT_AUTH_STRING).sign(request)
+    return raw_request("GET", "/", [*request.fields, *fields], host=f"127.0.0.1:{port}")
+
+
+@pytest.mark.parametrize("form", ["string", "typed", "jwks"])
+def test_site_greets_the_example_bot_in_every_form(form, bot, pem, tmp_path):
+    key = tmp_path / "private.jwk.json"
+    key.write_text(json.dumps(KNOWN.private))
+    with site(form, pem, tmp_path) as port:
+        options = {"key": str(key), "bot": bot, "site": ORIGIN.format(port=port), "form": form}
+        command = [sys.executable, str(EXAMPLES / "web_bot_auth_client.py")]
+        for name, value in options.items():
+            command += [f"--{name}", value]
+        ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603 - ours
+    status, _, body = ran.stdout.partition(" ")
+    assert (ran.returncode, status, ran.stderr) == (0, "200", "")
+    assert json.loads(body) == {"hello": bot + DIRECTORY_PATH}
+
+
+def test_site_throttles_an_unknown_bot_and_rejects_a_forged_one(bot, pem, tmp_path):
+    agent = write_signature_agent(bot, form="string")
+    with site("string", pem, tmp_path) as port:
+        known = signed(KNOWN, agent, port)
+        forged = known.replace(b'"@authority" ', b'"@authority" "@method" ')
+        assert forged != known
+        # A key that the directory does not list, and a directory that does not answer: nobody knows who that is.
+        unlisted = signed(STRANGE, agent, port)
+        unreachable = signed(STRANGE, write_signature_agent("https://localhost:9", form="string"), port)
+        plain = raw_request("GET", "/", host=f"127.0.0.1:{port}")
+        for raw in (plain, unlisted, unreachable):
+            assert ask(port, raw).json == {"hello": "stranger"}
+        assert ask(port, unlisted).status == 429
+        answer = ask(port, forged)
+        assert answer.status == 403
+        assert "accept-signature" in answer.fields
+        assert ask(port, known).json == {"hello": bot + DIRECTORY_PATH}
+        # The same request again is a replay.
+        assert ask(port, known).status == 403
+
+
+def test_example_bot_sends_nothing_of_itself_to_another_site():
+    sys.path.insert(0, str(EXAMPLES))
+    try:
+        from web_bot_auth_client import BotAuth  # noqa: PLC0415 - the examples are no package
+    finally:
+        sys.path.remove(str(EXAMPLES))
+    auth = BotAuth(KNOWN.signing_key(), "https://bot.example", {"https://shop.example": "typed"})
+    request = httpx.Request("GET", "https://other.example/")
+    assert next(auth.auth_flow(request)) is request
+    assert "signature-agent" not in request.headers
+    own = next(auth.auth_flow(httpx.Request("GET", "https://shop.example/p?q=1")))
+    assert own.headers["signature-agent"] == 'sig1="https://bot.example"'
+    assert '"signature-agent";key="sig1"' in own.headers["signature-input"]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import io
+import json
 import os
+from dataclasses import dataclass
 
 import aiohttp
 import pytest
@@ -13,7 +15,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.integrations.capture import BUSY, DROPPED, capturing
 from tests.integrations.seller import KEYID, AsyncKey, make_signer, make_verifier, selling
-from tests.integrations.senders import AIOHTTP, CONTENT, chunks
 
 from undersigned import ConfigurationError, MalformedURL, Signer, SigningError, UndersignedError, profiles
 from undersigned.client import ClientSigner
@@ -23,8 +24,38 @@ ORIGIN = "http://seller.example.com"
 JSON = {"json": {"a": 1}}
 
 
-def send(method, url, origin, **parts):
-    return AIOHTTP.send(method, url, origins=[origin], **{"signer": make_signer(), **parts})
+@dataclass(frozen=True)
+class Answer:
+    """What came back."""
+
+    status: int
+    content: bytes
+
+    def json(self):
+        return json.loads(self.content)
+
+
+CONTENT = b"ab\x00\xff" * 20_000
+
+
+async def chunks():
+    for start in range(0, len(CONTENT), 1000):
+        yield CONTENT[start : start + 1000]
+
+
+def send(method, url, origin, *, signer=None, signing=None, session=None, **parts) -> Answer:
+    """Send one request by a session of its own; `origin` is one, or a list of them."""
+    origins = origin if isinstance(origin, list) else [origin]
+
+    async def sending() -> Answer:
+        middlewares = (SigningMiddleware(signer or make_signer(), origins=origins, **(signing or {})),)
+        async with (
+            aiohttp.ClientSession(middlewares=middlewares, **(session or {})) as client,
+            client.request(method, url, **parts) as response,
+        ):
+            return Answer(response.status, await response.read())
+
+    return asyncio.run(sending())
 
 
 def accepted(sent) -> bool:
@@ -215,11 +246,11 @@ def test_redirect_to_another_origin_is_not_followed_unless_unsigned(seller, othe
     origins = [seller.origin, other.origin] if listed else [seller.origin]
     url = seller.go(307, other.go(307, "/next"))
     with pytest.raises(SigningError, match=r"redirect.*pass follow_unsigned=True to follow"):
-        AIOHTTP.send("POST", url, signer=make_signer(), origins=origins, **JSON)
+        send("POST", url, origins, **JSON)
     assert other.arrivals == []
     given = {"Signature": "a=:AAAA:", "Content-Digest": "x", "X-Kept": "1"}
     unsigned = {"follow_unsigned": True}
-    AIOHTTP.send("POST", url, signer=make_signer(), origins=origins, signing=unsigned, headers=given, **JSON)
+    send("POST", url, origins, signing=unsigned, headers=given, **JSON)
     assert [arrival.bare for arrival in other.arrivals] == [True, True]
     assert other.arrivals[0].fields["x-kept"] == "1"
 

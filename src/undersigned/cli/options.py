@@ -21,7 +21,7 @@ SECONDS = click.IntRange(0, MOST_SECONDS)
 
 profile_option = click.option(
     "--profile",
-    type=click.Choice(list(profiles.BY_NAME)),
+    type=click.Choice([name for name, profile in profiles.BY_NAME.items() if profile.message == "request"]),
     default=profiles.ADCP_3_2.name,
     show_default=True,
     help="The profile of the signatures.",

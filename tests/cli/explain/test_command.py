@@ -193,10 +193,11 @@ def test_valid_request_passes_every_step_that_can_be_checked(recorded):
 
 def test_text_shows_the_steps_and_the_base(recorded):
     shown = text(*recorded()).splitlines()
-    assert shown[0] == "+  0  presence of a signature"
-    assert shown[9] == "-  9  key revocation  (not checked: needs a revocation list or a replay store)"
-    assert shown[17] == "The signature base, rebuilt from this request:"
-    assert shown[18] == '  "@method": POST'
+    assert shown[0] == "Profile: adcp-3.2"
+    assert shown[1] == "+  0  presence of a signature"
+    assert shown[10] == "-  9  key revocation  (not checked: needs a revocation list or a replay store)"
+    assert shown[18] == "The signature base, rebuilt from this request:"
+    assert shown[19] == '  "@method": POST'
 
 
 @pytest.mark.parametrize(
@@ -248,12 +249,21 @@ def test_cause_names_rewritten_json_without_the_signers_base(recorded):
 
 
 def test_cause_names_the_wrong_base64_alphabet(recorded):
-    answer = explain(*recorded(profile="adcp-3.1"), code=1)
+    answer = explain(*recorded(profile="adcp-3.1"), "--profile", "adcp-3.2", code=1)
     assert (answer["code"], answer["step"]) == ("request_signature_header_malformed", 1)
     assert answer["causes"][0] == "signature is in Base64url: the profile adcp-3.2 expects padded Base64 (RFC 8941)"
     assert explain(*recorded(profile="adcp-3.1"), "--profile", "adcp-3.1")["ok"]
     answer = explain(*recorded(), "--profile", "adcp-3.1", code=1)
-    assert answer["causes"] == ["signature is in padded Base64: the profile adcp-3.1 expects unpadded Base64url"]
+    assert answer["causes"] == [
+        "signature is in padded Base64: the profile adcp-3.1 expects unpadded Base64url",
+        "the profile: the request is verified by adcp-3.2, and not by adcp-3.1",
+    ]
+
+
+def test_profile_is_guessed_from_the_tag_and_the_spelling(recorded):
+    answer = explain(*recorded(profile="adcp-3.1"))
+    assert (answer["ok"], answer["profile"]) == (True, "adcp-3.1")
+    assert explain(*recorded((b"sig1=:", b"sig1=:AAAA")), code=1)["profile"] == "adcp-3.2"
 
 
 @pytest.mark.parametrize(("before", "after"), [(b"sig1=:", b"sig1=:*"), (b"Signature: ", b"X: ")])

@@ -7,10 +7,10 @@ import json
 import re
 import ssl
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, cast, get_args
 
 from undersigned import profiles
-from undersigned.errors import UndersignedError
+from undersigned.errors import Reason, UndersignedError
 from undersigned.middleware.answer import UNREAD
 
 if TYPE_CHECKING:
@@ -23,7 +23,9 @@ MOST_CONTENT = 64 * 1024
 
 _CHALLENGE = re.compile(r'(?:^|[\s,])Signature error="([a-z_]{1,64})"')
 _CODE = re.compile(r"[a-z_]{1,64}")
-_PREFIXES = tuple(dict.fromkeys(profile.answers.prefix for profile in profiles.BY_NAME.values()))
+_ANSWERS = tuple(profile.answers for profile in profiles.BY_NAME.values())
+_PREFIXES = tuple(dict.fromkeys(answers.prefix for answers in _ANSWERS if answers.prefix))
+_CODES = frozenset(answers.code(reason) for answers in _ANSWERS for reason in get_args(Reason))
 _BARE_CODES = frozenset(response.code for response in UNREAD)
 _STATED = frozenset({503, *(response.status for response in UNREAD)})
 
@@ -147,7 +149,7 @@ def _stated_code(content: bytes) -> str:
         return ""
     if stated in _BARE_CODES:
         return stated
-    return _without_prefix(stated) if stated.startswith(_PREFIXES) else ""
+    return _without_prefix(stated) if stated in _CODES else ""
 
 
 def _without_prefix(code: str) -> str:

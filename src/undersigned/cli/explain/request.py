@@ -9,8 +9,9 @@ from rich.text import Text
 
 from undersigned.cli.explain.base_difference import BaseDifference, compare_bases
 from undersigned.cli.explain.body_digest import digest_cause
+from undersigned.cli.explain.profile_guess import others
 from undersigned.errors import MalformedURL, SignatureError, printable
-from undersigned.message.request_target import received_target
+from undersigned.message.request_target import received_target, typed_target
 from undersigned.message.signature_input import choose_signature_inputs
 from undersigned.message.structured_fields import MalformedField, parse_byte_sequences
 from undersigned.replay.memory import UncheckedReplay
@@ -66,12 +67,14 @@ class ExplainedRequest:
     """The result of verifying a recorded request.
 
     Attributes:
+        profile: the name of the profile by which it was verified.
         error: the error that rejected the request, or `None` if every checked step passed.
         base: the signature base rebuilt from the request; `None` if it cannot be rebuilt.
         difference: the first difference from the signer's base; `None` if they are equal or it was not given.
         causes: the likely causes of the rejection, in sentences.
     """
 
+    profile: str
     error: SignatureError | None
     base: str | None
     difference: BaseDifference | None
@@ -100,14 +103,18 @@ def explain_request(
     except SignatureError as raised:
         error = raised
     read = _read(request, profile)
-    base = None if read is None else _base(request, read)
+    base = None if read is None else _base(request, read, profile)
     difference = None
     if base is not None and signers_base is not None:
         difference = compare_bases(base, signers_base, body=request.body)
     causes = tuple(_causes(request, profile, read, error=error, difference=difference))
     if not causes and error is not None and error.step == _PROOF and None not in (base, signers_base):
         causes = ("the two bases are equal: another key signed, or the signature was changed",)
-    return ExplainedRequest(error, base, difference, causes)
+    if error is not None:
+        also = [other.name for other in others(request, profile, keys, now=now)]
+        if also:
+            causes += (f"the profile: the request is verified by {' and '.join(also)}, and not by {profile.name}",)
+    return ExplainedRequest(profile.name, error, base, difference, causes)
 
 
 def request_answer(explained: ExplainedRequest) -> Answer:
@@ -115,6 +122,7 @@ def request_answer(explained: ExplainedRequest) -> Answer:
     error, gap = explained.error, explained.difference
     return {
         "ok": error is None,
+        "profile": explained.profile,
         "code": error and error.code,
         "step": error and error.step,
         "detail": error and error.detail,
@@ -127,6 +135,7 @@ def request_answer(explained: ExplainedRequest) -> Answer:
 
 def request_text(explained: ExplainedRequest) -> Iterator[Text]:
     """Yield the lines that show the result."""
+    yield Text.assemble(("Profile: ", "bold"), explained.profile)
     for step, outcome in explained.steps:
         mark, style = _MARKS[outcome]
         note = "  (not checked: needs a revocation list or a replay store)" if outcome == "not checked" else ""
@@ -212,8 +221,10 @@ def _read(request: Request, profile: Profile) -> SignatureInput | None:
     return chosen[0][1] if chosen else None
 
 
-def _base(request: Request, read: SignatureInput) -> str | None:
+def _base(request: Request, read: SignatureInput, profile: Profile) -> str | None:
     try:
-        return signature_base(ComponentValues(request, received_target(request)), read.components, read.text)
+        target = received_target(request)
+        signed = target if profile.target == "canonical" else typed_target(request.url, target)
+        return signature_base(ComponentValues(request, signed), read.components, read.text)
     except (MalformedURL, UnresolvableComponent):
         return None

@@ -1,0 +1,63 @@
+"""A guess at the profile of a recorded request, and the other profiles by which it would be verified."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from undersigned import profiles
+from undersigned.errors import SignatureError
+from undersigned.message.signature_input import parse_signature_input
+from undersigned.message.structured_fields import MalformedField
+from undersigned.replay.memory import UncheckedReplay
+from undersigned.verification.verifier import Verifier
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from undersigned.message.request import Request
+    from undersigned.signature.key_source import KeySource
+    from undersigned.signature.profile import Profile
+
+REQUEST_PROFILES = tuple(profile for profile in profiles.BY_NAME.values() if profile.message == "request")
+
+
+def guess(request: Request, keys: KeySource, *, now: float) -> Profile:
+    """Return the profile that the request was most likely signed by.
+
+    It is one whose tag a signature has, and by which the request is verified or gets furthest. Of several, it is the
+    one that asks for most. It is the first profile if no signature can be read.
+    """
+    try:
+        members = parse_signature_input(request.fields.combined.get("signature-input") or "")
+    except MalformedField:
+        members = {}
+    tags = {member.parameters.get("tag") for member in members.values()}
+    tagged = [one for one in REQUEST_PROFILES if not tags.isdisjoint(one.selection.tags)]
+    if not tagged and members:
+        tagged = [one for one in REQUEST_PROFILES if not one.selection.tags and any(map(one.selection.accepts, tags))]
+
+    def fits(one: Profile) -> tuple[int, int]:
+        return _reached(request, one, keys, now=now), len(one.asked(request))
+
+    return max(tagged or REQUEST_PROFILES[:1], key=fits)
+
+
+def others(request: Request, profile: Profile, keys: KeySource, *, now: float) -> Iterator[Profile]:
+    """Yield the other profiles by which the request is verified."""
+    for other in REQUEST_PROFILES:
+        if other is not profile and _error(request, other, keys, now=now) is None:
+            yield other
+
+
+def _reached(request: Request, profile: Profile, keys: KeySource, *, now: float) -> int:
+    """Return the step at which the request is rejected, or a larger number if it is verified."""
+    error = _error(request, profile, keys, now=now)
+    return 100 if error is None else 9 if error.step == "9a" else error.step
+
+
+def _error(request: Request, profile: Profile, keys: KeySource, *, now: float) -> SignatureError | None:
+    try:
+        Verifier(profile, keys=keys, replay=UncheckedReplay(), clock=lambda: now).verify(request)
+    except SignatureError as error:
+        return error
+    return None

@@ -227,7 +227,12 @@ HTTP = b'GET /p HTTP/1.1\r\nHost: own.test\r\nSignature-Input: a=("@path")\r\nSi
             },
             {"n": "the message is not a request"},
         ),
-        ("a.json", {"signature_base": "", "headers": []}, {"a": "method is not a string"}),
+        ("a.json", {"signature_base": "", "headers": []}, dict.fromkeys(("a", "a: verdict"), "method is not a string")),
+        (
+            "a.json",
+            {"signature_base": "", "headers": [], "method": "GET", "url": "https://own.test/", "jwk": RSA},
+            {"a": "", "a: verdict": "the signature has no created"},
+        ),
         (
             "a.json",
             {"signature_base": "", "request": {}, "response": {"body": "[]"}},

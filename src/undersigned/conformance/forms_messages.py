@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from undersigned.conformance.grade import Gradable
     from undersigned.conformance.keys import Keys
     from undersigned.message.strict_json import JSONValue
+    from undersigned.message.structured_fields import Parameter
     from undersigned.signature.profile import Profile
 
 _PROFILES: Final[Mapping[str, Profile]] = {
@@ -178,8 +179,8 @@ def _legacy_scheme(name: str, case: Document, published: Document) -> CavageMess
 
 def _scheme_verdict(name: str, case: Document, published: Document) -> VerdictCase:
     request = _request(case)
-    given = request.fields.combined.get("signature-input")
-    keyid = parameters(request).keyid if given is None else _keyid(given)
+    is_cavage = "signature-input" not in request.fields.combined
+    keyid = parameters(request).keyid if is_cavage else str(_parameter(request, "keyid"))
     try:
         now = datetime.fromisoformat(case.text("now"))
     except ValueError:
@@ -194,18 +195,32 @@ def _scheme_verdict(name: str, case: Document, published: Document) -> VerdictCa
     )
 
 
-def _keyid(given: str) -> str:
-    """Return the keyid of the first signature, or "" if there is none."""
+def _parameter(request: Request, name: str) -> Parameter:
+    """Return a parameter of the first signature, or "" if there is none."""
     try:
-        members = parse_signature_input(given)
+        members = parse_signature_input(request.fields.combined.get("signature-input") or "")
     except MalformedField:
         return ""
-    return str(next(iter(members.values())).parameters.get("keyid", ""))
+    return next(iter(members.values())).parameters.get(name, "")
 
 
 def _alone(file: VectorFile, _keys: Keys) -> Iterator[Gradable]:
     name, document = file.path.stem, file.document
-    yield made(_directory if "response" in document.members else _example, name, document)
+    if "response" in document.members:
+        yield made(_directory, name, document)
+        return
+    yield made(_example, name, document)
+    yield made(_gnap_verdict, f"{name}: verdict", document)
+
+
+def _gnap_verdict(name: str, case: Document) -> VerdictCase:
+    """Return the verdict about the one request that is published alone, at the time when it was made."""
+    request = _request(case)
+    keyid, created = (_parameter(request, one) for one in ("keyid", "created"))
+    if not isinstance(created, int):
+        raise MalformedVector("the signature has no created")
+    key = PublishedKey.read(case.members.get("jwk")).named(str(keyid), "")
+    return VerdictCase(name=name, request=request, profile=profiles.GNAP, key=key, now=created, expected="verified")
 
 
 def _directory(name: str, case: Document) -> SignedMessage:

@@ -25,6 +25,7 @@ FOREIGN = {
     "django",
     "aiohttp",
     "tornado",
+    "sanic",
     "pytest",
 }
 LISTED = "import sys, undersigned; print(*sorted({name.partition('.')[0] for name in sys.modules}))"

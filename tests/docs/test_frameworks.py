@@ -24,6 +24,7 @@ from starlette.routing import Mount
 from tests.integrations.agreement import BODY, JSON, KEYID, ORIGINS, Agreement, ask, assert_rejected, raw_request
 from tests.integrations.django_site import FIRST, site
 from tests.integrations.test_aiohttp import served
+from tests.integrations.test_sanic import served as served_by_sanic
 from tests.integrations.test_tornado import served as served_by_tornado
 from tests.serving import uvicorn_server, waitress_server
 
@@ -97,6 +98,8 @@ def falcon_app(names: dict):
 
 def sanic_app(names: dict):
     app, events = names["app"], [{"type": "lifespan.startup"}, {"type": "lifespan.shutdown"}]
+    # When an application starts, Sanic removes the signals that it does not use, also from other applications.
+    app.config.TOUCHUP = False
 
     async def receive() -> dict:
         return events.pop(0)
@@ -107,6 +110,11 @@ def sanic_app(names: dict):
     # Sanic makes its router when its server says that it starts, which the servers of these tests do not.
     asyncio.run(app({"type": "lifespan"}, receive, send))
     return uvicorn_server(wrapped(app, names))
+
+
+def sanic_server(names: dict):
+    names["app"].config.TOUCHUP = False
+    return served_by_sanic(names["app"])
 
 
 def aiohttp_app(names: dict):
@@ -150,6 +158,7 @@ ROWS = {
     "Quart": ("quart", asgi_app, ("app", "rejected")),
     "Falcon": ("falcon", falcon_app, ("rejected",)),
     "Sanic": ("sanic", sanic_app, ("app", "rejected")),
+    "Sanic's own server": ("sanic_server", sanic_server, ("app",)),
 }
 
 

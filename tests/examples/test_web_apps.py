@@ -55,7 +55,7 @@ def agreement() -> Agreement:
 
 
 SERVICES = ["fastapi", "starlette", "flask", "django", "aiohttp", "tornado", "litestar", "quart", "falcon", "sanic"]
-SERVICES += ["fastapi_telemetry"]
+SERVICES += ["fastapi_telemetry", "sanic_server"]
 
 
 @pytest.fixture(scope="module", params=SERVICES)

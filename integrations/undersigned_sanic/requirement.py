@@ -1,0 +1,115 @@
+"""The requirement of a signature for a handler, and the exception that becomes the answer."""
+
+from __future__ import annotations
+
+from functools import wraps
+from inspect import isawaitable
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, cast
+
+from sanic.exceptions import SanicException
+
+from undersigned import ConfigurationError, SignatureError
+from undersigned.middleware import ErrorResponse, Verification
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine, Mapping
+
+    from sanic import Request
+
+    from undersigned import VerifiedSignature
+
+Parameters = ParamSpec("Parameters")
+
+VERIFICATION = "undersigned_verification"
+"""The attribute of `request.ctx` for what was verified."""
+
+_ADVICE = "call verify_signatures(app, ...) before the application is served"
+
+
+class Rejected(SanicException):
+    """Raised to answer a request that is rejected.
+
+    Attributes:
+        fields: the header fields of the answer.
+        content: its content.
+    """
+
+    quiet = True
+
+    def __init__(self, status: int, fields: Mapping[str, str], content: bytes) -> None:
+        super().__init__("the request is rejected", status_code=status)
+        self.fields = fields
+        self.content = content
+
+
+class SignatureRequired(Rejected):
+    """Raised when a handler requires a signature and the request is unsigned. The response is a 401 with the code.
+
+    Attributes:
+        error: the reason, for the log; `error.code` is the code that the caller gets.
+    """
+
+    def __init__(self, error: SignatureError) -> None:
+        rejection = ErrorResponse.of(error)
+        super().__init__(rejection.status, dict(rejection.fields), rejection.body)
+        self.error = error
+
+
+def find_signature(request: Request[Any, Any]) -> VerifiedSignature | None:
+    """Return the verified signature of a request, or None if it is unsigned.
+
+    Raises:
+        ConfigurationError: nothing has verified it.
+    """
+    return _verification(request).signature
+
+
+def verified_signature(request: Request[Any, Any]) -> VerifiedSignature:
+    """Return the verified signature of a request.
+
+    Raises:
+        SignatureRequired: the request is unsigned. Sanic answers 401 with the code in JSON.
+        ConfigurationError: nothing has verified it.
+    """
+    route = request.route
+    try:
+        path = None if route is None else f"/{route.path}"
+        return _verification(request).required(method=request.method, route=path)
+    except SignatureError as error:
+        raise SignatureRequired(error) from None
+
+
+def signature_required(
+    handler: Callable[Concatenate[Request[Any, Any], Parameters], object],
+) -> Callable[Concatenate[Request[Any, Any], Parameters], Coroutine[Any, Any, Any]]:
+    """Let a handler run only for a signed request. An unsigned one gets 401 with the code in JSON.
+
+    Sanic accepts a WebSocket handshake before its handler runs, so an unsigned one is accepted and then closed. To
+    answer 401, call `verified_signature` in a middleware (`on_request`) of the blueprint.
+
+    Args:
+        handler: the function of a request, sync or async. In a class, use `decorators = [signature_required]`.
+
+    Returns:
+        The guarded handler.
+
+    Raises:
+        ConfigurationError: `handler` is not a function; or, during a request, nothing has verified it.
+    """
+    if isinstance(handler, type) or not callable(handler):
+        raise ConfigurationError("signature_required: decorate a function; in a class, use decorators = [...]")
+
+    @wraps(handler)
+    async def guarded(request: Request[Any, Any], /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> object:
+        verified_signature(request)
+        answer = handler(request, *args, **kwargs)
+        return await answer if isawaitable(answer) else answer
+
+    return guarded
+
+
+def _verification(request: Request[Any, Any]) -> Verification:
+    published = getattr(request.ctx, VERIFICATION, None)
+    if published is None:
+        return Verification.of(None, None, advice=_ADVICE)
+    return cast("Verification", published)

@@ -16,6 +16,7 @@ from undersigned_httpx import SignatureAuth
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     import httpx
     from tests.interop.peer import Order
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 ALGORITHMS = (
     "ed25519", "ecdsa-p256-sha256", "ecdsa-p384-sha384", "rsa-pss-sha512", "rsa-v1_5-sha256", "hmac-sha256",
 )  # fmt: skip
+ACTOR = "https://social.example/users/bob"
 SECRET = {"kid": "shared-secret", "kty": "oct", "k": "c2VjcmV0IG9mIGJvdGggcGFydGllcywgb2YgMzIgYnl0ZXMhIQ"}
 
 
@@ -37,10 +39,16 @@ def private_jwk(algorithm: str) -> Mapping[str, object]:
     return SECRET if algorithm == "hmac-sha256" else key_pair(algorithm).private
 
 
+def actor_jwk() -> Mapping[str, object]:
+    """The private JWK of an actor of the fediverse: the RSA key under a URL."""
+    return {**private_jwk("rsa-v1_5-sha256"), "kid": f"{ACTOR}#main-key"}
+
+
 @cache
 def keys() -> list[Mapping[str, object]]:
     """All keys, as the peers get them: private JWKs, with the algorithm by its RFC 9421 name."""
-    return [{**private_jwk(algorithm), "algorithm": algorithm} for algorithm in ALGORITHMS]
+    named = [{**private_jwk(algorithm), "algorithm": algorithm} for algorithm in ALGORITHMS]
+    return [*named, {**actor_jwk(), "algorithm": "rsa-v1_5-sha256", "actor": ACTOR}]
 
 
 def keyid(algorithm: str) -> str:
@@ -96,7 +104,7 @@ class OneKey:
 
 
 @contextmanager
-def server(wire: Wire, agreed: Profile) -> Iterator[None]:
+def serving(wire: Wire, verifier: Verifier) -> Iterator[None]:
     """Run our server at the end of the wire: uvicorn, the middleware, and an application that was reached."""
 
     async def app(scope, receive, send) -> None:
@@ -105,10 +113,14 @@ def server(wire: Wire, agreed: Profile) -> Iterator[None]:
         await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"application/json")]})
         await send({"type": "http.response.body", "body": json.dumps(answer).encode()})
 
-    [algorithm] = agreed.algorithms
-    verifier = Verifier(agreed, keys=OneKey(algorithm), replay=MemoryReplayStore())
     with uvicorn_server(SignatureMiddleware(app, verifier=verifier, origins=[wire.origin])) as wire.server:
         yield
+
+
+def server(wire: Wire, agreed: Profile) -> AbstractContextManager[None]:
+    """Run our server with a verifier of one profile, which has one algorithm."""
+    [algorithm] = agreed.algorithms
+    return serving(wire, Verifier(agreed, keys=OneKey(algorithm), replay=MemoryReplayStore()))
 
 
 def send(order: Order, wire: Wire, agreed: Profile, client: httpx.Client) -> httpx.Response:

@@ -80,7 +80,12 @@ def command(name: str) -> list[str]:
             f"{NPM} is not set: run `npm install --no-save --prefix DIRECTORY $(cat tests/interop/npm.txt)` "
             "with a new directory, and name it"
         )
-        return ["node", str(HERE / "peers" / "peer.mjs"), name, directory]
+        return [
+            str(Path(directory) / "node_modules" / ".bin" / "node"),
+            str(HERE / "peers" / "peer.mjs"),
+            name,
+            directory,
+        ]
     return [os.environ.get(PYTHON, sys.executable), str(HERE / "peers" / "peer.py"), name]
 
 

@@ -1,0 +1,111 @@
+"""Implementations of the fediverse over real sockets, both ways: by RFC 9421 and by draft-cavage-12."""
+
+from __future__ import annotations
+
+import json
+import re
+from email.utils import formatdate
+
+import pytest
+from tests.interop import ours
+from tests.interop.peer import Order
+from tests.interop.wire import TAMPERINGS, Message, Wire, unchanged
+
+from undersigned import Request, Signer, SigningKey
+from undersigned.activitypub import ActivityPubVerifier
+from undersigned.cavage import CavageSigner
+from undersigned.profiles import ACTIVITYPUB
+from undersigned.signature.rules import CoverageRule
+
+COVERED = ("@method", "@target-uri", "@authority", "host", "date", "content-type", "content-digest")
+INBOX, QUERY = "/inbox/%7E1/a%2Fb/plan=gold", "/inbox?plan=gold"
+
+
+def another_date(message: Message) -> Message:
+    """The draft's signatures have no `created`: they cover Date."""
+    return message.with_field(
+        "date", lambda value: re.sub(r"(\d) GMT", lambda at: f"{(int(at[1]) + 9) % 10} GMT", value)
+    )
+
+
+def flipped(message: Message) -> Message:
+    return message.with_field(
+        "signature",
+        lambda value: re.sub(r'signature="(.)', lambda at: f'signature="{"B" if at[1] == "A" else "A"}', value),
+    )
+
+
+CAVAGE_TAMPERINGS = {**TAMPERINGS, "parameter": another_date, "signature": flipped}
+EVERY = pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        pytest.param(name, change, id=f"{name}-{change}")
+        for name in ("fedify rfc9421", "fedify cavage", "misskey cavage")
+        for change in ("nothing", *TAMPERINGS)
+    ],
+)
+
+
+def order(name: str, wire: Wire, target: str = INBOX) -> Order:
+    """An order to a peer: the components for RFC 9421, and none for the draft, of which each signs what it signs."""
+    if name.endswith("cavage"):
+        return Order((), "", target=target, fields={"Content-Type": "application/activity+json"})
+    host = wire.origin.removeprefix("http://")
+    fields = {"Content-Type": "application/activity+json", "Date": formatdate(usegmt=True), "Host": host}
+    return Order(COVERED, "", target=target, fields=fields)
+
+
+def tampering(name: str, change: str):
+    tamperings = CAVAGE_TAMPERINGS if name.endswith("cavage") else TAMPERINGS
+    return tamperings.get(change, unchanged)
+
+
+def verifier() -> ActivityPubVerifier:
+    return ActivityPubVerifier(keys=ours.OneKey("rsa-v1_5-sha256"))
+
+
+def signer(name: str) -> Signer | CavageSigner:
+    key = SigningKey.from_jwk(ours.actor_jwk())
+    if name.endswith("cavage"):
+        return CavageSigner(key, components=["content-type"])
+    return Signer(key, profile=ACTIVITYPUB.derive(coverage=CoverageRule(always=COVERED)))
+
+
+def sent(name: str, wire: Wire, client, target: str = INBOX):
+    asked = order(name, wire, target)
+    request = Request(asked.method, f"{wire.origin}{target}", list(asked.fields.items()), asked.body.encode())
+    fields = [*asked.fields.items(), *signer(name).sign(request)]
+    return client.request(asked.method, request.url, headers=fields, content=asked.body).json()
+
+
+@EVERY
+def test_we_verify_what_an_implementation_of_the_fediverse_signs(name, change, peers, wire):
+    wire.change = tampering(name, change)
+    with ours.serving(wire, verifier()):
+        got = peers(name).send(order(name, wire), wire)
+    code = "signature_digest_mismatch" if change == "content" else "signature_invalid"
+    assert (got["status"], json.loads(got["body"]).get("error", "")) == (
+        (200, "") if change == "nothing" else (401, code)
+    )
+
+
+@EVERY
+def test_implementation_of_the_fediverse_verifies_what_we_sign(name, change, peers, wire, client):
+    wire.change = tampering(name, change)
+    wire.server = peers(name).port
+    assert sent(name, wire, client)["verified"] is (change == "nothing")
+
+
+@pytest.mark.parametrize(
+    ("name", "ours_verified", "theirs_verified"),
+    [("fedify rfc9421", True, True), ("fedify cavage", False, False), ("misskey cavage", True, False)],
+)
+def test_query_is_signed_by_rfc_9421_and_not_by_all_by_the_draft(
+    name, ours_verified, theirs_verified, peers, wire, client
+):
+    wire.change = unchanged
+    with ours.serving(wire, verifier()):
+        got = peers(name).send(order(name, wire, QUERY), wire)
+    assert (got["status"] == 200) is theirs_verified
+    wire.server = peers(name).port
+    assert sent(name, wire, client, QUERY)["verified"] is ours_verified

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import socket
 import unicodedata
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 import pytest
 from aiohttp import web
+from sanic import HTTPResponse
+from sanic.exceptions import MethodNotAllowed, NotFound
 from tests.attack import targets
 from tests.attack.dialects import (
     DIALECTS,
@@ -38,6 +41,7 @@ from tests.attack.frameworks import (
     Ran,
     aiohttp,
     resolver,
+    sanic,
     tornado,
 )
 from tests.keys import signer, verifier
@@ -47,6 +51,7 @@ from tornado.netutil import bind_sockets
 
 from undersigned import PathResolver, Policy, Request, asgi, wsgi
 from undersigned_aiohttp import signature_middleware
+from undersigned_sanic import verify_signatures
 from undersigned_tornado import SignatureMiddleware as TornadoMiddleware
 
 if TYPE_CHECKING:
@@ -276,7 +281,41 @@ class TornadoSeller(OwnServer, HTTPServerConnectionDelegate):
         await self._server.close_all_connections()
 
 
-@pytest.mark.parametrize("make", [AiohttpSeller, TornadoSeller], ids=["aiohttp", "tornado"])
+class SanicSeller(OwnServer):
+    """Sanic's application on its own server, which routes by the raw path."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._app = sanic(self.ran)
+        self._app.config.TOUCHUP = False
+        verify_signatures(self._app, verifier=verifier(), origins=[ORIGIN], policy=Policy(required_for=[OPERATION]))
+        self._app.on_request(self._count)
+        self._app.exception(NotFound, MethodNotAllowed)(self._count)
+
+    async def _count(self, request, *error):
+        # Sanic asks its middlewares about what it did not route as well.
+        if error or request.route is not None:
+            self.called += 1
+        return HTTPResponse(status=404) if error else None
+
+    async def started(self) -> None:
+        """Let the server listen."""
+        bound = socket.create_server(("127.0.0.1", 0))
+        self.port = bound.getsockname()[1]
+        self._server = await self._app.create_server(sock=bound, return_asyncio_server=True, access_log=False)
+        await self._server.startup()
+        await self._server.start_serving()
+
+    async def stopped(self) -> None:
+        """Let the server end."""
+        self._server.close()
+        await self._server.wait_closed()
+
+
+OWN_SERVERS = {"aiohttp": AiohttpSeller, "tornado": TornadoSeller, "sanic": SanicSeller}
+
+
+@pytest.mark.parametrize("make", OWN_SERVERS.values(), ids=OWN_SERVERS)
 def test_no_unsigned_target_runs_what_must_be_signed_on_a_server_of_its_own(search, make):
     async def run() -> None:
         seller = make()

@@ -67,7 +67,11 @@ class HeaderFields:
         pairs = cast("Iterable[tuple[str, str]]", headers.items() if isinstance(headers, Mapping) else headers)
         try:
             # Only ASCII changes case: the lower case of KELVIN SIGN is an ASCII letter, so another field's name.
-            lines = [(name.lower() if name.isascii() else name, _trimmed(value)) for name, value in pairs]
+            # A value without white space around it is returned as it is, so nothing more is done with it.
+            lines = [
+                (name.lower() if name.isascii() else name, value if value.strip() is value else _trimmed(value))
+                for name, value in pairs
+            ]
             combined = dict(lines)
             repeated: Mapping[str, Sequence[str]] = {}
             if len(combined) < len(lines):

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _DELIMITERS = ",;: \\%"
 _USUAL = frozenset({"@method", "@target-uri", "@authority"})
+# The identifiers that nearly every signature covers: no resolver is needed for them.
+_PLAIN = frozenset({*(f'"{name}"' for name in _USUAL), '"content-type"', '"content-digest"'})
 
 # The units of a part.
 _OTHER_HOST = 60
@@ -49,7 +51,7 @@ def effort(message: Request | Response, components: Sequence[Component]) -> int:
     request = message if isinstance(message, Request) else message.request
     fields, url = message.fields, "" if request is None else request.url
     path = url.partition("?")[0]
-    total = len(fields) + len(url) // _TARGET_CHARACTERS + path.count("/") // _SLASHES
+    total = len(fields.lines) + len(url) // _TARGET_CHARACTERS + path.count("/") // _SLASHES
     total += sum(map(len, fields.combined.values())) // _FIELD_CHARACTERS
     if "%" in path and (escapes := path.count("%")) <= MOST_ESCAPES:
         # Lower-case digits become upper-case.
@@ -60,7 +62,8 @@ def effort(message: Request | Response, components: Sequence[Component]) -> int:
     host = fields.combined.get("host")
     if host is not None and f"://{host}/" not in url:
         total += _OTHER_HOST
-    resolved = [component for component in components if not component.bare or _is_resolved(component.name)]
+    unusual = [component for component in components if component.text not in _PLAIN]
+    resolved = [component for component in unusual if not component.bare or _is_resolved(component.name)]
     return total + _of_components(fields, url.partition("?")[2], resolved) if resolved else total
 
 

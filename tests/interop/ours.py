@@ -7,8 +7,10 @@ from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING
 
+import requests
 from tests.serving import uvicorn_server
 
+import undersigned_requests
 from undersigned import KeyLookup, KeyPair, MemoryReplayStore, Profile, Signer, SigningKey, VerificationKey, Verifier
 from undersigned.asgi import SignatureMiddleware
 from undersigned.signature.rules import CoverageRule, DigestRule, ParameterRule, ReplayRule, Validity
@@ -125,11 +127,24 @@ def server(wire: Wire, agreed: Profile) -> AbstractContextManager[None]:
 
 def send(order: Order, wire: Wire, agreed: Profile, client: httpx.Client) -> httpx.Response:
     """Sign and send a request over the wire: by httpx and our auth."""
-    [algorithm] = agreed.algorithms
-    auth = SignatureAuth(Signer(signing_key(algorithm), profile=agreed), origins=[wire.origin])
+    auth = SignatureAuth(_signer(agreed), origins=[wire.origin])
     fields = [(name, value) for name, given in order.fields.items() for value in _lines(given)]
     url = f"{wire.origin}{order.target}"
     return client.request(order.method, url, headers=fields, content=order.body, auth=auth)
+
+
+def send_by_requests(order: Order, wire: Wire, agreed: Profile) -> requests.Response:
+    """Sign and send a request over the wire: by requests and our auth."""
+    auth = undersigned_requests.SignatureAuth(_signer(agreed), origins=[wire.origin])
+    url = f"{wire.origin}{order.target}"
+    return requests.request(
+        order.method, url, headers=dict(order.fields), data=order.body.encode(), auth=auth, timeout=30
+    )
+
+
+def _signer(agreed: Profile) -> Signer:
+    [algorithm] = agreed.algorithms
+    return Signer(signing_key(algorithm), profile=agreed)
 
 
 def _lines(given: str | Sequence[str]) -> Sequence[str]:

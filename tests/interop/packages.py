@@ -37,6 +37,7 @@ class Package:
         unnoticed: the changes on the way that its verifier accepts.
         unverified: the algorithms whose signatures by it we reject.
         digests: whether its signer makes a Content-Digest.
+        by_requests: whether our client is requests, and not httpx.
     """
 
     algorithms: tuple[str, ...]
@@ -47,6 +48,7 @@ class Package:
     unnoticed: frozenset[str] = frozenset()
     unverified: frozenset[str] = frozenset()
     digests: bool = False
+    by_requests: bool = False
 
     def order(self, algorithm: str) -> Order:
         return Order(self.components, ours.keyid(algorithm), fields={**FIELDS, **self.fields(algorithm)})
@@ -82,6 +84,7 @@ def adcp(version: str, published: Profile) -> Package:
             "content": "request_signature_digest_mismatch",
         },
         digests=True,
+        by_requests=True,
     )
 
 
@@ -109,6 +112,7 @@ PACKAGES = {
         components=(*COMPONENTS, "date"),
         fields=lambda _algorithm: {"Date": formatdate(usegmt=True)},
         digests=True,
+        by_requests=True,
     ),
     "pypi-adcp 3.2": adcp("3.2", profiles.ADCP_3_2),
     "pypi-adcp 3.1": adcp("3.1", profiles.ADCP_3_1.derive(digest=replace(profiles.ADCP_3_1.digest, policy="required"))),

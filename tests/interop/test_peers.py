@@ -55,6 +55,7 @@ def test_peer_verifies_what_we_sign(name, algorithm, change, peers, wire, client
     order = package.order(algorithm)
     wire.change = TAMPERINGS.get(change, unchanged)
     wire.server = peers(name).port
-    got = ours.send(order, wire, package.profile(algorithm, order.components), client)
+    agreed = package.profile(algorithm, order.components)
+    got = ours.send_by_requests(order, wire, agreed) if package.by_requests else ours.send(order, wire, agreed, client)
     is_accepted = change == "nothing" or change in package.unnoticed
     assert got.json()["verified"] is is_accepted, got.text

@@ -7,7 +7,7 @@ import functools
 import pytest
 
 from undersigned import MalformedURL, VerificationUnavailable, canonicalize, profiles
-from undersigned.asgi.scope import detected_server, request_target, verified_scope
+from undersigned.asgi.scope import detected_server, request_target, server_root_path, verified_scope
 from undersigned.url.origin import Origin
 
 OWN = Origin("https", "seller.example.com")
@@ -114,3 +114,18 @@ def test_server_name_comes_from_its_own_callables():
 
 def test_server_name_is_unknown_when_a_layer_wraps_its_callables():
     assert detected_server(lambda: None, print) is None
+
+
+@pytest.mark.parametrize(
+    ("given", "root"),
+    [
+        ({}, ""),
+        ({"root_path": ""}, ""),
+        ({"root_path": None}, ""),
+        ({"root_path": "/api"}, "/api"),
+        ({"root_path": "/api/mounted", "app_root_path": "/api"}, "/api"),
+        ({"root_path": "/mounted", "app_root_path": ""}, ""),
+    ],
+)
+def test_root_path_of_the_server_is_the_one_before_any_mount(given, root):
+    assert server_root_path(given) == root

@@ -37,6 +37,7 @@ def test_json_type_is_recognised_in_any_case_and_with_parameters(value):
         "application/jsonl",
         "application/jsonp",
         "application/x-json",
+        "application/+json",
         "application/x-ndjson",
         "json",
         "multipart/json",

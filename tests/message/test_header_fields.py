@@ -109,6 +109,6 @@ def test_blanks_around_a_value_are_removed_unless_there_are_many(blanks):
     assert HeaderFields([("x", f"{blanks}v w\t")]).combined["x"] == f"{blanks}v w\t"
 
 
-@pytest.mark.parametrize("other", ["\x0b", "\x0c", "\x1c", "\x85", "\xa0"])
+@pytest.mark.parametrize("other", ["!", "\x0b", "\x0c", "\x1c", "\x85", "\xa0"])
 def test_other_white_space_around_a_value_stays(other):
     assert HeaderFields([("x", f" {other} v {other}\t")]).combined["x"] == f"{other} v {other}"

@@ -207,3 +207,13 @@ def test_application_sees_its_path_without_the_prefix(url, origin, path):
 def test_path_outside_the_prefix_is_rejected(path):
     with pytest.raises(MalformedURL, match="outside the origin's prefix"):
         application_path(canonicalize(f"https://h:8443{path}"), PREFIXED)
+
+
+@pytest.mark.parametrize("character", "AMZamz059._~/-")
+def test_path_of_unreserved_characters_is_rebuilt(character):
+    assert RequestTarget.reconstruct("", f"/{character}", "").path == f"/{character}"
+
+
+def test_empty_path_is_rebuilt_and_then_rejected_as_no_target():
+    with pytest.raises(MalformedURL, match="not a path and query"):
+        RequestTarget.reconstruct("", "", "")

@@ -96,6 +96,16 @@ def test_signature_is_rejected_when_its_parts_take_more_work_together_than_allow
     assert "too much work together" in caught.value.detail
 
 
+def test_message_is_rejected_for_its_work_before_its_target_is_read():
+    request = signed_with(100, f"{HOST}/")
+    elsewhere = ("host", "other.example")
+    for added, code in ((0, "request_target_uri_malformed"), (121, "request_signature_invalid")):
+        more = [*request.fields, elsewhere, *((f"m{at}", "") for at in range(added))]
+        with pytest.raises(SignatureError) as caught:
+            verifier().verify(changed(request, fields=more))
+        assert caught.value.code == code
+
+
 def test_parsing_counts_with_the_other_parts():
     parsed = covering(*COVERED, created=f"0{NOW}")
     many = [(f"e{at}", "") for at in range(90)]

@@ -76,7 +76,7 @@ class _Held:
 
     def __init__(self, key: VerificationKey | None, form: SignatureAgentForm | None) -> None:
         self._key = key
-        self._form = form
+        self._form: SignatureAgentForm | None = form
 
     def find(self, lookup: KeyLookup) -> tuple[VerificationKey, ...]:
         key, form = self._key, self._form

@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, cast
 
 from fastapi import FastAPI, HTTPException, Request
 
@@ -19,6 +20,9 @@ from undersigned.asgi import find_signature
 from undersigned.discovery import Network
 from undersigned.discovery.web_bot_auth import AsyncWebBotAuthKeys
 from undersigned_fastapi import SignatureMiddleware
+
+if TYPE_CHECKING:
+    from undersigned.message import SignatureAgentForm
 
 PROFILES = {
     "string": profiles.WEB_BOT_AUTH_STRING,
@@ -46,7 +50,7 @@ class Throttle:
 
 
 def app() -> FastAPI:
-    form = os.environ.get("FORM", "string")
+    form = cast("SignatureAgentForm", os.environ.get("FORM", "string"))
     # Bots with public addresses need no KEY_NETWORKS.
     network = Network(allowed=os.environ.get("KEY_NETWORKS", "").split())
     keys = AsyncWebBotAuthKeys(form=form, network=network)

@@ -46,6 +46,8 @@ Reason = Literal[
     "signature_server_unsupported",
     "signature_params_unexpected",
     "signature_identity_missing",
+    "signature_identity_malformed",
+    "signature_jwks_malformed",
 ]
 """Why a message is rejected. AdCP's codes are these with a prefix (AdCP verifier checklist)."""
 

@@ -176,6 +176,9 @@ MOST_NEW_ACTORS: Final = 600
 MOST_ACTOR_BYTES: Final = 262_144
 """bytes of an actor, counted after decoding: profiles are long, and compressed bytes may expand a thousandfold"""
 
+MOST_UCP_PROFILE_BYTES: Final = 131_072
+"""bytes of a UCP profile: UCP asks readers for 128 KiB or more, as it has more than keys"""
+
 MOST_CARD_BYTES: Final = 16_384
 """bytes of a client id metadata document: its draft advises 5 KB, and this one may have a JWK set in it"""
 

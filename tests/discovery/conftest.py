@@ -20,6 +20,7 @@ from undersigned.discovery import (
 )
 from undersigned.discovery.activitypub import ActorKeys, AsyncActorKeys
 from undersigned.discovery.adcp import AdCPAgent, AdCPDirectory, AsyncAdCPAgent, AsyncAdCPDirectory
+from undersigned.discovery.ucp import AsyncUCPKeys, UCPKeys
 from undersigned.discovery.web_bot_auth import AsyncWebBotAuthKeys, WebBotAuthKeys
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ class BlockingSource:
     sources = KeySources
     revocations = RemoteRevocationList
     bots = WebBotAuthKeys
+    platforms = UCPKeys
     actors = ActorKeys
 
     def find_all(self, source, asked: KeyLookup):
@@ -98,6 +100,7 @@ class AwaitingSource(BlockingSource):
     sources = AsyncKeySources
     revocations = AsyncRemoteRevocationList
     bots = AsyncWebBotAuthKeys
+    platforms = AsyncUCPKeys
     actors = AsyncActorKeys
 
     def find_all(self, source, asked: KeyLookup):

@@ -37,6 +37,8 @@ NO_MESSAGE = {
     "signature_server_unsupported": "the server under the middlewares causes it, whatever the message says",
     "signature_params_unexpected": "the AdCP profiles forbid no parameter: tests/profiles",
     "signature_identity_missing": "the AdCP profiles ask for no header field: tests/profiles",
+    "signature_identity_malformed": "a discovery source reports it: tests/discovery",
+    "signature_jwks_malformed": "a discovery source reports it: tests/discovery",
 }
 """The reasons that nothing in a message and nothing a verifier is given can cause."""
 

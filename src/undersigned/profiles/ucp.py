@@ -44,6 +44,8 @@ UCP: Final = Profile(
             "signature_replayed": "idempotency_conflict",
             "signature_jwks_unavailable": "profile_unreachable",
             "signature_jwks_untrusted": "profile_not_trusted",
+            "signature_identity_malformed": "invalid_profile_url",
+            "signature_jwks_malformed": "profile_malformed",
         },
         statuses={
             "signature_digest_mismatch": 400,
@@ -51,6 +53,8 @@ UCP: Final = Profile(
             "signature_replayed": 409,
             "signature_jwks_unavailable": 424,
             "signature_jwks_untrusted": 403,
+            "signature_identity_malformed": 400,
+            "signature_jwks_malformed": 422,
         },
         member="code",
         text_member="content",

@@ -18,8 +18,8 @@ from undersigned.message.request import Request
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from undersigned.discovery.allowance import Allowance
     from undersigned.discovery.document import Loader
-    from undersigned.discovery.web_bot_auth.allowance import Allowance
     from undersigned.signature.keys import VerificationKey
 
 ACTOR_TYPES: Final = 'application/activity+json, application/ld+json; profile="https://www.w3.org/ns/activitystreams"'

@@ -7,6 +7,8 @@ import time
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from undersigned.discovery.activitypub.loader import Actor, ActorLoader
+from undersigned.discovery.agents import Agents
+from undersigned.discovery.allowance import Allowance
 from undersigned.discovery.cache import Cache
 from undersigned.discovery.document import Loader
 from undersigned.discovery.failures import UntrustedURL
@@ -15,8 +17,6 @@ from undersigned.discovery.freshness import Freshness
 from undersigned.discovery.kept import AsyncKept, Kept
 from undersigned.discovery.network import Network
 from undersigned.discovery.running import Running
-from undersigned.discovery.web_bot_auth.agents import Agents
-from undersigned.discovery.web_bot_auth.allowance import Allowance
 from undersigned.errors import ConfigurationError, KeySourceError
 from undersigned.limits import MOST_ACTORS, MOST_AGENT_FETCHES, MOST_NEW_ACTORS
 

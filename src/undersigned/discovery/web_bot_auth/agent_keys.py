@@ -22,9 +22,9 @@ from undersigned.signature.thumbprint import thumbprint
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from undersigned.discovery.allowance import Allowance
     from undersigned.discovery.document import Loader
     from undersigned.discovery.jwk_set import Keys
-    from undersigned.discovery.web_bot_auth.allowance import Allowance
     from undersigned.discovery.web_bot_auth.card import Card
     from undersigned.message.signature_agent import SignatureAgent
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from undersigned.discovery.web_bot_auth.allowance import Allowance
+from undersigned.discovery.allowance import Allowance
 from undersigned.errors import KeySourceError
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from undersigned.discovery.web_bot_auth.agents import Agents
+from undersigned.discovery.agents import Agents
 
 
 @dataclass(eq=False)

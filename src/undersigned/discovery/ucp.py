@@ -1,0 +1,183 @@
+"""Key sources for UCP: the keys in the profile that a request's UCP-Agent names (UCP, signatures.md and overview)."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from undersigned.discovery.allowance import Allowance
+from undersigned.discovery.document import Loader, source_error
+from undersigned.discovery.failures import FetchError, UntrustedURL
+from undersigned.discovery.fetch import FetchRequest, Target
+from undersigned.discovery.freshness import Freshness
+from undersigned.discovery.jwk_set import read_json_object, read_jwk_set
+from undersigned.discovery.named_keys import AsyncNamedKeys, NamedKeys, TrustedAgents, check_freshness, trusted_urls
+from undersigned.discovery.network import Network
+from undersigned.errors import KeySourceError, MalformedURL
+from undersigned.limits import MOST_AGENT_FETCHES, MOST_NEW_AGENTS, MOST_UCP_PROFILE_BYTES
+from undersigned.message.structured_fields import MalformedField, ParserBudget, parse_dictionary
+from undersigned.signature.jwk import texts_of
+from undersigned.url import canonicalize
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from undersigned.discovery.cache import Copy
+    from undersigned.discovery.jwk_set import Keys
+    from undersigned.discovery.kept import Load
+    from undersigned.discovery.named_keys import FoundKeys
+    from undersigned.signature.key_source import KeyLookup
+
+UCP_FRESHNESS: Final = Freshness(interval=60)
+"""How long a profile is used: UCP asks for 60 seconds between two fetches for an unknown key."""
+
+_BUSINESS_PATH: Final = "/.well-known/ucp"
+
+
+class UCPKeys(NamedKeys["UCPAgent"]):
+    """The keys in the UCP profile that a request's UCP-Agent names, for threads. Their `owner` is the profile's URL.
+
+    Senders choose the URLs, so fetches are guarded and bounded as those of Web Bot Auth.
+
+    Args:
+        trusted: whose profiles may be fetched: URLs, or a function of the URL to fetch; None: anybody's.
+        is_business: whether senders are businesses, such as those of webhooks: their URL ends in `/.well-known/ucp`.
+        freshness: how long keys are used.
+        network: which addresses may be reached, and in what time.
+        most_at_once: how many fetches may be in flight.
+        most_a_minute: how many URLs that gave no keys yet may be fetched in a minute.
+        clock: seconds that never go back.
+
+    Raises:
+        ConfigurationError: an argument is not what it must be.
+    """
+
+    __slots__ = ()
+
+    def __init__(
+        self,
+        *,
+        trusted: TrustedAgents = None,
+        is_business: bool = False,
+        freshness: Freshness = UCP_FRESHNESS,
+        network: Network = Network(),  # noqa: B008 - frozen
+        most_at_once: int = MOST_AGENT_FETCHES,
+        most_a_minute: int = MOST_NEW_AGENTS,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        check_freshness(freshness)
+        allowance = Allowance(at_once=most_at_once, a_minute=most_a_minute, clock=clock)
+        rule = _Rule(trusted_urls(trusted), is_business, network, allowance)
+        super().__init__(rule, Loader.blocking(network, freshness, clock))
+
+
+class AsyncUCPKeys(AsyncNamedKeys["UCPAgent"]):
+    """`UCPKeys` for the tasks of an event loop; `async with` ends the fetches in flight when it is left."""
+
+    __slots__ = ()
+
+    def __init__(
+        self,
+        *,
+        trusted: TrustedAgents = None,
+        is_business: bool = False,
+        freshness: Freshness = UCP_FRESHNESS,
+        network: Network = Network(),  # noqa: B008 - frozen
+        most_at_once: int = MOST_AGENT_FETCHES,
+        most_a_minute: int = MOST_NEW_AGENTS,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        check_freshness(freshness)
+        allowance = Allowance(at_once=most_at_once, a_minute=most_a_minute, clock=clock)
+        rule = _Rule(trusted_urls(trusted), is_business, network, allowance)
+        super().__init__(rule, Loader.awaiting(network, freshness, clock))
+
+
+@dataclass(frozen=True, slots=True)
+class UCPAgent:
+    """Whoever UCP-Agent names.
+
+    Attributes:
+        location: the URL of the profile, in canonical form.
+    """
+
+    location: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """Whose keys a request is verified with.
+
+    Attributes:
+        trusted: tells whether a profile may be fetched.
+        is_business: whether the path of the URL must be the well-known one.
+        network: which addresses may be reached.
+        allowance: bounds all fetches.
+    """
+
+    trusted: Callable[[str, str], bool]
+    is_business: bool
+    network: Network
+    allowance: Allowance
+
+    @property
+    def held(self) -> Mapping[str, FoundKeys]:
+        return {}
+
+    def agent(self, lookup: KeyLookup) -> UCPAgent:
+        value = lookup.covered("ucp-agent")
+        if value is None:
+            raise KeySourceError("signature_identity_missing", "the signature covers no UCP-Agent")
+        try:
+            location = _profile_url(value, is_business=self.is_business)
+        except (MalformedField, MalformedURL, UntrustedURL) as fault:
+            raise KeySourceError("signature_identity_malformed", f"UCP-Agent: {fault}") from None
+        if not self.trusted(location, location):
+            raise KeySourceError("signature_jwks_untrusted", "trusted: it does not have the URL of UCP-Agent")
+        return UCPAgent(location)
+
+    def load(self, agent: UCPAgent, loader: Loader) -> Load[Keys]:
+        self.allowance.check()
+        request = FetchRequest(url=agent.location, max_bytes=MOST_UCP_PROFILE_BYTES)
+
+        def read(body: bytes) -> Keys:
+            keys = read_jwk_set(read_json_object(body), wanted=_verifies)
+            return {keyid: tuple(key.owned_by(agent.location) for key in found) for keyid, found in keys.items()}
+
+        async def load(last: Copy[Keys] | None) -> Copy[Keys]:
+            self.allowance.begin(is_known=last is not None)
+            try:
+                return await loader.load(request, last, read)
+            except FetchError as error:
+                raise source_error(
+                    "the UCP profile", error, "signature_jwks_unavailable", "signature_jwks_malformed"
+                ) from error
+            finally:
+                self.allowance.end()
+
+        return load
+
+
+def _profile_url(value: str, *, is_business: bool) -> str:
+    """Return the URL that UCP-Agent names, in canonical form.
+
+    Raises:
+        MalformedField: there is no member `profile` that is a String, or it is not the URL of a business.
+        MalformedURL: the URL has no canonical form.
+        UntrustedURL: it is not an https URL, or has user info.
+    """
+    ParserBudget().spend(value)
+    url, _ = parse_dictionary(value).get("profile", (None, {}))
+    if type(url) is not str:
+        raise MalformedField("it has no profile that is a String")
+    Target.of(url)
+    canonical = canonicalize(url, received=True)
+    if is_business and not canonical.path.endswith(_BUSINESS_PATH):
+        raise MalformedField(f"the URL of a business ends in {_BUSINESS_PATH}")
+    return canonical.target_uri
+
+
+def _verifies(jwk: Mapping[str, object]) -> bool:
+    """Return whether a key of a profile is one for signatures: the others are passed over."""
+    return jwk.get("use") != "enc" and ("key_ops" not in jwk or "verify" in texts_of(jwk["key_ops"]))

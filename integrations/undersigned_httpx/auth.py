@@ -11,9 +11,9 @@ from .messages import RequestT, ResponseT, async_read, async_sign, read, sign
 from .wire import WireCheck, encoded, own_extensions
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Generator, Iterable
+    from collections.abc import AsyncGenerator, Generator
 
-    from undersigned.client import SignedRequest, SignerSource
+    from undersigned.client import ConfiguredOrigins, SignedRequest, SignerSource
 
     from .headers import Field
 
@@ -25,16 +25,19 @@ class SigningAuth(ABC, Generic[RequestT, ResponseT]):
         self,
         signer: SignerSource,
         *,
-        origins: Iterable[str],
+        origins: ConfiguredOrigins,
         follow_unsigned: bool = False,
         max_spooled: int = DEFAULT_MAX_SPOOLED,
     ) -> None:
-        self._signer = ClientSigner(signer, origins, follow_unsigned=follow_unsigned, max_spooled=max_spooled)
+        self._signer = ClientSigner(
+            signer, origins, follow_unsigned=follow_unsigned, max_spooled=max_spooled, tries_again=True
+        )
 
     def auth_flow(self, request: RequestT) -> Generator[RequestT, ResponseT, None]:
         """Read the content of `request`, then sign it in place and yield it.
 
-        Signature fields that it has already are replaced.
+        Signature fields that it has already are replaced. If the signer is a `DoubleKnock` and the answer is 401, the
+        request is signed and yielded once more by the other scheme.
 
         Raises:
             MalformedURL: the URL has no canonical form.
@@ -42,20 +45,37 @@ class SigningAuth(ABC, Generic[RequestT, ResponseT]):
                 it was signed.
         """
         read(request, self._signer.max_spooled)
-        own = own_extensions(request.extensions)
-        check = self._put(request, own, sign(self._signer, request))
-        request.extensions = {**own, "trace": check.trace}
-        response = yield request
-        check.finish(request.headers.raw, redirected=bool(response.history))
+        signer: ClientSigner | None = self._signer
+        while signer is not None:
+            own, signed = own_extensions(request.extensions), sign(signer, request)
+            check = self._put(request, own, signed)
+            request.extensions = {**own, "trace": check.trace}
+            response = yield request
+            redirected = self._is_redirected(signer, response)
+            check.finish(request.headers.raw, redirected=redirected)
+            signer = None if redirected else self._second_try(signer, signed, response)
 
     async def async_auth_flow(self, request: RequestT) -> AsyncGenerator[RequestT, ResponseT]:
         """Read the content of `request`, then sign and yield it as `auth_flow` does."""
         await async_read(request, self._signer.max_spooled)
-        own = own_extensions(request.extensions)
-        check = self._put(request, own, await async_sign(self._signer, request))
-        request.extensions = {**own, "trace": check.async_trace}
-        response = yield request
-        check.finish(request.headers.raw, redirected=bool(response.history))
+        signer: ClientSigner | None = self._signer
+        while signer is not None:
+            own, signed = own_extensions(request.extensions), await async_sign(signer, request)
+            check = self._put(request, own, signed)
+            request.extensions = {**own, "trace": check.async_trace}
+            response = yield request
+            redirected = self._is_redirected(signer, response)
+            check.finish(request.headers.raw, redirected=redirected)
+            signer = None if redirected else self._second_try(signer, signed, response)
+
+    def _is_redirected(self, signer: ClientSigner, response: ResponseT) -> bool:
+        """Return whether a redirect was followed. The response to a first try is in the history of the second one."""
+        return len(response.history) > (signer is not self._signer)
+
+    def _second_try(self, signer: ClientSigner, signed: SignedRequest, response: ResponseT) -> ClientSigner | None:
+        """Return what signs the request once more, or None if it is not sent again."""
+        again = self._signer.second_try(signed, response.status_code)
+        return again if signer is self._signer else None
 
     def _put(self, request: RequestT, own: dict[str, object], signed: SignedRequest) -> WireCheck:
         """Give `request` its signature, and return the check that it is sent so."""

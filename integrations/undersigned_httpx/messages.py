@@ -63,6 +63,11 @@ class Response(Protocol):
     """A response of either library."""
 
     @property
+    def status_code(self) -> int:
+        """Return the status."""
+        ...
+
+    @property
     def history(self) -> Sequence[object]:
         """Return the responses that redirected to this one."""
         ...

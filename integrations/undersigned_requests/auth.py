@@ -9,14 +9,12 @@ from requests.auth import AuthBase
 
 from undersigned.client import DEFAULT_MAX_SPOOLED, ClientSigner
 
-from .prepared import SignedCopy, Signing, WireFields, keep_sent
+from .prepared import SignedCopy, Signing, WireFields, finish
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from requests import PreparedRequest
 
-    from undersigned.client import SignerSource
+    from undersigned.client import ConfiguredOrigins, SignerSource
 
 
 class SignatureAuth(AuthBase):
@@ -33,7 +31,8 @@ class SignatureAuth(AuthBase):
     its listed path raises `SigningError`.
 
     Args:
-        signer: makes the signatures; or a function that returns the signer to use now.
+        signer: makes the signatures; or a function that returns the signer to use now. With a `DoubleKnock`, a request
+            that is answered with 401 is sent once more by the other scheme.
         origins: the origins to sign for, such as `https://seller.example.com`. An origin with a path, such as
             `https://seller.example.com/api`, allows only what is below that path.
         follow_unsigned: whether to follow a redirect that leaves the origin, without a signature.
@@ -47,11 +46,13 @@ class SignatureAuth(AuthBase):
         self,
         signer: SignerSource,
         *,
-        origins: Iterable[str],
+        origins: ConfiguredOrigins,
         follow_unsigned: bool = False,
         max_spooled: int = DEFAULT_MAX_SPOOLED,
     ) -> None:
-        self._signer = ClientSigner(signer, origins, follow_unsigned=follow_unsigned, max_spooled=max_spooled)
+        self._signer = ClientSigner(
+            signer, origins, follow_unsigned=follow_unsigned, max_spooled=max_spooled, tries_again=True
+        )
 
     def __call__(self, r: PreparedRequest) -> PreparedRequest:
         """Sign the prepared request `r` in place and return it. Signature fields that it has already are replaced.
@@ -68,6 +69,6 @@ class SignatureAuth(AuthBase):
         # requests follows a redirect with a copy of the request, and has no other hook to remove the signature fields
         # from it.
         r.copy = partial(SignedCopy, r, signing)  # type: ignore[method-assign]
-        if keep_sent not in r.hooks["response"]:
-            r.hooks["response"].append(keep_sent)
+        if finish not in r.hooks["response"]:
+            r.hooks["response"].append(finish)
         return r

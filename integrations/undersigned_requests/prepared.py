@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from requests import PreparedRequest
 from requests.structures import CaseInsensitiveDict
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from http.cookiejar import CookieJar
 
     from requests import Response
+    from requests.adapters import BaseAdapter
     from requests.cookies import RequestsCookieJar
 
     from undersigned.client import ClientSigner, SignedRequest
@@ -35,11 +36,12 @@ class Signing:
         origin: the origin this request is signed for, or None if it is left without a signature.
     """
 
-    __slots__ = ("_prepared", "_signer", "origin")
+    __slots__ = ("_client", "_prepared", "_signed", "_signer", "origin")
 
     def __init__(self, prepared: PreparedRequest, signer: ClientSigner, origin: str | None) -> None:
         self._prepared = prepared
-        self._signer = signer
+        self._client = self._signer = signer
+        self._signed: SignedRequest | None = None
         self.origin = origin
 
     def prepare(self) -> None:
@@ -100,12 +102,24 @@ class Signing:
 
     def copy(self, prepared: PreparedRequest) -> Signing:
         """Return the signing of `prepared`, a copy of the request."""
-        return Signing(prepared, self._signer, self.origin)
+        return Signing(prepared, self._client, self.origin)
+
+    def answered(self, status: int) -> bool:
+        """Note how the request was answered, and return whether to send it once more. Then it is signed otherwise.
+
+        The request after a second try is signed as the first one was.
+        """
+        signed = None if self.origin is None else self._signed
+        again = None if signed is None else self._client.second_try(signed, status)
+        is_first = self._signer is self._client
+        self._signer = again if is_first and again is not None else self._client
+        return self._signer is not self._client
 
     def _sign(self, fields: MutableMapping[str, Value], content: bytes | FileContent) -> SignedRequest:
         # By keys, because `items` of fields that are about to be written signs them.
         pairs = [(name, _text(fields[name])) for name in fields]
-        return self._signer.sign(self._prepared.method or "", self._prepared.url or "", pairs, content)
+        self._signed = self._signer.sign(self._prepared.method or "", self._prepared.url or "", pairs, content)
+        return self._signed
 
 
 class WireFields(CaseInsensitiveDict["str | bytes"]):
@@ -188,7 +202,36 @@ class SentRequest(PreparedRequest):
         return copied
 
 
-def keep_sent(r: Response, **_: object) -> None:
+def finish(r: Response, **options: Any) -> Response:
+    """Return the response `r`, or the one to a second try, with its request as it was sent."""
+    answer = _try_again(r, **options)
+    keep_sent(answer)
+    return answer
+
+
+def _try_again(r: Response, **options: Any) -> Response:
+    """Send the request of the response `r` once more by the other scheme, if the receiver asks for that.
+
+    Args:
+        r: the response.
+        options: how the request was sent.
+    """
+    request = r.request
+    fields = request.headers
+    if not isinstance(fields, WireFields) or not fields.signing.answered(r.status_code):
+        return r
+    keep_sent(r)
+    r.close()
+    if isinstance(request.body, FileContent):
+        request.body.seek(0)
+    adapter = cast("BaseAdapter", vars(r)["connection"])
+    answer = adapter.send(request, **options)
+    fields.signing.answered(answer.status_code)
+    answer.history.append(r)
+    return answer
+
+
+def keep_sent(r: Response) -> None:
     """Give the response `r` its request as it was sent, as the original gets a new signature when it is sent again."""
     if isinstance(r.request.headers, WireFields):
         r.request = SentRequest(r.request)

@@ -35,17 +35,14 @@ def parse_digest(value: str) -> ContentDigest:
     return ContentDigest({_NAME: found[0]})
 
 
-class LegacyDigestBuilder(DigestBuilder):
-    """A Digest field of content that is read in chunks, such as a file."""
+def digest_builder() -> DigestBuilder:
+    """Return a new builder of the Content-Digest that `legacy_digest` takes."""
+    return DigestBuilder("base64", (_NAME,))
 
-    __slots__ = ()
 
-    def __init__(self) -> None:
-        super().__init__("base64", (_NAME,))
-
-    def value(self) -> str:
-        """Return the field value for what was fed so far."""
-        return f"SHA-256={super().value().removeprefix(f'{_NAME}=:').removesuffix(':')}"
+def legacy_digest(content_digest: str) -> str:
+    """Return the Digest field for a Content-Digest with one digest, by sha-256."""
+    return f"SHA-256={content_digest.removeprefix(f'{_NAME}=:').removesuffix(':')}"
 
 
 def _octets(text: str) -> bytes:

@@ -7,11 +7,12 @@ import time
 from typing import TYPE_CHECKING, Final, Literal, get_args
 
 from undersigned.cavage.base import signing_string
-from undersigned.cavage.digest import LegacyDigestBuilder
+from undersigned.cavage.digest import digest_builder, legacy_digest
 from undersigned.cavage.header import REQUEST_TARGET, serialize_parameters
 from undersigned.errors import ConfigurationError, SigningError
 from undersigned.limits import LONGEST_FIELD, MOST_COMPONENTS
 from undersigned.message import token
+from undersigned.message.content_digest import content_digest
 from undersigned.message.request import Request
 from undersigned.message.request_target import typed_target
 from undersigned.message.timestamps import http_date
@@ -24,6 +25,7 @@ from undersigned.url import canonicalize
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from undersigned.message.content_digest import DigestBuilder
     from undersigned.signature.remote_key import AnyKey
     from undersigned.url import CanonicalURL
 
@@ -88,7 +90,8 @@ class CavageSigner:
 
         Args:
             request: the request to be sent.
-            digest: the Digest to add, as `digest_builder` made it, if the request does not have its content.
+            digest: the Content-Digest of the content, as `digest_builder` made it, if the request does not have its
+                content. Its Digest is added.
 
         Raises:
             MalformedURL: the URL or Host has no canonical form.
@@ -103,9 +106,9 @@ class CavageSigner:
         added, names, base, target = self._draft(request, digest)
         return self._signed(added, names, base, target, await awaited_signature(self._key, base.encode("ascii")))
 
-    def digest_builder(self) -> LegacyDigestBuilder:
-        """Return a new builder of the Digest that this signer covers, for content that is read in chunks."""
-        return LegacyDigestBuilder()
+    def digest_builder(self) -> DigestBuilder:
+        """Return a new builder of the digest that this signer covers, for content that is read in chunks."""
+        return digest_builder()
 
     def _draft(
         self, request: Request, digest: str | None
@@ -118,7 +121,7 @@ class CavageSigner:
         typed = typed_target(request.url, target)
         added = [("Date", http_date(self._clock()))]
         if request.has_body or request.method == "POST":
-            added.append(("Digest", digest or _digest(request.body)))
+            added.append(("Digest", legacy_digest(digest or content_digest(request.body, "base64"))))
         kept = [(name, value) for name, value in request.fields if name not in _MADE]
         if "host" not in request.fields.combined:
             kept.append(("host", target.authority))
@@ -139,9 +142,3 @@ class CavageSigner:
         if self._check_limits and len(value) > LONGEST_FIELD:
             raise SigningError(f"headers: Signature has more than {LONGEST_FIELD} characters; use a shorter keyid")
         return SignedFields((*added, ("Signature", value)), names, target.target_uri, base)
-
-
-def _digest(body: bytes) -> str:
-    builder = LegacyDigestBuilder()
-    builder.update(body)
-    return builder.value()

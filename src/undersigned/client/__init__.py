@@ -6,13 +6,18 @@ connection.
 """
 
 from undersigned.client.content import DEFAULT_MAX_SPOOLED, DigestedContent, FileContent, Spool
+from undersigned.client.double_knock import AnySigner, DoubleKnock
 from undersigned.client.signer import SIGNATURE_FIELDS, ClientSigner, SignedRequest, SignerSource
+from undersigned.url.origin import ConfiguredOrigins
 
 __all__ = [
     "DEFAULT_MAX_SPOOLED",
     "SIGNATURE_FIELDS",
+    "AnySigner",
     "ClientSigner",
+    "ConfiguredOrigins",
     "DigestedContent",
+    "DoubleKnock",
     "FileContent",
     "SignedRequest",
     "SignerSource",

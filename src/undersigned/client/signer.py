@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
+from undersigned.cavage.signer import CavageSigner
 from undersigned.client.content import DEFAULT_MAX_SPOOLED, async_read_content, read_content
+from undersigned.client.double_knock import AnySigner, DoubleKnock
 from undersigned.errors import ConfigurationError, SigningError
 from undersigned.message.request import Request
 from undersigned.signature.signer import Signer
 from undersigned.url import canonicalize, canonicalize_authority
-from undersigned.url.origin import Origins
+from undersigned.url.origin import ConfiguredOrigins, Origins
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,12 +25,16 @@ if TYPE_CHECKING:
     from undersigned.signature.signer import SignedFields
     from undersigned.url import CanonicalURL
 
-SignerSource: TypeAlias = Signer | Callable[[], Signer]
+SignerSource: TypeAlias = AnySigner | DoubleKnock | Callable[[], AnySigner]
 """A signer, or a function that returns the one to use now, so that keys change without a restart."""
 
 SIGNATURE_FIELDS = frozenset({"signature-input", "signature", "content-digest"})
 """The names of the fields that the signer writes, in lower case. The ones that a request already has are replaced."""
 
+_SIGNERS = (Signer, CavageSigner, DoubleKnock)
+_ONE_SCHEME = "signer: this client does not try a second time; pass one Signer or CavageSigner, or use SignatureAuth"
+_LEGACY_FIELDS = SIGNATURE_FIELDS | {"date", "digest"}
+_MODERN_FIELD = "Signature-Input"
 _URLS_KEPT = 128
 
 
@@ -61,10 +68,12 @@ class ClientSigner:
         signer: makes the signatures. A function without arguments is called for each signature and returns the signer
             to use, so that keys change without a restart.
         origins: the origins to sign for, such as `https://seller.example.com`. An origin with a path, such as
-            `https://seller.example.com/api`, allows only what is below that path.
+            `https://seller.example.com/api`, allows only what is below that path. Instead of a list, there may be a
+            function of an authority, which returns its origin or None.
         follow_unsigned: whether to follow a redirect that leaves the origin, without a signature. By default such a
             redirect raises `SigningError`.
         max_spooled: how many bytes to keep of content that cannot be read again, such as a generator.
+        tries_again: whether the integration calls `second_try`; without it, there cannot be two schemes.
 
     Attributes:
         follow_unsigned: as given.
@@ -79,15 +88,18 @@ class ClientSigner:
     def __init__(
         self,
         signer: SignerSource,
-        origins: Iterable[str],
+        origins: ConfiguredOrigins,
         *,
         follow_unsigned: bool = False,
         max_spooled: int = DEFAULT_MAX_SPOOLED,
+        tries_again: bool = False,
     ) -> None:
-        if not isinstance(signer, Signer) and not callable(signer):
+        if not isinstance(signer, _SIGNERS) and not callable(signer):
             raise ConfigurationError(
                 "signer: pass a Signer, such as Signer(key, profile=profiles.ADCP_3_2), or a function that returns one"
             )
+        if isinstance(signer, DoubleKnock) and not tries_again:
+            raise ConfigurationError(_ONE_SCHEME)
         if type(max_spooled) is not int or max_spooled < 0:
             raise ConfigurationError("max_spooled: give whole bytes, at least 0")
         if not isinstance(follow_unsigned, bool):
@@ -122,8 +134,8 @@ class ClientSigner:
             SigningError: the origin is not listed, or the request lacks what the signature covers.
             ConfigurationError: the key must be awaited, or the function for the signer returned something else.
         """
-        target, kept, request, digest = self._parts(method, url, fields, content, has_body)
-        return _signed(method, target, kept, self._current().sign(request, digest=digest))
+        signer, target, kept, request, digest = self._parts(method, url, fields, content, has_body)
+        return _signed(method, target, kept, signer.sign(request, digest=digest))
 
     async def async_sign(
         self,
@@ -135,8 +147,29 @@ class ClientSigner:
         has_body: bool | None = None,
     ) -> SignedRequest:
         """Sign a request as `sign` does, and await the key if its `sign` is async."""
-        target, kept, request, digest = self._parts(method, url, fields, content, has_body)
-        return _signed(method, target, kept, await self._current().async_sign(request, digest=digest))
+        signer, target, kept, request, digest = self._parts(method, url, fields, content, has_body)
+        return _signed(method, target, kept, await signer.async_sign(request, digest=digest))
+
+    def second_try(self, signed: SignedRequest, status: int) -> ClientSigner | None:
+        """Note how a receiver answered. Return what signs the request once more, or None if it is not sent again.
+
+        A request is sent again by the other scheme of a `DoubleKnock`, if the answer is 401. The answer to that is
+        noted too, and what is returned for it is not used.
+
+        Args:
+            signed: the request as it was sent.
+            status: the status of the response.
+        """
+        current = self._signer
+        if not isinstance(current, DoubleKnock):
+            return None
+        modern = any(name == _MODERN_FIELD for name, _ in signed.signature)
+        other = current.answered(signed.origin, status, modern=modern)
+        if other is None:
+            return None
+        again = copy(self)
+        again._signer = other  # noqa: SLF001 - a copy of this object
+        return again
 
     def read(self, body: object) -> bytes | FileContent:
         """Return the content of a request so that it can be signed before it is sent.
@@ -157,13 +190,14 @@ class ClientSigner:
 
     def digest_builder(self) -> DigestBuilder:
         """Return a new builder of a Content-Digest, for content that an integration reads by itself."""
-        return self._current().digest_builder()
+        current = self._current()
+        return (current.legacy if isinstance(current, DoubleKnock) else current).digest_builder()
 
-    def _current(self) -> Signer:
-        if isinstance(self._signer, Signer):
+    def _current(self) -> AnySigner | DoubleKnock:
+        if isinstance(self._signer, _SIGNERS):
             return self._signer
         current = self._signer()
-        if not isinstance(current, Signer):
+        if not isinstance(current, Signer | CavageSigner):
             raise ConfigurationError("signer: the function must return a Signer")
         return current
 
@@ -174,8 +208,8 @@ class ClientSigner:
         fields: Iterable[tuple[str, str]],
         content: bytes | DigestedContent,
         has_body: bool | None,  # noqa: FBT001 - passed on by `sign`, by keyword there
-    ) -> tuple[CanonicalURL, tuple[tuple[str, str], ...], Request, str | None]:
-        """Return the canonical target, the fields that stay, the request to sign, and the digest of a file."""
+    ) -> tuple[AnySigner, CanonicalURL, tuple[tuple[str, str], ...], Request, str | None]:
+        """Return the signer, the canonical target, the fields that stay, the request, and the digest of a file."""
         target = self._canonical(url)
         origin = _origin(target)
         if not self._origins.lists(target):
@@ -183,16 +217,19 @@ class ClientSigner:
                 f"origins: {origin} is not listed for this path; add it to origins=, or send the request by a client "
                 "that does not sign"
             )
+        current = self._current()
+        signer = current.signer(origin) if isinstance(current, DoubleKnock) else current
+        replaced = SIGNATURE_FIELDS if isinstance(signer, Signer) else _LEGACY_FIELDS
         kept = tuple(
             [
                 (name, _canonical_host(value, target) if name.lower() == "host" else value)
                 for name, value in fields
-                if name.lower() not in SIGNATURE_FIELDS
+                if name.lower() not in replaced
             ]
         )
         if isinstance(content, bytes):
-            return target, kept, Request(method, target.target_uri, kept, content, has_body=has_body), None
-        return target, kept, Request(method, target.target_uri, kept, has_body=True), content.digest
+            return signer, target, kept, Request(method, target.target_uri, kept, content, has_body=has_body), None
+        return signer, target, kept, Request(method, target.target_uri, kept, has_body=True), content.digest
 
     def signs_redirect(self, before: str | None, url: str) -> bool:
         """Return whether to sign the request that a redirect leads to.
@@ -227,7 +264,7 @@ class ClientSigner:
 def _signed(
     method: str, target: CanonicalURL, kept: tuple[tuple[str, str], ...], signed: SignedFields
 ) -> SignedRequest:
-    covered = frozenset([name for name in signed.components if name[0] != "@"])
+    covered = frozenset([name for name in signed.components if name[0] not in "@("])
     return SignedRequest(method, target.target_uri, _origin(target), target.authority, kept, signed.fields, covered)
 
 

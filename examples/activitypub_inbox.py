@@ -1,0 +1,46 @@
+"""An inbox of the fediverse: it accepts what an actor has signed in either scheme, and fetches the actors' keys.
+
+python examples/activitypub_inbox.py --origin https://inbox.example --port 8000
+"""
+
+import argparse
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+from undersigned import AsyncKeySource
+from undersigned.activitypub import AsyncActivityPubVerifier
+from undersigned.asgi import SignatureMiddleware
+from undersigned.discovery.activitypub import AsyncActorKeys
+from undersigned.middleware import ConfiguredOrigins
+
+
+async def receive(request: Request) -> JSONResponse:
+    signature = request.state.signature
+    activity = signature.json()
+    # The signature says who sent the activity. Whoever may send it is for the application to say.
+    if not isinstance(activity, dict) or activity.get("actor") != signature.signer:
+        return JSONResponse({"error": "the actor did not sign this activity"}, status_code=403)
+    return JSONResponse({"accepted": activity.get("type"), "from": signature.signer}, status_code=202)
+
+
+def inbox(keys: AsyncKeySource, origins: ConfiguredOrigins) -> Starlette:
+    verifier = AsyncActivityPubVerifier(keys=keys, required=("(request-target)", "host"))
+    middleware = Middleware(SignatureMiddleware, verifier=verifier, origins=origins)
+    return Starlette(routes=[Route("/inbox", receive, methods=["POST"])], middleware=[middleware])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--origin", required=True, help="the public origin, such as https://inbox.example")
+    parser.add_argument("--port", type=int, default=8000)
+    options = parser.parse_args()
+    uvicorn.run(inbox(AsyncActorKeys(), [options.origin]), host="127.0.0.1", port=options.port)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,250 @@
+"""Double-knocking by requests, httpx and httpx2, against a real server that verifies one scheme only."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import httpx
+import httpx2
+import pytest
+import requests
+from tests.activitypub.actors import CREATE, signing_key, verification_key
+from tests.profiles.wire import OneKey
+
+import undersigned_httpx.httpx2
+from undersigned import ConfigurationError, MemoryReplayStore, Request, SignatureError, Signer, Verifier
+from undersigned.activitypub import ActivityPubVerifier
+from undersigned.cavage import CavageSigner
+from undersigned.client import ClientSigner, DoubleKnock
+from undersigned.profiles import ACTIVITYPUB
+from undersigned_httpx import SignatureAuth as HttpxAuth
+from undersigned_httpx import SignatureTransport
+from undersigned_requests import SignatureAuth as RequestsAuth
+
+TYPE = {"Content-Type": "application/activity+json"}
+DRAFT, RFC_9421 = "cavage", "rfc9421"
+
+
+class Inbox(ThreadingHTTPServer):
+    """A server that accepts some schemes, redirects /old to /inbox, and notes the scheme of every request."""
+
+    def __init__(self, schemes) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.origin = f"http://127.0.0.1:{self.server_address[1]}"
+        self.schemes = schemes
+        self.asked: list[str] = []
+        self.bodies: list[bytes] = []
+        keys = OneKey(verification_key())
+        self.verifiers = {
+            RFC_9421: Verifier(ACTIVITYPUB, keys=keys, replay=MemoryReplayStore()),
+            DRAFT: ActivityPubVerifier(keys=keys, required=("(request-target)", "host")),
+        }
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self) -> None:
+        server = self.server
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        scheme = RFC_9421 if "Signature-Input" in self.headers else DRAFT
+        server.asked.append(scheme)
+        status = 401
+        if scheme in server.schemes:
+            request = Request(self.command, server.origin + self.path, self.headers.items(), body)
+            try:
+                server.verifiers[scheme].verify(request)
+            except SignatureError:
+                status = 403
+            else:
+                server.bodies.append(body)
+                status = {"/old": 307, "/down": 500}.get(self.path, 202)
+        self.send_response(status)
+        self.send_header("Content-Length", "0")
+        self.send_header("Location", "/inbox")
+        self.end_headers()
+
+    do_GET = do_POST  # noqa: N815 - the name that http.server calls
+
+    def log_message(self, *_arguments) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def inbox():
+    servers = []
+
+    def start(*schemes) -> Inbox:
+        server = Inbox(schemes)
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+        servers.append(server)
+        return server
+
+    yield start
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+
+
+def knock(**options) -> DoubleKnock:
+    return DoubleKnock(Signer(signing_key(), profile=ACTIVITYPUB), CavageSigner(signing_key()), **options)
+
+
+class WithRequests:
+    def __init__(self, signer, origin) -> None:
+        self._session = requests.Session()
+        self._auth = RequestsAuth(signer, origins=[origin])
+
+    def send(self, method, url, body=None):
+        with self._session as session:
+            return session.request(method, url, data=body, headers=TYPE, auth=self._auth)
+
+
+class WithHttpx:
+    library = httpx
+    auth = HttpxAuth
+
+    def __init__(self, signer, origin) -> None:
+        self._auth = self.auth(signer, origins=[origin])
+
+    def send(self, method, url, body=None):
+        with self.library.Client(auth=self._auth, trust_env=False) as client:
+            return client.request(method, url, content=body, headers=TYPE)
+
+
+class WithHttpx2(WithHttpx):
+    library = httpx2
+    auth = undersigned_httpx.httpx2.SignatureAuth
+
+
+class WithAsyncHttpx(WithHttpx):
+    def send(self, method, url, body=None):
+        async def send():
+            async with httpx.AsyncClient(auth=self._auth, trust_env=False) as client:
+                return await client.request(method, url, content=body, headers=TYPE)
+
+        return asyncio.run(send())
+
+
+EVERY = pytest.mark.parametrize("kind", [WithRequests, WithHttpx, WithHttpx2, WithAsyncHttpx])
+
+
+@EVERY
+@pytest.mark.parametrize(("method", "body"), [("POST", CREATE), ("GET", None)])
+@pytest.mark.parametrize("only", [DRAFT, RFC_9421])
+@pytest.mark.parametrize("first", [DRAFT, RFC_9421])
+def test_scheme_that_an_origin_accepted_is_remembered(inbox, kind, method, body, only, first):
+    server = inbox(only)
+    client = kind(knock(first=first), server.origin)
+    for _ in range(2):
+        answer = client.send(method, f"{server.origin}/inbox", body)
+        assert answer.status_code == 202
+    tried = [only] if only == first else [first, only]
+    assert server.asked == [*tried, only]
+    assert server.bodies == [body or b""] * 2
+
+
+@EVERY
+def test_receiver_that_accepts_none_is_asked_twice_each_time(inbox, kind):
+    server = inbox()
+    client = kind(knock(), server.origin)
+    for _ in range(2):
+        assert client.send("POST", f"{server.origin}/inbox", CREATE).status_code == 401
+    assert server.asked == [RFC_9421, DRAFT] * 2
+
+
+@EVERY
+def test_one_signer_is_not_followed_by_another_try(inbox, kind):
+    server = inbox(RFC_9421)
+    client = kind(CavageSigner(signing_key()), server.origin)
+    assert client.send("POST", f"{server.origin}/inbox", CREATE).status_code == 401
+    assert server.asked == [DRAFT]
+
+
+@EVERY
+def test_error_of_the_server_teaches_nothing(inbox, kind):
+    server = inbox(DRAFT)
+    client = kind(knock(), server.origin)
+    assert client.send("POST", f"{server.origin}/down", CREATE).status_code == 500
+    assert client.send("POST", f"{server.origin}/inbox", CREATE).status_code == 202
+    assert server.asked == [RFC_9421, DRAFT] * 2
+
+
+def test_requests_signs_a_redirect_after_two_tries(inbox):
+    server = inbox(DRAFT)
+    answer = WithRequests(knock(), server.origin).send("POST", f"{server.origin}/old", CREATE)
+    assert answer.status_code == 202
+    assert server.asked == [RFC_9421, DRAFT, DRAFT]
+    assert server.bodies == [CREATE, CREATE]
+    assert "Signature-Input" not in answer.request.headers
+    assert [one.status_code for one in answer.history] == [307]
+
+
+def test_requests_sends_a_file_twice_and_shows_both_tries(inbox):
+    server = inbox(DRAFT)
+    client = WithRequests(knock(), server.origin)
+    answer = client.send("POST", f"{server.origin}/inbox", io.BytesIO(CREATE))
+    assert (answer.status_code, server.bodies) == (202, [CREATE])
+    [before] = answer.history
+    assert before.status_code == 401
+    assert "Signature-Input" in before.request.headers
+
+
+def test_httpx_does_not_try_again_after_a_redirect_without_signature(inbox):
+    server = inbox(RFC_9421)
+    auth = HttpxAuth(knock(), origins=[server.origin], follow_unsigned=True)
+    with httpx.Client(auth=auth, trust_env=False, follow_redirects=True) as client:
+        answer = client.post(f"{server.origin}/old", content=CREATE, headers=TYPE)
+    assert answer.status_code == 401
+    assert server.asked == [RFC_9421, DRAFT]  # an unsigned request looks like the draft to this server
+
+
+def test_requests_does_not_try_again_after_a_redirect_without_signature(inbox):
+    server, other = inbox(RFC_9421), inbox()
+    auth = RequestsAuth(knock(), origins=[server.origin], follow_unsigned=True)
+
+    class Elsewhere(requests.Session):
+        def get_redirect_target(self, resp):
+            return f"{other.origin}/inbox" if resp.status_code == 307 else None
+
+    with Elsewhere() as session:
+        assert session.post(f"{server.origin}/old", data=CREATE, headers=TYPE, auth=auth).status_code == 401
+    assert len(other.asked) == 1
+
+
+def test_client_that_does_not_try_again_takes_one_scheme():
+    with pytest.raises(ConfigurationError, match=r"^signer: this client does not try a second time"):
+        SignatureTransport(httpx.HTTPTransport(), knock(), origins=["https://inbox.example"])
+    late = ClientSigner(knock, ["https://inbox.example"])
+    with pytest.raises(ConfigurationError, match=r"^signer: the function must return a Signer"):
+        late.sign("GET", "https://inbox.example/", (), b"")
+    one = ClientSigner(CavageSigner(signing_key()), ["https://inbox.example"])
+    signed = one.sign("GET", "https://inbox.example/", [("Date", "today"), ("Digest", "x")], b"")
+    assert signed.fields == ()
+    assert [name for name, _ in signed.signature] == ["Date", "Signature"]
+    assert signed.covered == {"host", "date"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "fault"),
+    [
+        ((None, CavageSigner(signing_key())), {}, r"^modern: "),
+        ((Signer(signing_key(), profile=ACTIVITYPUB), None), {}, r"^legacy: "),
+        ((Signer(signing_key(), profile=ACTIVITYPUB), CavageSigner(signing_key())), {"first": "any"}, r"^first: "),
+    ],
+)
+def test_wrong_argument_is_a_configuration_error(arguments, options, fault):
+    with pytest.raises(ConfigurationError, match=fault):
+        DoubleKnock(*arguments, **options)
+
+
+def test_remembered_origins_are_bounded(monkeypatch):
+    monkeypatch.setattr("undersigned.client.double_knock.MOST_HINTS", 1)
+    pair = knock()
+    for origin in ("https://a.example", "https://b.example"):
+        pair.answered(origin, 200, modern=False)
+    assert pair.signer("https://b.example") is pair.legacy
+    assert pair.signer("https://a.example") is not pair.legacy

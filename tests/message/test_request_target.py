@@ -171,8 +171,9 @@ def test_eight_times_the_dot_segments_are_at_most_nine_times_the_work():
 )
 def test_target_over_the_length_limit_is_rejected_without_parsing(target, fault):
     assert RequestTarget.parse(target)
-    with pytest.raises(MalformedURL, match=fault):
+    with pytest.raises(MalformedURL, match=fault) as caught:
         RequestTarget.parse(target + b"a")
+    assert caught.value.rule == "length"
 
 
 def test_query_does_not_count_as_path():

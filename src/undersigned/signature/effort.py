@@ -35,8 +35,9 @@ _TARGET_CHARACTERS = 80
 _BASE_CHARACTERS = 256
 _FIELD_CHARACTERS = 700
 _TYPE_CHARACTERS = 32
-_ESCAPES = 3
-_SLASHES = 8
+_ESCAPES = 24
+_PATH_ESCAPES = 3
+_SLASHES = 4
 _LINES = 2
 _QUERY_CHARACTERS = 16
 
@@ -52,10 +53,11 @@ def effort(message: Request | Response, components: Sequence[Component]) -> int:
     fields, url = message.fields, "" if request is None else request.url
     path = url.partition("?")[0]
     total = len(fields.lines) + len(url) // _TARGET_CHARACTERS + path.count("/") // _SLASHES
+    total += url.count("%") // _ESCAPES
     total += sum(map(len, fields.combined.values())) // _FIELD_CHARACTERS
     if "%" in path and (escapes := path.count("%")) <= MOST_ESCAPES:
         # Lower-case digits become upper-case.
-        total += (escapes + len(LOWER_TRIPLET.findall(path))) // _ESCAPES
+        total += (escapes + len(LOWER_TRIPLET.findall(path))) // _PATH_ESCAPES
     content_type = fields.combined.get("content-type", "")
     if '"' in content_type:
         total += len(content_type) // _TYPE_CHARACTERS

@@ -165,7 +165,7 @@ class SignatureError(UndersignedError):
     ) -> None:
         super().__init__(code)
         self.code = code
-        self.reason = reason
+        self.reason: Reason | None = reason
         self.form: AnswerForm | None = None
         self.step: Step = step
         self.detail = detail

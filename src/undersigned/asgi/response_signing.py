@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from undersigned.asgi.scope import request_target
 from undersigned.errors import MalformedURL, SignatureError
@@ -67,7 +67,8 @@ class ResponseSigningMiddleware:
             logger.info("response not signed: the request has no target or authority that can be covered")
             await self.app(scope, receive, send)
             return
-        extensions = {name: value for name, value in (scope.get("extensions") or {}).items() if name not in _UNSEEN}
+        offered = cast("dict[str, object]", scope.get("extensions") or {})
+        extensions = {name: value for name, value in offered.items() if name not in _UNSEEN}
         await self.app({**scope, "extensions": extensions}, receive, _SigningSend(self._signing, request, send))
 
     def _request(self, scope: Scope) -> Request:

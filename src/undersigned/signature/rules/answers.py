@@ -47,8 +47,8 @@ class Answers:
     """
 
     prefix: str = ""
-    codes: Mapping[Reason, str] = field(default_factory=dict)
-    statuses: Mapping[Reason, int] = field(default_factory=dict)
+    codes: Mapping[Reason, str] = field(default_factory=dict[Reason, str])
+    statuses: Mapping[Reason, int] = field(default_factory=dict[Reason, int])
     member: str = "error"
     text_member: str = ""
     challenge: Challenge = "signature"

@@ -34,6 +34,10 @@ _DIGIT = "[A-Za-z0-9_-]"
 _NONCE = f"(?>(?:{_DIGIT}{{4}})*)(?:{_DIGIT}{{2,3}})?"
 
 
+def _no_parameters() -> Mapping[str, tuple[ParameterMode, ParameterType]]:
+    return {}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParameterRule:
     """Which signature parameters a profile asks for. Parameters that it does not name are signed, and ignored.
@@ -60,7 +64,7 @@ class ParameterRule:
     keyid: ParameterMode = "required"
     alg: ParameterMode = "required"
     tag: ParameterMode = "required"
-    own: Mapping[str, tuple[ParameterMode, ParameterType]] = field(default_factory=dict)
+    own: Mapping[str, tuple[ParameterMode, ParameterType]] = field(default_factory=_no_parameters)
     nonce_bytes: int | None = None
     written: frozenset[str] = frozenset()
     nonce_pattern: re.Pattern[str] | None = field(init=False, repr=False, compare=False)

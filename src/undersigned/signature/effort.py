@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from undersigned.limits import MOST_ESCAPES
-from undersigned.message.request import Request
 from undersigned.message.structured_fields import count_delimiters
 from undersigned.url.path import LOWER_TRIPLET
 
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from undersigned.message.header_fields import HeaderFields
+    from undersigned.message.request import Request
     from undersigned.message.response import Response
     from undersigned.message.signature_input import Component
 
@@ -49,8 +49,7 @@ def effort(message: Request | Response, components: Sequence[Component]) -> int:
         message: the message. The target of a response is the target of its request.
         components: the covered components.
     """
-    request = message if isinstance(message, Request) else message.request
-    fields, url = message.fields, "" if request is None else request.url
+    fields, url = message.fields, message.url
     path = url.partition("?")[0]
     total = len(fields.lines) + len(url) // _TARGET_CHARACTERS + path.count("/") // _SLASHES
     total += url.count("%") // _ESCAPES

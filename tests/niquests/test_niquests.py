@@ -289,7 +289,9 @@ def test_redirect_within_the_origin_is_signed_for_its_own_target_and_method(mean
     assert ("content-digest" in second.fields) == bool(second.body)
 
 
-@pytest.mark.parametrize("body", [lambda: io.BytesIO(CONTENT), lambda: iter([CONTENT]), io.BytesIO], ids=str)
+@pytest.mark.parametrize(
+    "body", [lambda: io.BytesIO(CONTENT), lambda: iter([CONTENT]), io.BytesIO], ids=["file", "iterator", "empty file"]
+)
 def test_stream_is_sent_again_after_a_redirect(means, seller, body):
     means.send("POST", seller.go(307, "/next"), seller.origin, data=body(), headers=TEXT)
     first, second = seller.arrivals

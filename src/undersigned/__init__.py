@@ -35,7 +35,8 @@ from undersigned.signature.prepared import PreparedSignature
 from undersigned.signature.profile import Profile
 from undersigned.signature.remote_key import AsyncRemoteKey, KeyReference, RemoteKey
 from undersigned.signature.rules import Caps
-from undersigned.signature.signer import SignedFields, Signer
+from undersigned.signature.signed_fields import SignedFields
+from undersigned.signature.signer import Signer
 from undersigned.url import CanonicalURL, canonicalize, same_url
 from undersigned.verification.revocation import AsyncRevocationSource, RevocationList, RevocationSource
 from undersigned.verification.verified_signature import VerifiedSignature

@@ -27,7 +27,7 @@ from undersigned.verification.verifier import finish
 
 if TYPE_CHECKING:
     from undersigned.discovery.fetch import FetchResponse
-    from undersigned.signature.signer import SignedFields
+    from undersigned.signature.signed_fields import SignedFields
 
 Payload: TypeAlias = Mapping[str, object] | bytes
 """What is delivered: an object that is written as JSON, or JSON that is written already."""

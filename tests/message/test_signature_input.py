@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from undersigned.errors import UndersignedError
+from undersigned.message.component import Component
 from undersigned.message.signature_input import (
-    Component,
     choose_signature_inputs,
     parse_signature_input,
     serialize_signature_input,

@@ -20,8 +20,9 @@ from tests.properties.strategies import (
 
 from undersigned import MalformedURL, Request, canonicalize
 from undersigned.message import Response
+from undersigned.message.component import Component
 from undersigned.message.request_target import received_target
-from undersigned.message.signature_input import Component, parse_signature_input
+from undersigned.message.signature_input import parse_signature_input
 from undersigned.signature.components import CanonicalResolver, ComponentValues, ResponseValues, UnresolvableComponent
 
 QUERY_NAMES = st.sampled_from(["a", "b", "a b", "~", "ü", ""])

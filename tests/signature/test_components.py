@@ -4,8 +4,9 @@ import pytest
 from tests.work import lines_run
 
 from undersigned import MalformedURL, Request, canonicalize
+from undersigned.message.component import Component
 from undersigned.message.request_target import received_target
-from undersigned.message.signature_input import Component, parse_signature_input
+from undersigned.message.signature_input import parse_signature_input
 from undersigned.signature.components import CanonicalResolver, ComponentValues, UnresolvableComponent
 
 URL = "https://www.example.com/path?q=1"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, cast
 from undersigned.cavage.base import signing_string
 from undersigned.cavage.digest import parse_digest
 from undersigned.cavage.header import CREATED, EXPIRES, HS2019, REQUEST_TARGET, RSA_SHA256, CavageParameters
-from undersigned.message.signature_input import Component, Coverage
+from undersigned.message.component import Component, Coverage
 from undersigned.message.structured_fields import MalformedField
 from undersigned.message.timestamps import read_http_date
 from undersigned.verification.screening import ParsedSignature, valid_until, window_fault

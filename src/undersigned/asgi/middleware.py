@@ -25,7 +25,8 @@ from undersigned.message.header_fields import HeaderFields
 from undersigned.middleware import options
 from undersigned.middleware.answer import CONTENT_TOO_LARGE, TOO_MANY_FIELDS, UnreadRequest
 from undersigned.middleware.authority import HTTP1_VERSIONS
-from undersigned.middleware.guard import Guard, Received, ReceivedTarget, Rejected
+from undersigned.middleware.exchange import Received, ReceivedTarget
+from undersigned.middleware.guard import Guard, Rejected
 from undersigned.url import Origins
 from undersigned.verification.verifier import AsyncVerifier, Verifier
 

@@ -19,7 +19,7 @@ from undersigned.message.timestamps import http_date
 from undersigned.signature.components import UnresolvableComponent
 from undersigned.signature.receiver import check_base, check_fields, check_target
 from undersigned.signature.remote_key import awaited_signature, check_key, local_signature
-from undersigned.signature.signer import SignedFields
+from undersigned.signature.signed_fields import SignedFields
 from undersigned.url import canonicalize
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from undersigned.client.content import DigestedContent, FileContent
     from undersigned.message.content_digest import DigestBuilder
-    from undersigned.signature.signer import SignedFields
+    from undersigned.signature.signed_fields import SignedFields
     from undersigned.url import CanonicalURL
 
 SignerSource: TypeAlias = AnySigner | DoubleKnock | Callable[[], AnySigner]

@@ -1,5 +1,6 @@
 """HTTP messages: requests and responses, their header fields and their content."""
 
+from undersigned.message.component import Component
 from undersigned.message.content import Content
 from undersigned.message.header_fields import HeaderFields, Headers
 from undersigned.message.reading import LENIENT, STRICT, Reading
@@ -12,7 +13,6 @@ from undersigned.message.signature_agent import (
     SignatureAgentForm,
     write_signature_agent,
 )
-from undersigned.message.signature_input import Component
 
 __all__ = [
     "DIRECTORY_PATH",

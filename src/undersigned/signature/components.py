@@ -16,10 +16,10 @@ from undersigned.signature.unresolvable import NO_VALUE, UnresolvableComponent
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from undersigned.message.component import Component
     from undersigned.message.header_fields import HeaderFields
     from undersigned.message.reading import Reading
     from undersigned.message.response import Response
-    from undersigned.message.signature_input import Component
     from undersigned.url import CanonicalURL
 
 __all__ = [

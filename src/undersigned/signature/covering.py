@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from undersigned.errors import SigningError
-from undersigned.message.signature_input import Component
+from undersigned.message.component import Component
 from undersigned.signature.rules.coverage import name_of
 
 if TYPE_CHECKING:

@@ -15,10 +15,10 @@ from undersigned.url.path import LOWER_TRIPLET
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from undersigned.message.component import Component
     from undersigned.message.header_fields import HeaderFields
     from undersigned.message.request import Request
     from undersigned.message.response import Response
-    from undersigned.message.signature_input import Component
 
 _DELIMITERS = ",;: \\%"
 _USUAL = frozenset({"@method", "@target-uri", "@authority"})

@@ -19,9 +19,9 @@ from undersigned.url import canonicalize_authority
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from undersigned.message.component import Component
     from undersigned.message.request import Request
     from undersigned.message.response import Response
-    from undersigned.message.signature_input import Component
     from undersigned.message.structured_fields import Encoding
     from undersigned.url import CanonicalURL
 

@@ -20,10 +20,10 @@ from undersigned.signature.unresolvable import NO_VALUE, UnresolvableComponent
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from undersigned.message.component import Component
     from undersigned.message.header_fields import HeaderFields
     from undersigned.message.reading import Reading
     from undersigned.message.request import Request
-    from undersigned.message.signature_input import Component
     from undersigned.signature.parsed_amount import ParsedAmount
     from undersigned.url import CanonicalURL
 

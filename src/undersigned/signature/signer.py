@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import time
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -28,10 +27,11 @@ from undersigned.signature.receiver import (
     check_target,
 )
 from undersigned.signature.remote_key import AnyKey, awaited_signature, check_key, local_signature, raw_signature
+from undersigned.signature.signed_fields import SignedFields
 from undersigned.url import canonicalize
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from undersigned.message.content_digest import DigestAlgorithm
     from undersigned.message.request import Request
@@ -39,27 +39,6 @@ if TYPE_CHECKING:
 
 _NO_PARAMETERS: Mapping[str, Parameter] = MappingProxyType({})
 _FIELD_NAME = re.compile(rf"{token.LOWER}+")
-
-
-@dataclass(frozen=True, slots=True)
-class SignedFields:
-    """The header fields that sign one request. Iterating yields them: `[*headers, *signer.sign(request)]`.
-
-    Attributes:
-        fields: the header fields to add, as (name, value) pairs.
-        components: the names of the covered components, such as `@method` and `content-type`.
-        target_uri: the canonical target URI that was signed. Send the request to it.
-        signature_base: the base that was signed. It may contain header values, so the repr leaves it out.
-    """
-
-    fields: tuple[tuple[str, str], ...]
-    components: tuple[str, ...]
-    target_uri: str = field(repr=False)
-    signature_base: str = field(repr=False)
-
-    def __iter__(self) -> Iterator[tuple[str, str]]:
-        """Yield the header fields to add."""
-        return iter(self.fields)
 
 
 class Signer:

@@ -18,10 +18,11 @@ from undersigned.signature.rules.parameters import PARAMETERS
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from undersigned.message.component import Coverage
     from undersigned.message.header_fields import HeaderFields
     from undersigned.message.request import Request
     from undersigned.message.response import Response
-    from undersigned.message.signature_input import Coverage, SignatureInput
+    from undersigned.message.signature_input import SignatureInput
     from undersigned.message.structured_fields import Parameter
     from undersigned.signature.profile import Profile
     from undersigned.signature.rules import Validity

@@ -13,7 +13,8 @@ from undersigned.message.header_fields import HeaderFields
 from undersigned.middleware import options
 from undersigned.middleware.answer import TOO_MANY_FIELDS, UnreadRequest
 from undersigned.middleware.decision import logger
-from undersigned.middleware.guard import Guard, Received, ReceivedTarget, Rejected
+from undersigned.middleware.exchange import Received, ReceivedTarget
+from undersigned.middleware.guard import Guard, Rejected
 from undersigned.url import Origins
 from undersigned.verification.verifier import Verifier, finish
 from undersigned.wsgi.body import put_back, read_content

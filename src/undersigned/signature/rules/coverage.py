@@ -14,9 +14,9 @@ from undersigned.signature.rules.option import check_texts
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from undersigned.message.component import Coverage
     from undersigned.message.request import Request
     from undersigned.message.response import Response
-    from undersigned.message.signature_input import Coverage
 
 _DERIVED = "@(?:method|target-uri|authority|scheme|request-target|path|query|status)"
 _COMPONENT = re.compile(rf"{token.LOWER}+|{_DERIVED}")

@@ -1,0 +1,105 @@
+"""Exchanges: a request in a server, as the guard gets it from the ASGI or the WSGI middleware."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
+
+from undersigned.verification.server import Server
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from undersigned.message.header_fields import HeaderFields
+    from undersigned.message.request_target import RequestTarget
+    from undersigned.url import CanonicalURL, Origin
+    from undersigned.verification.gate import Admitted
+
+Forwarded_co = TypeVar("Forwarded_co", covariant=True)
+"""The arguments with which a middleware calls the application."""
+
+
+class Received(NamedTuple):
+    """A request as the server shows it, before any check.
+
+    Attributes:
+        method: the method.
+        version: the HTTP version, such as `1.1` or `2`.
+        fields: the header fields.
+        names: the field names as spelled, if the server shows that.
+        has_body: whether content comes with the request, or None if that is unknown until it is read.
+    """
+
+    method: str
+    version: str
+    fields: HeaderFields
+    names: Collection[str]
+    has_body: bool | None
+
+
+class ReceivedTarget(NamedTuple):
+    """A request target as it was on the wire.
+
+    Attributes:
+        target: the path and the query.
+        query_unknown: whether the target may end in a lone `?` that the server does not show.
+    """
+
+    target: RequestTarget
+    query_unknown: bool
+
+
+class Exchange(Server, Protocol[Forwarded_co]):
+    """A request in a server, by ASGI or WSGI."""
+
+    def mode(self) -> str:
+        """Return the mode for this request."""
+        ...
+
+    def received(self) -> Received:
+        """Return the request without its target.
+
+        Raises:
+            UnreadRequest: it has too many header fields.
+        """
+        ...
+
+    def server(self) -> str | None:
+        """Return the name of the server, if it can be recognised.
+
+        Raises:
+            VerificationUnavailable: the server, or something between it and the middleware, hides what was signed.
+        """
+        ...
+
+    def target(self, server: str | None) -> ReceivedTarget:
+        """Return the request target.
+
+        Raises:
+            MalformedURL: the request target is rejected.
+            VerificationUnavailable: the server shows no raw target.
+        """
+        ...
+
+    def shown_target(self) -> str:
+        """Return the request target as the server shows it, as evidence for the log."""
+        ...
+
+    def dispatched(self, target: CanonicalURL, origin: Origin) -> Mapping[str, object]:
+        """Return the ASGI scope or the WSGI environ with which the application's router would decide.
+
+        Raises:
+            MalformedURL: the canonical path is outside the origin's prefix or the mount that routed the request here.
+        """
+        ...
+
+    def forward_unsigned(self) -> Forwarded_co:
+        """Return what the application gets of an unsigned request that no policy applies to."""
+        ...
+
+    def forward(self, admitted: Admitted, target: CanonicalURL, origin: Origin, *, has_body: bool) -> Forwarded_co:
+        """Return what the application gets: only verified values.
+
+        Raises:
+            MalformedURL: the canonical path is outside the origin's prefix or the mount that routed the request here.
+        """
+        ...

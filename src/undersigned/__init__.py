@@ -30,13 +30,14 @@ from undersigned.replay.sqlite import SqliteReplayStore
 from undersigned.replay.store import AsyncReplayStore, Claim, ReplayStore
 from undersigned.signature.key_pair import KeyPair
 from undersigned.signature.key_source import AsyncKeySource, KeyLookup, KeySet, KeySource
-from undersigned.signature.keys import SigningKey, VerificationKey
 from undersigned.signature.prepared import PreparedSignature
 from undersigned.signature.profile import Profile
 from undersigned.signature.remote_key import AsyncRemoteKey, KeyReference, RemoteKey
 from undersigned.signature.rules import Caps
 from undersigned.signature.signed_fields import SignedFields
 from undersigned.signature.signer import Signer
+from undersigned.signature.signing_key import SigningKey
+from undersigned.signature.verification_key import VerificationKey
 from undersigned.url import CanonicalURL, canonicalize, same_url
 from undersigned.verification.revocation import AsyncRevocationSource, RevocationList, RevocationSource
 from undersigned.verification.verified_signature import VerifiedSignature

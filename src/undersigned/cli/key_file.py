@@ -10,7 +10,7 @@ import click
 from undersigned.errors import ConfigurationError
 from undersigned.message.strict_json import loads
 from undersigned.signature.key_source import KeySet
-from undersigned.signature.keys import SigningKey
+from undersigned.signature.signing_key import SigningKey
 
 if TYPE_CHECKING:
     from undersigned.message.strict_json import JSONValue

@@ -16,7 +16,7 @@ from undersigned.signature.signer import Signer
 
 if TYPE_CHECKING:
     from undersigned.message.strict_json import JSONValue
-    from undersigned.signature.keys import SigningKey
+    from undersigned.signature.signing_key import SigningKey
 
 
 @click.command()

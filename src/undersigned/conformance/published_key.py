@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from undersigned.conformance.document import Document, MalformedVector
-from undersigned.signature.keys import SigningKey, VerificationKey
+from undersigned.signature.signing_key import SigningKey
 from undersigned.signature.thumbprint import thumbprint
+from undersigned.signature.verification_key import VerificationKey
 
 if TYPE_CHECKING:
     from undersigned.message.strict_json import JSONValue

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from undersigned.conformance.vector import Vector
     from undersigned.message.content_digest import DigestAlgorithm
-    from undersigned.signature.keys import SigningKey
     from undersigned.signature.signed_fields import SignedFields
+    from undersigned.signature.signing_key import SigningKey
     from undersigned.verification.screening import ParsedSignature
 
 _SIGNATURE_FIELDS = frozenset({"signature", "signature-input"})

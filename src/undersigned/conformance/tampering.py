@@ -12,8 +12,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from undersigned.message.content_digest import content_digest
 from undersigned.message.request import Request
 from undersigned.signature.key_source import KeySet
-from undersigned.signature.keys import SigningKey
 from undersigned.signature.signer import Signer
+from undersigned.signature.signing_key import SigningKey
 
 if TYPE_CHECKING:
     from undersigned.signature.profile import Profile

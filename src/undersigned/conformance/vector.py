@@ -13,7 +13,7 @@ from undersigned.policy.jsonrpc import JSONRPCResolver
 from undersigned.policy.operation import PathResolver
 from undersigned.policy.policy import Policy
 from undersigned.signature.key_source import KeySet
-from undersigned.signature.keys import SigningKey
+from undersigned.signature.signing_key import SigningKey
 from undersigned.verification.verifier import Verifier
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from undersigned.message.request import Request
     from undersigned.message.signature_agent import SignatureAgentForm
     from undersigned.signature.key_source import KeyLookup
-    from undersigned.signature.keys import VerificationKey
     from undersigned.signature.profile import Profile
+    from undersigned.signature.verification_key import VerificationKey
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

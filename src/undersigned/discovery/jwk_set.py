@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 from undersigned.discovery.failures import UnusableDocument
 from undersigned.limits import LONGEST_KEYID, MOST_CANDIDATES, MOST_KEYS
 from undersigned.message.strict_json import loads
-from undersigned.signature.keys import VerificationKey
+from undersigned.signature.verification_key import VerificationKey
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from undersigned.signature.key_source import KeyLookup
-    from undersigned.signature.keys import VerificationKey
+    from undersigned.signature.verification_key import VerificationKey
 
 
 class JWKSFile:

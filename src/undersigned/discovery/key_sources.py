@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from undersigned.signature.key_source import AsyncKeySource, KeyLookup, KeySource
-    from undersigned.signature.keys import VerificationKey
+    from undersigned.signature.verification_key import VerificationKey
 
 Source = TypeVar("Source", bound="AsyncKeySource")
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from undersigned.discovery.kept import Load
     from undersigned.discovery.network import Network
     from undersigned.signature.key_source import KeyLookup
-    from undersigned.signature.keys import VerificationKey
+    from undersigned.signature.verification_key import VerificationKey
 
 FoundKeys: TypeAlias = "tuple[VerificationKey, ...]"
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from undersigned.discovery.kept import AsyncKept, Kept
     from undersigned.signature.key_source import KeyLookup
-    from undersigned.signature.keys import VerificationKey
+    from undersigned.signature.verification_key import VerificationKey
 
 Value = TypeVar("Value")
 

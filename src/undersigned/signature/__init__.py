@@ -2,13 +2,14 @@
 
 from undersigned.signature.components import ComponentValues, ResponseValues, UnresolvableComponent, signature_base
 from undersigned.signature.key_source import AsyncKeySource, KeyLookup, KeySet, KeySource
-from undersigned.signature.keys import SigningKey, VerificationKey
 from undersigned.signature.prepared import PreparedSignature
 from undersigned.signature.profile import Profile
 from undersigned.signature.remote_key import AsyncRemoteKey, KeyReference, RemoteKey
 from undersigned.signature.rules import Caps
 from undersigned.signature.signed_fields import SignedFields
 from undersigned.signature.signer import Signer
+from undersigned.signature.signing_key import SigningKey
+from undersigned.signature.verification_key import VerificationKey
 
 __all__ = [
     "AsyncKeySource",

@@ -11,8 +11,8 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from undersigned.errors import ConfigurationError
 from undersigned.limits import LEAST_RSA_BITS
 from undersigned.signature.key_source import KeySet
-from undersigned.signature.keys import SigningKey
 from undersigned.signature.pem import read_private_pem
+from undersigned.signature.signing_key import SigningKey
 from undersigned.signature.thumbprint import thumbprint
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
 from undersigned.errors import ConfigurationError
-from undersigned.signature.keys import VerificationKey
+from undersigned.signature.verification_key import VerificationKey
 
 if TYPE_CHECKING:
     from undersigned.message.header_fields import HeaderFields

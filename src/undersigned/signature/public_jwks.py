@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, cast
 from undersigned.errors import ConfigurationError
 from undersigned.limits import LONGEST_KEYID, MOST_JWKS_BYTES, MOST_KEYS
 from undersigned.message.strict_json import loads
-from undersigned.signature.keys import VerificationKey
+from undersigned.signature.verification_key import VerificationKey
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NoReturn, Protocol, TypeAlias
 from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 
 from undersigned.errors import ConfigurationError, SigningError
-from undersigned.signature.keys import SigningKey, is_keyid
+from undersigned.signature.signing_key import SigningKey, is_keyid
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Mapping

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from undersigned.errors import ConfigurationError
-from undersigned.signature.keys import VerificationKey
 from undersigned.signature.public_jwks import public_jwks_text
 from undersigned.signature.rules import KeyRule
+from undersigned.signature.verification_key import VerificationKey
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

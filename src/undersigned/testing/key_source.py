@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from undersigned.message.header_fields import HeaderFields
 from undersigned.signature.key_source import KeyLookup
-from undersigned.signature.keys import VerificationKey
+from undersigned.signature.verification_key import VerificationKey
 from undersigned.testing.contract import awaited, finish, require
 
 if TYPE_CHECKING:

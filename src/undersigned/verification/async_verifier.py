@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from undersigned.message.response import Response
     from undersigned.replay.store import AsyncReplayStore, Claim
     from undersigned.signature.key_source import AsyncKeySource
-    from undersigned.signature.keys import VerificationKey
+    from undersigned.signature.verification_key import VerificationKey
     from undersigned.verification.checklist import AuthenticatedSignature
     from undersigned.verification.revocation import AsyncRevocationSource, RevocationList
     from undersigned.verification.screening import ParsedSignature

@@ -22,7 +22,7 @@ from undersigned.message.request_target import received_target, typed_target
 from undersigned.message.strict_json import AmbiguousJSON
 from undersigned.signature.components import UnresolvableComponent, with_empty_query
 from undersigned.signature.effort import effort, effort_of_base
-from undersigned.signature.keys import VerificationKey
+from undersigned.signature.verification_key import VerificationKey
 from undersigned.url import CanonicalURL
 from undersigned.verification.verified_signature import VerifiedSignature
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from undersigned.cli.doctor.finding import Diagnosis
-    from undersigned.signature.keys import SigningKey
+    from undersigned.signature.signing_key import SigningKey
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH")
 

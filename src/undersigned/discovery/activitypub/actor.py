@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, cast
 from undersigned.discovery.failures import UnusableDocument
 from undersigned.errors import ConfigurationError
 from undersigned.limits import MOST_KEYS
-from undersigned.signature.keys import VerificationKey
+from undersigned.signature.verification_key import VerificationKey
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

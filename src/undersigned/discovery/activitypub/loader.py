@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from undersigned.discovery.allowance import Allowance
     from undersigned.discovery.document import Loader
-    from undersigned.signature.keys import VerificationKey
+    from undersigned.signature.verification_key import VerificationKey
 
 ACTOR_TYPES: Final = 'application/activity+json, application/ld+json; profile="https://www.w3.org/ns/activitystreams"'
 """The media types of an actor (ActivityPub section 3.2)."""

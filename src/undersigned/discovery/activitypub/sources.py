@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from undersigned.discovery.activitypub.loader import FetchSigner
     from undersigned.signature.key_source import KeyLookup
-    from undersigned.signature.keys import VerificationKey
+    from undersigned.signature.verification_key import VerificationKey
 
 ACTOR_FRESHNESS: Final = Freshness(default=3600, most=3600)
 """How long an actor's key is used. Actors rarely change it, and a signature that fails has it fetched again."""

@@ -16,8 +16,8 @@ from undersigned.discovery.web_bot_auth.card import read_card
 from undersigned.discovery.web_bot_auth.published_keys import FAULT, PUBLISHED
 from undersigned.limits import LONGEST_KEYID, MOST_CANDIDATES, MOST_CARD_BYTES, MOST_JWKS_BYTES, MOST_KEYS
 from undersigned.message.signature_agent import DIRECTORY_TYPE
-from undersigned.signature.keys import VerificationKey
 from undersigned.signature.thumbprint import thumbprint
+from undersigned.signature.verification_key import VerificationKey
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from undersigned.message.response import Response
-    from undersigned.signature.keys import VerificationKey
     from undersigned.signature.profile import Profile
+    from undersigned.signature.verification_key import VerificationKey
 
 
 def verify_directory(

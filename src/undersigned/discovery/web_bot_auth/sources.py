@@ -24,7 +24,7 @@ from undersigned.errors import ConfigurationError, KeySourceError
 from undersigned.limits import MOST_AGENT_FETCHES, MOST_NEW_AGENTS
 from undersigned.message.signature_agent import SignatureAgent, SignatureAgentForm
 from undersigned.signature.agent import named_agent
-from undersigned.signature.keys import VerificationKey
+from undersigned.signature.verification_key import VerificationKey
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -1,10 +1,10 @@
-"""Keys: what verifies and what signs, with a name, a purpose and a signature algorithm (RFC 9421 section 3.3)."""
+"""Verification keys: what verifies, with a name, a purpose and its algorithms (RFC 9421 section 3.3)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias
 
 from cryptography.exceptions import InvalidSignature
 from http_message_signatures import HTTPMessageSignaturesException
@@ -16,21 +16,18 @@ from undersigned.signature.jwk import (
     JWK,
     UNNAMED,
     UnusableKey,
-    algorithm_of,
     algorithms_of,
     named_algorithm,
-    private_key_of,
     public_key_of,
-    secret_of,
     text_of,
     texts_of,
 )
-from undersigned.signature.pem import read_private_pem, read_public_pem
+from undersigned.signature.pem import read_public_pem
 from undersigned.signature.shared_secret import read_secret
 from undersigned.signature.thumbprint import thumbprint
 
 if TYPE_CHECKING:
-    from undersigned.signature.jwk import PrivateKey, PublicKey
+    from undersigned.signature.jwk import PublicKey
     from undersigned.signature.rules.key import KeyRule
 
 _Purposes: TypeAlias = Iterable[str]
@@ -225,102 +222,3 @@ class VerificationKey:
         except (InvalidSignature, HTTPMessageSignaturesException):
             return False
         return True
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SigningKey:
-    """A private key and its `kid`. Its repr shows no key material. A key equals only itself.
-
-    Attributes:
-        keyid: the JWK's `kid`, sent as the `keyid` parameter.
-        algorithm: the RFC 9421 algorithm name.
-        purposes: the JWK's `adcp_use`; empty if the JWK names none.
-    """
-
-    keyid: str
-    algorithm: str
-    purposes: frozenset[str]
-    _signer: HTTPSignatureAlgorithm = field(repr=False, compare=False)
-
-    @classmethod
-    def from_jwk(cls, jwk: JWK) -> SigningKey:
-        """Make a key of a private JWK: `kid`, `kty`, `alg`, and the members of its kind, `d` or `k` among them.
-
-        `alg` is the registered name or the RFC 9421 name. Only an RSA key needs it.
-
-        Raises:
-            ConfigurationError: a member is absent or does not fit the others. No member's value is in the message.
-        """
-        if not isinstance(jwk, Mapping):
-            raise ConfigurationError("the signing JWK must be a JSON object, as json.loads reads it")
-        keyid = jwk.get("kid")
-        if not is_keyid(keyid):
-            raise ConfigurationError("the signing JWK needs a kid of printable ASCII: the verifier looks it up by kid")
-        try:
-            name = algorithm_of(jwk)
-            secret = secret_of(jwk) if name == SHARED_SECRET else private_key_of(jwk)
-        except UnusableKey as unusable:
-            raise ConfigurationError(f"the signing JWK cannot be used: {unusable}") from None
-        signer = BY_NAME[name](private_key=secret)
-        return cls(cast("str", keyid), name, texts_of(jwk.get("adcp_use")), _signer=signer)
-
-    @classmethod
-    def from_private_key(
-        cls,
-        key: PrivateKey,
-        *,
-        keyid: str,
-        purposes: _Purposes = ("request-signing",),
-        algorithm: str | None = None,
-    ) -> SigningKey:
-        """Make a key of an Ed25519, P-256, P-384 or RSA private key of the cryptography package.
-
-        Args:
-            key: the private key.
-            keyid: what is sent as the `keyid` parameter.
-            purposes: what it may sign (AdCP `adcp_use`).
-            algorithm: the RFC 9421 name of its algorithm. Only an RSA key has more than one, and needs it.
-
-        Raises:
-            ConfigurationError: the key is of another kind, or `keyid` is not printable ASCII.
-        """
-        name = algorithm_for(key, private=True, algorithm=algorithm)
-        return cls._of(BY_NAME[name](private_key=key), keyid, purposes)
-
-    @classmethod
-    def from_pem(
-        cls,
-        pem: bytes | str,
-        *,
-        keyid: str,
-        password: bytes | None = None,
-        purposes: _Purposes = ("request-signing",),
-        algorithm: str | None = None,
-    ) -> SigningKey:
-        """Make a key of a private key in PEM (PKCS #8, RFC 7468 sections 10 and 11); as `from_private_key`.
-
-        Raises:
-            ConfigurationError: there is no such key, or `password` does not fit it. Nothing of it is in the message.
-        """
-        key = read_private_pem(pem, password)
-        return cls.from_private_key(key, keyid=keyid, purposes=purposes, algorithm=algorithm)
-
-    @classmethod
-    def from_secret(cls, secret: bytes | JWK, *, keyid: str, purposes: _Purposes = ("request-signing",)) -> SigningKey:
-        """Make a key for hmac-sha256; as `VerificationKey.from_secret`, but `keyid` must be printable ASCII."""
-        return cls._of(BY_NAME[SHARED_SECRET](private_key=read_secret(secret)), keyid, purposes)
-
-    @classmethod
-    def _of(cls, signer: HTTPSignatureAlgorithm, keyid: str, purposes: _Purposes) -> SigningKey:
-        if not is_keyid(keyid):
-            raise ConfigurationError("keyid: give printable ASCII: the verifier looks the key up by it")
-        return cls(keyid, signer.algorithm_id, frozenset(purposes), _signer=signer)
-
-    def sign(self, base: bytes) -> bytes:
-        """Return the signature over `base` (RFC 9421 section 3.3); ECDSA as r and s, with leading zeros."""
-        return cast("bytes", self._signer.sign(base))
-
-
-def is_keyid(value: object) -> bool:
-    """Return whether `value` can be the `keyid` parameter: printable ASCII."""
-    return isinstance(value, str) and bool(value) and value.isascii() and value.isprintable()

@@ -49,10 +49,11 @@ def verified_signature(request: HttpRequest) -> VerifiedSignature:
         SignatureError: the request is unsigned.
         ConfigurationError: no middleware has verified the request.
     """
-    return verification(request).required(method=request.method, route=_route(request))
+    return verification(request).required(method=request.method, route=route(request))
 
 
-def _route(request: HttpRequest) -> str | None:
+def route(request: HttpRequest) -> str | None:
+    """Return the path of the route as the URLconf spells it, or None before Django has resolved the request."""
     match = request.resolver_match
     return None if match is None else match.route
 

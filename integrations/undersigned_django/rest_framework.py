@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from rest_framework.authentication import BaseAuthentication
 
-from .requirement import verification
+from .requirement import route, verification
 from .settings import configured
 
 if TYPE_CHECKING:
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from rest_framework.request import Request
 
     from undersigned import VerifiedSignature
+
+
+_UNSIGNED = "the view requires an authenticated caller; the request has no signature"
+_UNKNOWN = 'the view requires an authenticated caller; UNDERSIGNED["USER"] knows none for this key'
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,9 @@ class SignatureAuthentication(BaseAuthentication):
 
     The user is a `SignedCaller`, or what the function `UNDERSIGNED["USER"]` returns for the signature; if it returns
     None, the request is not authenticated. An unsigned request is left to the next authentication class.
+
+    List it first: REST framework asks only the first class for the challenge. If the view then answers 401, that
+    rejection is a `Decision`.
     """
 
     def authenticate(self, request: Request) -> tuple[object, VerifiedSignature] | None:
@@ -48,9 +55,16 @@ class SignatureAuthentication(BaseAuthentication):
         return None if user is None else (user, signature)
 
     def authenticate_header(self, request: Request) -> str:
-        """Return the challenge for WWW-Authenticate, so that an unsigned request gets 401 and not 403."""
-        profile = verification(request._request).profile  # noqa: SLF001 - as above
-        return f'Signature error="{profile.error("signature_required", step=0, detail="").code}"'
+        """Return the challenge for WWW-Authenticate, so that an unsigned request gets 401 and not 403.
+
+        REST framework asks for it once it has decided to answer 401, so that rejection is recorded here.
+        """
+        rejected = request._request  # noqa: SLF001 - as above
+        published = verification(rejected)
+        detail = _UNSIGNED if published.signature is None else _UNKNOWN
+        error = published.profile.error("signature_required", step=0, detail=detail)
+        published.reject(error, method=rejected.method, route=route(rejected))
+        return f'Signature error="{error.code}"'
 
 
 def _caller(signature: VerifiedSignature) -> SignedCaller:

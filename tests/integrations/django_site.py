@@ -69,6 +69,14 @@ class Caller(APIView):
         return Response({"caller": getattr(user, "keyid", user), "keyid": request.auth.keyid, "sent": request.data})
 
 
+class Plans(APIView):
+    authentication_classes = (SignatureAuthentication,)
+    permission_classes = (IsAuthenticated,)
+
+    def post(self, request, plan: str) -> Response:
+        return Response({"plan": plan, "caller": request.user.keyid, "signed": request.auth.target_uri})
+
+
 def public(request: HttpRequest) -> JsonResponse:
     names = ("Transfer-Encoding", "Content-Length")
     fields = {name: request.headers[name] for name in names if name in request.headers}

@@ -19,7 +19,7 @@ from starlette.endpoints import HTTPEndpoint
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from tests.integrations.agreement import BODY, JSON, KEYID, ORIGINS, Agreement, ask, raw_request
-from tests.integrations.django_site import FIRST, site
+from tests.integrations.django_site import FIRST, Plans, site
 from tests.integrations.test_aiohttp import served
 from tests.serving import uvicorn_server, waitress_server
 
@@ -91,15 +91,16 @@ def flask_app(verifier, decisions, **options):
 
 
 @contextlib.contextmanager
-def django_app(verifier, decisions, *, serve=waitress_server, application=get_wsgi_application, **options):
+def django_app(verifier, decisions, *, serve=waitress_server, application=get_wsgi_application, rest=False, **options):
     def buy(_request, plan: str) -> HttpResponse:
         return HttpResponse(plan)
 
-    view = buy if "policy" in options else undersigned_django.signature_required(buy)
+    view = Plans.as_view() if rest else buy if "policy" in options else undersigned_django.signature_required(buy)
     urls = type("urls", (), {"urlpatterns": [path("plans/<str:plan>", view)]})
     named = {}
     if "policy" in options:
         named = {"POLICY": Policy(required_for=["buy"], resolver=undersigned_django.RouteResolver()), "MODE": None}
+    named |= {"USER": options["user"]} if "user" in options else {}
     with (
         site(verifier, ON_DECISION=decisions, middleware=(FIRST,), **named),
         override_settings(ROOT_URLCONF=urls),
@@ -110,6 +111,14 @@ def django_app(verifier, decisions, *, serve=waitress_server, application=get_ws
 
 def django_asgi_app(verifier, decisions, **options):
     return django_app(verifier, decisions, serve=uvicorn_server, application=get_asgi_application, **options)
+
+
+def rest_app(verifier, decisions, **options):
+    return django_app(verifier, decisions, rest=True, **options)
+
+
+def rest_asgi_app(verifier, decisions, **options):
+    return django_asgi_app(verifier, decisions, rest=True, **options)
 
 
 def aiohttp_app(verifier, decisions):
@@ -154,6 +163,8 @@ REQUIRING = {
     "flask": (flask_app, "/plans/<plan>"),
     "django over wsgi": (django_app, "plans/<str:plan>"),
     "django over asgi": (django_asgi_app, "plans/<str:plan>"),
+    "rest framework over wsgi": (rest_app, "plans/<str:plan>"),
+    "rest framework over asgi": (rest_asgi_app, "plans/<str:plan>"),
     "aiohttp": (aiohttp_app, BRACES),
     "any asgi": (any_asgi_app, BRACES),
     "any wsgi": (any_wsgi_app, BRACES),
@@ -194,6 +205,26 @@ def test_policy_by_route_names_the_route_in_every_decision(name, agreement):
         ("verified", route, KEYID, "ed25519"),
         ("unsigned", None, None, None),
     ]
+
+
+def test_signed_request_whose_caller_rest_framework_does_not_know_makes_a_decision(agreement, caplog):
+    decisions: list[Decision] = []
+    with (
+        caplog.at_level(logging.INFO, "undersigned"),
+        rest_app(agreement.verifier(), decisions.append, user=lambda _signature: None) as port,
+    ):
+        assert ask(port, agreement.raw("POST", "/plans/gold", BODY)).status == 401
+    verified, rejected = decisions
+    assert verified.outcome == "verified"
+    assert (rejected.outcome, rejected.method, rejected.route) == ("rejected", "POST", "plans/<str:plan>")
+    assert 'UNDERSIGNED["USER"] knows none for this key' in caplog.text
+
+
+def test_signed_request_that_rest_framework_accepts_makes_one_decision(agreement):
+    decisions: list[Decision] = []
+    with rest_app(agreement.verifier(), decisions.append) as port:
+        assert ask(port, agreement.raw("POST", "/plans/gold", BODY)).status == 200
+    assert [decision.outcome for decision in decisions] == ["verified"]
 
 
 def test_path_that_aiohttp_routed_in_another_spelling_makes_a_decision(agreement):

@@ -20,18 +20,19 @@ from hypercorn.asyncio import serve
 from hypercorn.config import Config
 from starlette.applications import Starlette
 from starlette.routing import Route
-from tests.integrations.django_site import FIRST, site
+from tests.integrations.django_site import FIRST, Plans, site
 from tests.keys import KEY, KEYS
 from tests.servers.http2 import exchange
 from tests.servers.requests_http1 import BODY, HOST, ORIGIN
 from tests.servers.requests_http2 import LENGTH, to
 
-from undersigned import MemoryReplayStore, Verifier, profiles
+from undersigned import Decision, MemoryReplayStore, Verifier, profiles
 from undersigned.asgi import SignatureMiddleware
 from undersigned_django import signature_required, verified_signature
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PLAN = "/plans/gold"
+REST = "django rest framework"
 
 
 def verifier() -> Verifier:
@@ -61,16 +62,22 @@ def buy(request, plan: str) -> JsonResponse:
 
 
 @contextlib.contextmanager
-def django(_name: str):
-    urls = type("urls", (), {"urlpatterns": [path("plans/<str:plan>", buy)]})
-    with site(verifier(), middleware=(FIRST,), HTTP2_SERVER="hypercorn"), override_settings(ROOT_URLCONF=urls):
+def django(name: str, **options):
+    view = buy if name == "django" else Plans.as_view()
+    urls = type("urls", (), {"urlpatterns": [path("plans/<str:plan>", view)]})
+    options = {"HTTP2_SERVER": "hypercorn", **options}
+    with site(verifier(), middleware=(FIRST,), **options), override_settings(ROOT_URLCONF=urls):
         yield get_asgi_application()
 
 
 FRAMEWORKS = {
     **dict.fromkeys(("fastapi", "starlette", "litestar", "quart", "falcon", "sanic"), wrapped),
     "django": django,
+    REST: django,
 }
+REQUIRED = {"error": "request_signature_required"}
+UNSIGNED = {REST: {"detail": "Authentication credentials were not provided."}}
+"""The answers to an unsigned request; that of REST framework has the code in WWW-Authenticate."""
 
 
 @contextlib.contextmanager
@@ -109,10 +116,25 @@ def test_signed_request_reaches_the_route_once_with_its_caller(port, extra):
     assert (again.status, json.loads(again.content)) == (401, {"error": "request_signature_replayed"})
 
 
-def test_unsigned_request_and_a_changed_one_do_not_reach_the_route(port):
+def ask_unsigned(port):
     pseudo = [(":method", "POST"), (":scheme", "http"), (":authority", HOST), (":path", PLAN)]
-    unsigned = exchange(port, [*pseudo, ("content-type", "application/json"), LENGTH], BODY, timeout=20)
-    assert (unsigned.status, json.loads(unsigned.content)) == (401, {"error": "request_signature_required"})
+    return exchange(port, [*pseudo, ("content-type", "application/json"), LENGTH], BODY, timeout=20)
+
+
+def test_unsigned_request_and_a_changed_one_do_not_reach_the_route(port, request):
+    unsigned = ask_unsigned(port)
+    expected = UNSIGNED.get(request.node.callspec.params["port"], REQUIRED)
+    assert (unsigned.status, json.loads(unsigned.content)) == (401, expected)
     sent = to(PLAN, method="POST", body=BODY, content=BODY.replace(b"1", b"2"), extra=[LENGTH])()
     changed = exchange(port, sent.fields, sent.content, timeout=20)
     assert (changed.status, json.loads(changed.content)) == (401, {"error": "request_signature_digest_mismatch"})
+
+
+def test_rejection_by_rest_framework_over_http_2_is_a_decision():
+    decisions: list[Decision] = []
+    with django(REST, ON_DECISION=decisions.append) as app, hypercorn(app) as port:
+        assert ask_unsigned(port).status == 401
+    assert [(told.outcome, told.code, told.route) for told in decisions] == [
+        ("unsigned", None, None),
+        ("rejected", REQUIRED["error"], "plans/<str:plan>"),
+    ]

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Generic
 
 from undersigned.client import DEFAULT_MAX_SPOOLED, ClientSigner
 
-from .messages import RequestT, ResponseT, async_read, async_sign, read, sign
+from .content import AsyncContent, async_read, read
+from .messages import RequestT, ResponseT, async_sign, sign
 from .wire import WireCheck, encoded, own_extensions
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Generator
 
-    from undersigned.client import ConfiguredOrigins, SignedRequest, SignerSource
+    from undersigned.client import ConfiguredOrigins, FileContent, SignedRequest, SignerSource
 
     from .headers import Field
 
@@ -44,7 +45,7 @@ class SigningAuth(ABC, Generic[RequestT, ResponseT]):
             SigningError: the origin is not listed, the request lacks what the signature covers, or it is not sent as
                 it was signed.
         """
-        read(request, self._signer.max_spooled)
+        read(request, self._signer, self._stream)
         signer: ClientSigner | None = self._signer
         while signer is not None:
             own, signed = own_extensions(request.extensions), sign(signer, request)
@@ -57,7 +58,7 @@ class SigningAuth(ABC, Generic[RequestT, ResponseT]):
 
     async def async_auth_flow(self, request: RequestT) -> AsyncGenerator[RequestT, ResponseT]:
         """Read the content of `request`, then sign and yield it as `auth_flow` does."""
-        await async_read(request, self._signer.max_spooled)
+        await async_read(request, self._signer, self._stream)
         signer: ClientSigner | None = self._signer
         while signer is not None:
             own, signed = own_extensions(request.extensions), await async_sign(signer, request)
@@ -86,3 +87,7 @@ class SigningAuth(ABC, Generic[RequestT, ResponseT]):
     @abstractmethod
     def _replace(self, request: RequestT, url: str, fields: list[Field], signature: list[Field]) -> None:
         """Give `request` another URL and other header fields, including a signature."""
+
+    @abstractmethod
+    def _stream(self, content: FileContent | AsyncContent) -> object:
+        """Return the library's stream of content that was read."""

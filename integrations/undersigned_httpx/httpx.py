@@ -7,8 +7,12 @@ from typing import TYPE_CHECKING
 import httpx
 
 from . import auth, headers, transports
+from .content import SignedStream
 
 if TYPE_CHECKING:
+    from undersigned.client import FileContent
+
+    from .content import AsyncContent
     from .headers import Field
 
 
@@ -16,11 +20,20 @@ class _SignedHeaders(headers.SignedHeaders, httpx.Headers):
     plain = httpx.Headers
 
 
-class SignatureAuth(auth.SigningAuth[httpx.Request, httpx.Response], httpx.Auth):
+class _SignedStream(SignedStream, httpx.SyncByteStream, httpx.AsyncByteStream):
+    pass
+
+
+class _Streaming:
+    def _stream(self, content: FileContent | AsyncContent) -> object:
+        return _SignedStream(content)
+
+
+class SignatureAuth(_Streaming, auth.SigningAuth[httpx.Request, httpx.Response], httpx.Auth):
     """An auth that signs every request of a sync or async client. Safe to share between threads and clients.
 
-    The request is sent to the canonical form of its URL. Its content is read before it is sent, and needs a
-    Content-Type, which httpx sets only for `json=`, `data=` and `files=`.
+    The request is sent to the canonical form of its URL. Its content is read before it is sent, a file again to send
+    it. It needs a Content-Type, which httpx sets only for `json=`, `data=` and `files=`.
 
     If a request hook or a transport changes the request after signing, `SigningError` is raised before it is sent. A
     retry or a redirect raises it too: httpx does not call an auth again for those. `SignatureTransport` signs each of
@@ -31,7 +44,7 @@ class SignatureAuth(auth.SigningAuth[httpx.Request, httpx.Response], httpx.Auth)
         origins: the origins to sign for, such as `https://seller.example.com`. An origin with a path, such as
             `https://seller.example.com/api`, allows only what is below that path.
         follow_unsigned: whether to follow redirects, without a signature.
-        max_spooled: how many bytes to keep of content of unknown length, such as a generator.
+        max_spooled: how many bytes to keep of content that cannot be read again, such as a generator.
 
     Raises:
         ConfigurationError: an argument has the wrong type or value.
@@ -42,7 +55,7 @@ class SignatureAuth(auth.SigningAuth[httpx.Request, httpx.Response], httpx.Auth)
         request.headers = _SignedHeaders(fields, signature)
 
 
-class _Copying:
+class _Copying(_Streaming):
     def _copy(
         self, request: httpx.Request, url: str, fields: list[Field], extensions: dict[str, object]
     ) -> httpx.Request:
@@ -63,7 +76,7 @@ class SignatureTransport(_Copying, transports.SigningTransport[httpx.Request, ht
         signer: makes the signatures; or a function that returns the signer to use now.
         origins: the origins to sign for, as for `SignatureAuth`.
         follow_unsigned: whether to follow a redirect that leaves the origin, without a signature.
-        max_spooled: how many bytes to keep of content of unknown length, as for `SignatureAuth`.
+        max_spooled: how many bytes to keep of content that cannot be read again, as for `SignatureAuth`.
 
     Raises:
         ConfigurationError: an argument has the wrong type or value.

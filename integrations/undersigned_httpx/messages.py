@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from undersigned import SigningError
-from undersigned.client import Spool
+
+from .content import SignedStream
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Sequence
+    from collections.abc import Sequence
 
-    from undersigned.client import ClientSigner, SignedRequest
+    from undersigned.client import ClientSigner, DigestedContent, SignedRequest
 
     from .headers import Field
 
@@ -54,10 +55,6 @@ class Request(Protocol):
         """Read the content."""
         ...
 
-    async def aread(self) -> bytes:
-        """Read the content."""
-        ...
-
 
 class Response(Protocol):
     """A response of either library."""
@@ -73,61 +70,6 @@ class Response(Protocol):
         ...
 
 
-class LimitedStream:
-    """A stream of content that is kept until it is sent, up to a limit. It is read by either library.
-
-    Args:
-        stream: the stream, sync or async.
-        most: the limit, in bytes.
-    """
-
-    def __init__(self, stream: object, most: int) -> None:
-        self._stream = stream
-        self._most = most
-
-    def __iter__(self) -> Iterator[bytes]:
-        """Yield the content.
-
-        Raises:
-            SigningError: it is longer than the limit.
-        """
-        spool = Spool(self._most)
-        for chunk in cast("Iterable[bytes]", self._stream):
-            spool.add(chunk)
-            yield chunk
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        """Yield the content, as `__iter__` does."""
-        spool = Spool(self._most)
-        async for chunk in cast("AsyncIterable[bytes]", self._stream):
-            spool.add(chunk)
-            yield chunk
-
-
-def read(request: Request, most: int) -> None:
-    """Read the content of `request`, up to `most` bytes if its length is unknown, as that of a generator.
-
-    Raises:
-        SigningError: it is longer.
-    """
-    _limit(request, most)
-    request.read()
-
-
-async def async_read(request: Request, most: int) -> None:
-    """Read the content of `request` as `read` does."""
-    _limit(request, most)
-    await request.aread()
-
-
-def _limit(request: Request, most: int) -> None:
-    try:
-        _ = request.content
-    except RuntimeError:  # both libraries say so that the content has not been read
-        if any(name.lower() == b"transfer-encoding" for name, _ in request.headers.raw):
-            request.stream = LimitedStream(request.stream, most)
-
-
 RequestT = TypeVar("RequestT", bound=Request)
 ResponseT = TypeVar("ResponseT", bound=Response)
 
@@ -138,7 +80,7 @@ class Parts(NamedTuple):
     method: str
     url: str
     fields: list[tuple[str, str]]
-    content: bytes
+    content: bytes | DigestedContent
     has_body: bool
 
 
@@ -165,5 +107,5 @@ def _parts(request: Request) -> Parts:
         raise SigningError("extensions: target is sent instead of the URL's path and query; put it into the URL")
     fields = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in request.headers.raw]
     chunked = any(name.lower() == "transfer-encoding" for name, _ in fields)
-    content = request.content
+    content = request.stream.content if isinstance(request.stream, SignedStream) else request.content
     return Parts(request.method, str(request.url), fields, content, chunked or bool(content))

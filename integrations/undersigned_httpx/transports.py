@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast
 
 from undersigned.client import DEFAULT_MAX_SPOOLED, ClientSigner
 
-from .messages import RequestT, async_read, async_sign, read, sign
+from .content import AsyncContent, async_read, read
+from .messages import RequestT, async_sign, sign
 from .wire import WireCheck, encoded, is_signature_field, own_extensions
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-    from undersigned.client import SignedRequest, SignerSource
+    from undersigned.client import FileContent, SignedRequest, SignerSource
 
     from .headers import Field
 
@@ -73,6 +74,10 @@ class _SigningTransport(ABC, Generic[RequestT]):
     def _copy(self, request: RequestT, url: str, fields: list[Field], extensions: dict[str, object]) -> RequestT:
         """Return a request with the method and content of `request`."""
 
+    @abstractmethod
+    def _stream(self, content: FileContent | AsyncContent) -> object:
+        """Return the library's stream of content that was read."""
+
 
 class SigningTransport(_SigningTransport[RequestT], Generic[RequestT, ResponseT_co]):
     """The part of `SignatureTransport` that both libraries share."""
@@ -97,7 +102,7 @@ class SigningTransport(_SigningTransport[RequestT], Generic[RequestT, ResponseT_
             SigningError: the origin is not listed, a redirect leaves the origin, the request lacks what the signature
                 covers, or the inner transport does not send it as it was signed.
         """
-        read(request, self._signer.max_spooled)
+        read(request, self._signer, self._stream)
         own = own_extensions(request.extensions)
         outgoing = self._unsigned(request, own)
         if outgoing is None:
@@ -140,7 +145,7 @@ class AsyncSigningTransport(_SigningTransport[RequestT], Generic[RequestT, Respo
 
     async def handle_async_request(self, request: RequestT) -> ResponseT_co:
         """Sign `request` and send it; raises the errors of `SigningTransport.handle_request`."""
-        await async_read(request, self._signer.max_spooled)
+        await async_read(request, self._signer, self._stream)
         own = own_extensions(request.extensions)
         outgoing = self._unsigned(request, own)
         if outgoing is None:

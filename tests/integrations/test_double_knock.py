@@ -193,6 +193,13 @@ def test_requests_sends_a_file_twice_and_shows_both_tries(inbox):
     assert "Signature-Input" in before.request.headers
 
 
+@pytest.mark.parametrize("kind", [WithHttpx, WithHttpx2])
+def test_httpx_sends_a_file_twice_each_time_by_another_scheme(inbox, kind):
+    server = inbox(DRAFT)
+    response = kind(knock(), server.origin).send("POST", f"{server.origin}/inbox", io.BytesIO(CREATE))
+    assert (response.status_code, server.asked, server.bodies) == (202, [RFC_9421, DRAFT], [CREATE])
+
+
 def test_httpx_does_not_try_again_after_a_redirect_without_signature(inbox):
     server = inbox(RFC_9421)
     auth = HttpxAuth(knock(), origins=[server.origin], follow_unsigned=True)

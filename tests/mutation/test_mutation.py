@@ -9,6 +9,9 @@ from tests.mutation.mutants import mutants_of
 
 import undersigned
 
+# They read every module again and guard no behaviour of the library.
+pytestmark = pytest.mark.slow
+
 PACKAGE = Path(undersigned.__file__).parent
 SOURCE = b'''\
 import re

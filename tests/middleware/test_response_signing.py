@@ -153,6 +153,15 @@ def test_wrong_option_is_rejected_at_construction(middleware, options, named):
         middleware(lambda *_: None, **{"signer": SIGNER, "origins": ORIGINS, **options})
 
 
+def test_parts_in_a_list_are_signed_and_need_not_be_closed():
+    def application(_environ, start_response):
+        start_response("201 Created", JSON)
+        return PARTS
+
+    with waitress_server(wsgi.ResponseSigningMiddleware(application, signer=SIGNER, origins=ORIGINS)) as port:
+        assert bytes(verify(asked(port)[1]).content) == b"".join(PARTS)
+
+
 def test_other_messages_and_scopes_pass_as_they_are():
     seen = []
 

@@ -105,6 +105,12 @@ def test_typed_target_with_an_unprintable_character_is_rejected(url):
         signer(GNAP).sign(Request("GET", url))
 
 
+def test_typed_target_has_the_ascii_form_of_its_host():
+    request = Request("GET", "https://b\u00fccher.example:443?q")
+    made = signer(GNAP).sign(request)
+    assert '"@target-uri": https://xn--bcher-kva.example/?q\n' in made.signature_base
+
+
 def test_signer_says_which_field_the_profile_asks_for():
     with pytest.raises(SigningError, match=r"web-bot-auth-typed asks for signature-agent"):
         signer(WEB_BOT_AUTH_TYPED).sign(Request("GET", URL))

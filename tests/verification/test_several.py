@@ -12,7 +12,8 @@ from tests.profiles.wire import OneKey
 from undersigned import MemoryReplayStore, Profile, Request, SignatureError, Signer, Verifier
 from undersigned.errors import AnswerForm
 from undersigned.profiles import GNAP, WEB_BOT_AUTH_STRING
-from undersigned.signature.rules import CoverageRule, ParameterRule, ReplayRule, Selection, Validity
+from undersigned.signature.rules import Answers, CoverageRule, ParameterRule, ReplayRule, Selection, Validity
+from undersigned.verification.screening import screen
 
 NOW = 1_795_305_605
 TAG = ("my-app",)
@@ -179,3 +180,19 @@ def test_answer_has_the_form_of_the_profile():
     accept = 'sig1=("@authority");created;expires;tag="web-bot-auth"'
     assert error.form == AnswerForm(403, (("error", "signature_invalid"),), (("Accept-Signature", accept),))
     assert ANY.error("signature_invalid", step=10, detail="").form is None
+
+
+def test_answer_with_a_status_of_its_own_still_has_the_challenge():
+    profile = ANY.derive(answers=Answers(statuses={"signature_invalid": 403}))
+    form = profile.error("signature_invalid", step=10, detail="").form
+    assert form == AnswerForm(
+        403, (("error", "signature_invalid"),), (("WWW-Authenticate", 'Signature error="signature_invalid"'),)
+    )
+    assert profile.error("signature_store_unavailable", step=12, detail="").form.fields == ()
+
+
+def test_screen_raises_the_error_of_the_first_of_several():
+    rejected = signed(POST, "a", profile=ANY.derive(coverage=CoverageRule(always=("@method",))))
+    with pytest.raises(SignatureError, match="components_incomplete"):
+        screen(signed(rejected, "b"), ANY, now=NOW)
+    assert screen(signed(POST, "a", "b"), ANY, now=NOW).label == "a"

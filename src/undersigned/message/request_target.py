@@ -157,13 +157,9 @@ def typed_target(url: str, target: CanonicalURL) -> CanonicalURL:
 
     Args:
         url: the target URI as it was received, or as it will be sent.
-        target: its canonical form, which has scheme and authority.
-
-    Raises:
-        MalformedURL: the path or query has a character that is not printable ASCII.
+        target: its canonical form, which has scheme and authority. A path or query that must be percent-encoded has
+            none.
     """
-    if not url.isascii() or not url.isprintable() or " " in url:
-        raise MalformedURL("the target has a character that must be percent-encoded", rule="ASCII")
     parts = URL.parse(url)
     query = "" if parts.query is None else f"?{parts.query}"
     return CanonicalURL(f"{target.scheme}://{target.authority}{parts.path or '/'}{query}", target.authority)

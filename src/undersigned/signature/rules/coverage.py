@@ -101,8 +101,6 @@ class CoverageRule:
     def asked(self, request: Request | Response) -> tuple[str, ...]:
         """Return the components that a signer covers of this message, in their order."""
         required = self.by_content[request.has_body]
-        if not self.is_conditional:
-            return required
         query = self.with_query if "?" in request.url else ()
         sent = [name for name in self.if_sent if name in request.fields.combined]
         answered = [f'"{name}";req' for name in self._asked_for(request)]

@@ -318,6 +318,8 @@ def sanic(ran: Ran):
 
     Sanic.test_mode = True
     app = Sanic(f"seller{id(ran)}", configure_logging=False)
+    # An application that removes unused signals removes them for the whole process.
+    app.config.TOUCHUP = False
     methods = ["GET", "POST"]
 
     async def buy(_request, **parameters):

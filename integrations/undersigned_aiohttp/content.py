@@ -71,6 +71,7 @@ class _Keeper:
 
 def _can_be_read_again(payload: Payload) -> bool:
     if isinstance(payload, MultipartWriter):
-        return all(_can_be_read_again(part) for part, _, _ in payload)
+        # A compressor need not write the same octets twice.
+        return all(not compressed and _can_be_read_again(part) for part, compressed, _ in payload)
     # The size of a file is known only if aiohttp can tell where in the file it is.
     return isinstance(payload, BytesPayload | IOBasePayload) and payload.size is not None

@@ -83,6 +83,14 @@ def test_derived_profile_differs_in_what_was_asked_for_only():
         ({"encoding": None}, "encoding"),
         ({"encoding": ["base64"]}, "encoding"),
         ({"target": "raw"}, "target"),
+        ({"replay": ReplayRule(remembers="field", field="idempotency-key")}, "replay.field"),
+        (
+            {
+                "coverage": CoverageRule(with_content=("idempotency-key",)),
+                "replay": ReplayRule(remembers="field", field="idempotency-key"),
+            },
+            "replay.field",
+        ),
         ({"message": "both"}, "message"),
         ({"coverage": CoverageRule(always=("@status",))}, "coverage"),
         ({"coverage": CoverageRule(always=('"@method";req',))}, "coverage"),

@@ -178,6 +178,11 @@ def _check_agreement(profile: Profile) -> None:
         profile.coverage.if_asked or any(";req" in one or name_of(one) == "@status" for one in every)
     ):
         raise ConfigurationError("coverage: ;req and @status are for responses only (RFC 9421 section 2.4)")
+    remembered = profile.replay.field
+    if remembered and remembered not in {*profile.coverage.always, *profile.coverage.if_sent}:
+        raise ConfigurationError(
+            f"replay.field: anybody can change {remembered} unless it is covered: add it to coverage.always or .if_sent"
+        )
     if profile.selection.tags and profile.parameters.tag in {"forbidden", "ignored"}:
         raise ConfigurationError("selection.tags: the parameter rule forbids or ignores the tag")
     if not profile.selection.tags and "tag" in profile.parameters.signed:

@@ -121,6 +121,25 @@ def test_response_is_not_signed_when_the_request_is_for_no_origin(kind):
 
 @KINDS
 @pytest.mark.parametrize(
+    ("path", "headers"),
+    [
+        ("/%c3%a9" + "%41" * 300, ()),
+        ("/" + "a" * 3000, ()),
+        ("/" + "%c3%a9" * 120 + "?" + "a" * 7000, ()),
+        ("/p", [("Signature", "\x80")]),
+        ("/p", [("Content-Digest", "a\x80")]),
+    ],
+    ids=["escapes", "long path", "work together", "signature", "digest"],
+)
+def test_response_is_not_signed_when_something_of_the_request_cannot_be_covered(kind, path, headers):
+    with served(kind, Application()) as port:
+        response = asked(port, "GET", path, headers)[1]
+    assert (response.status, response.body) == (201, b"".join(PARTS))
+    assert "signature" not in response.fields.combined
+
+
+@KINDS
+@pytest.mark.parametrize(
     ("application", "options"),
     [
         (Application(parts=[b"x" * 60, b"x" * 60]), {"max_body": 100}),

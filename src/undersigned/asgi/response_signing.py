@@ -10,8 +10,7 @@ from undersigned.limits import DEFAULT_MAX_BODY
 from undersigned.message.header_fields import HeaderFields
 from undersigned.message.request import Request
 from undersigned.middleware.authority import matched_origin
-from undersigned.middleware.decision import logger
-from undersigned.middleware.response_signing import ResponseSigning
+from undersigned.middleware.response_signing import ResponseSigning, log_unsignable
 
 if TYPE_CHECKING:
     from undersigned.asgi.middleware import ASGIApp, Message, Receive, Scope, Send
@@ -29,7 +28,7 @@ class ResponseSigningMiddleware:
 
     A response is sent when its body is complete. If it cannot be signed, a `SigningError` is raised in the application
     before its first byte is sent, and the server answers 500. Responses to requests for no origin of the service, or
-    with a malformed target, are not signed.
+    with something else that cannot be covered, are not signed.
 
     Args:
         app: the application, for example with a `SignatureMiddleware` around it.
@@ -64,7 +63,7 @@ class ResponseSigningMiddleware:
         try:
             request = self._request(scope)
         except (MalformedURL, SignatureError):
-            logger.info("response not signed: the request has no target or authority that can be covered")
+            log_unsignable()
             await self.app(scope, receive, send)
             return
         offered = cast("dict[str, object]", scope.get("extensions") or {})

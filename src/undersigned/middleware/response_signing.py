@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from undersigned.errors import ConfigurationError, SigningError
+from undersigned.errors import ConfigurationError, MalformedURL, SigningError
 from undersigned.message.response import Response
+from undersigned.middleware.decision import logger
 from undersigned.middleware.options import check_size
 from undersigned.signature.signer import Signer
 from undersigned.url import Origins
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from undersigned.message.request import Request
     from undersigned.url.origin import ConfiguredOrigins
 
+_PLAIN: Final = (("Content-Type", "text/plain"),)
 _WITHOUT_CONTENT: Final = frozenset({204, 205, 304})
 
 
@@ -54,12 +56,31 @@ class ResponseSigning:
     def fields(
         self, request: Request, status: int, headers: list[tuple[str, str]], body: bytes
     ) -> tuple[tuple[str, str], ...]:
-        """Return the header fields to add to a response.
+        """Return the header fields to add to a response; none if the request has something that cannot be covered.
 
         Raises:
             SigningError: the response lacks something that the profile covers.
         """
         has_content = request.method != "HEAD" and status not in _WITHOUT_CONTENT
-        return self._signer.sign_response(
-            Response(status, headers, body if has_content else b"", request=request)
-        ).fields
+        response = Response(status, headers, body if has_content else b"", request=request)
+        try:
+            return self._signer.sign_response(response).fields
+        except (MalformedURL, SigningError):
+            # A stranger chooses the request, and must not cause an error of the application by it.
+            if self._can_answer(request):
+                raise
+            log_unsignable()
+            return ()
+
+    def _can_answer(self, request: Request) -> bool:
+        """Return whether a plain response to this request can be signed."""
+        try:
+            self._signer.sign_response(Response(200, _PLAIN, request=request))
+        except (MalformedURL, SigningError):
+            return False
+        return True
+
+
+def log_unsignable() -> None:
+    """Log that a response is not signed because of its request."""
+    logger.info("response not signed: the request has a target, authority or field that cannot be covered")

@@ -9,8 +9,7 @@ from undersigned.limits import DEFAULT_MAX_BODY
 from undersigned.message.header_fields import HeaderFields
 from undersigned.message.request import Request
 from undersigned.middleware.authority import matched_origin
-from undersigned.middleware.decision import logger
-from undersigned.middleware.response_signing import ResponseSigning
+from undersigned.middleware.response_signing import ResponseSigning, log_unsignable
 from undersigned.wsgi.environ import field_lines, http_version, request_target
 from undersigned.wsgi.servers import detected_server
 
@@ -26,8 +25,8 @@ class ResponseSigningMiddleware:
     """A middleware that signs the responses of an application. Put it outside everything else.
 
     A response is sent when its body is complete. If it cannot be signed, a `SigningError` is raised before its first
-    byte is sent, and the server answers 500. Responses to requests for no origin of the service, or with a malformed
-    target, are not signed.
+    byte is sent, and the server answers 500. Responses to requests for no origin of the service, or with something
+    else that cannot be covered, are not signed.
 
     Args:
         app: the application, for example with a `SignatureMiddleware` around it.
@@ -59,7 +58,7 @@ class ResponseSigningMiddleware:
         try:
             request = self._request(environ, start_response)
         except (MalformedURL, SignatureError):
-            logger.info("response not signed: the request has no target or authority that can be covered")
+            log_unsignable()
             return self.app(environ, start_response)
         collected = _Collected(self._signing)
         parts = self.app(environ, collected.start)

@@ -10,15 +10,13 @@ from undersigned.discovery.agents import Agents
 from undersigned.discovery.cache import Cache
 from undersigned.discovery.freshness import Freshness
 from undersigned.discovery.kept import AsyncKept, Kept
-from undersigned.discovery.running import Running
+from undersigned.discovery.running import AsyncRunning, Running
 from undersigned.errors import ConfigurationError, KeySourceError, MalformedURL
 from undersigned.limits import LONGEST_RETRY_AFTER
 from undersigned.url import canonicalize
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Mapping
-    from types import TracebackType
-    from typing import Self
 
     from undersigned.discovery.document import Loader
     from undersigned.discovery.jwk_set import Keys
@@ -121,7 +119,7 @@ class NamedKeys(Running, Generic[Agent]):
         return self._agents.get(agent, make)
 
 
-class AsyncNamedKeys(Generic[Agent]):
+class AsyncNamedKeys(AsyncRunning, Generic[Agent]):
     """`NamedKeys` for the tasks of an event loop."""
 
     __slots__ = ("_agents", "_loader", "_rule")
@@ -142,17 +140,12 @@ class AsyncNamedKeys(Generic[Agent]):
             raise
         return (kept.fresh() or {}).get(lookup.keyid) or _sought(kept, lookup.keyid, held)
 
+    def start(self) -> None:
+        """Do nothing: keys are fetched when a request names them."""
+
     async def stop(self) -> None:
         """End the fetches in flight."""
         await asyncio.gather(*(kept.stop() for kept in self._agents.all()))
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.stop()
 
     def _kept(self, agent: Agent) -> AsyncKept[Keys]:
         def make() -> AsyncKept[Keys]:

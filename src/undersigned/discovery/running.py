@@ -1,4 +1,4 @@
-"""Sources that run in the background, in a thread, between a start and a stop."""
+"""Sources that run in the background, in a thread or a task, between a start and a stop."""
 
 from __future__ import annotations
 
@@ -31,3 +31,26 @@ class Running(ABC):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stop()
+
+
+class AsyncRunning(ABC):
+    """`Running` for the tasks of an event loop; `async with` calls both."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def start(self) -> None:
+        """Begin to fetch ahead of time, in a task of the running event loop."""
+
+    @abstractmethod
+    async def stop(self) -> None:
+        """End fetching ahead of time, and the fetches in flight."""
+
+    async def __aenter__(self) -> Self:
+        self.start()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.stop()

@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from undersigned.discovery.jwk_set import Keys
-from undersigned.discovery.running import Running
+from undersigned.discovery.running import AsyncRunning, Running
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
-    from types import TracebackType
-    from typing import Self
 
     from undersigned.discovery.kept import AsyncKept, Kept
     from undersigned.signature.key_source import KeyLookup
@@ -45,7 +43,7 @@ class Fetched(Running, Generic[Value]):
         self._kept.stop()
 
 
-class AsyncFetched(Generic[Value]):
+class AsyncFetched(AsyncRunning, Generic[Value]):
     """`Fetched` for the tasks of an event loop; `async with` fetches ahead of time in a task."""
 
     __slots__ = ("_kept",)
@@ -60,15 +58,6 @@ class AsyncFetched(Generic[Value]):
     async def stop(self) -> None:
         """End fetching ahead of time, and a fetch in flight."""
         await self._kept.stop()
-
-    async def __aenter__(self) -> Self:
-        self.start()
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.stop()
 
 
 class FetchedKeys(Fetched[Keys]):

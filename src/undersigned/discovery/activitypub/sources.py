@@ -16,14 +16,12 @@ from undersigned.discovery.fetch import Target
 from undersigned.discovery.freshness import Freshness
 from undersigned.discovery.kept import AsyncKept, Kept
 from undersigned.discovery.network import Network
-from undersigned.discovery.running import Running
+from undersigned.discovery.running import AsyncRunning, Running
 from undersigned.errors import ConfigurationError, KeySourceError
 from undersigned.limits import MOST_ACTORS, MOST_AGENT_FETCHES, MOST_NEW_ACTORS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
-    from types import TracebackType
-    from typing import Self
 
     from undersigned.discovery.activitypub.loader import FetchSigner
     from undersigned.signature.key_source import KeyLookup
@@ -115,7 +113,7 @@ class ActorKeys(Running):
             kept.stop()
 
 
-class AsyncActorKeys:
+class AsyncActorKeys(AsyncRunning):
     """`ActorKeys` for the tasks of an event loop; `async with` ends the fetches in flight when it is left."""
 
     __slots__ = ("_actors", "_rule")
@@ -153,17 +151,12 @@ class AsyncActorKeys:
         fresh = kept.fresh()
         return fresh.keys if fresh is not None and satisfied(fresh) else _sought(kept, satisfied)
 
+    def start(self) -> None:
+        """Do nothing: keys are fetched when a request names them."""
+
     async def stop(self) -> None:
         """End the fetches in flight."""
         await asyncio.gather(*(kept.stop() for kept in self._actors.all()))
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.stop()
 
 
 async def _sought(kept: AsyncKept[Actor], satisfied: Callable[[Actor], bool]) -> _Keys:

@@ -237,18 +237,21 @@ class ResponseValues(MessageValues):
         return Resolver(library, self.reading, parsed, None)
 
 
-def values_of(message: Request | Response, target: CanonicalURL, content_digest: str | None = None) -> MessageValues:
+def values_of(
+    message: Request | Response, target: CanonicalURL, content_digest: str | None = None, *, reading: Reading = STRICT
+) -> MessageValues:
     """Return the component values of a message.
 
     Args:
         message: a request, or a response with the request that it answers.
         target: the target of the request.
         content_digest: the value of a Content-Digest that is about to be added to the message.
+        reading: how the message is read, and a request that it answers.
     """
     if isinstance(message, Request):
-        return ComponentValues(message, target, content_digest)
-    requested = None if message.request is None else ComponentValues(message.request, target)
-    return ResponseValues(message, requested, content_digest)
+        return ComponentValues(message, target, content_digest, reading=reading)
+    requested = None if message.request is None else ComponentValues(message.request, target, reading=reading)
+    return ResponseValues(message, requested, content_digest, reading=reading)
 
 
 def _without(component: Component, flag: str) -> Component | None:

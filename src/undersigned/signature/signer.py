@@ -242,7 +242,8 @@ class Signer:
         elif "content-digest" in message.fields.combined:
             raise SigningError("digest: the request has a Content-Digest already; remove the field, or pass no digest=")
         text = f"{covered.text}{self._parameters.text(created, expires, nonce, parameters)}"
-        base = _base(message, values_of(message, signed, digest), covered, text)
+        values = values_of(message, signed, digest, reading=self.profile.coverage.reading)
+        base = _base(message, values, covered, text)
         if self._check_limits:
             check_base(base, message, covered.components)
         return Draft(message, signed.target_uri, covered.names, digest, label, text, base)

@@ -93,7 +93,8 @@ class ParsedSignature(NamedTuple):
         Raises:
             UnresolvableComponent: the message has no value for a covered component.
         """
-        return signature_base(values_of(self.request, target), self.coverage.components, self.text)
+        values = values_of(self.request, target, reading=self.profile.coverage.reading)
+        return signature_base(values, self.coverage.components, self.text)
 
     @property
     def covers_unseen_query(self) -> bool:

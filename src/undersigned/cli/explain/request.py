@@ -225,6 +225,7 @@ def _base(request: Request, read: SignatureInput, profile: Profile) -> str | Non
     try:
         target = received_target(request)
         signed = target if profile.target == "canonical" else typed_target(request.url, target)
-        return signature_base(ComponentValues(request, signed), read.components, read.text)
+        values = ComponentValues(request, signed, reading=profile.coverage.reading)
+        return signature_base(values, read.components, read.text)
     except (MalformedURL, UnresolvableComponent):
         return None

@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, cast
 
 from undersigned.errors import ConfigurationError
 from undersigned.message import token
+from undersigned.message.field_types import field_type
+from undersigned.message.reading import STRICT, Reading
 from undersigned.signature.rules.option import check_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from undersigned.message.component import Coverage
+    from undersigned.message.field_types import FieldType
     from undersigned.message.request import Request
     from undersigned.message.response import Response
 
@@ -26,6 +29,11 @@ _IDENTIFIER = re.compile(rf'"(?:{token.LOWER}+|{_DERIVED})"{_PARAMETERS}|"@query
 _FORBIDDEN = re.compile(rf"{_COMPONENT.pattern}|@query-param")
 _FIELD = re.compile(rf"{token.LOWER}+")
 _MEMBER = re.compile(rf'"({token.LOWER}+)";key="([!#-\[\]-~]*)"')
+_SERIALIZED = re.compile(rf'"({token.LOWER}+)"(?:;[a-z]+(?:="[^"]*")?)*?;sf(?:;|\Z)')
+
+
+def _no_types() -> Mapping[str, FieldType]:
+    return MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,11 +53,15 @@ class CoverageRule:
         member_of: a dictionary field, of which a signature covers one member by `;key`: the member of its own label,
             or the only one that it covers. Empty: no such field.
         never: components that a signature must not cover, with or without parameters.
+        field_types: the types of structured fields of your own, by name in lower case: `dictionary`, `list` or `item`.
+            `;sf` needs the type of a field, and those of registered fields are known (RFC 9421 section 2.1.1).
         by_content: the components of `always`, the first of each group, and `with_content`, in the order that a signer
             writes them, by whether the message has content.
+        reading: how a message is read for these components.
 
     Raises:
-        ConfigurationError: an attribute has a wrong value, or a component is both required and forbidden.
+        ConfigurationError: an attribute has a wrong value, a component is both required and forbidden, or `;sf` is
+            required of a field of unknown type.
     """
 
     always: tuple[str, ...] = ("@method", "@target-uri", "@authority")
@@ -61,8 +73,10 @@ class CoverageRule:
     sent: tuple[str, ...] = ()
     member_of: str = ""
     never: frozenset[str] = frozenset()
+    field_types: Mapping[str, FieldType] = field(default_factory=_no_types)
     by_content: Mapping[bool, tuple[str, ...]] = field(init=False, repr=False, compare=False)
     is_conditional: bool = field(init=False, repr=False, compare=False)
+    reading: Reading = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for option in ("always", "with_content", "with_query"):
@@ -86,7 +100,16 @@ class CoverageRule:
         clash = {name_of(one) for one in (*with_content, *self.with_query)} & self.never
         if clash:
             raise ConfigurationError(f"coverage.never: {min(clash)} is required, so it cannot be forbidden")
+        try:
+            reading = Reading(field_types=self.field_types)
+        except ConfigurationError as wrong:
+            raise ConfigurationError(f"coverage.{wrong}") from None
+        untyped = self._untyped((*with_content, *self.with_query, *(one for group in self.any_of for one in group)))
+        if untyped:
+            raise ConfigurationError(f"coverage.field_types: ;sf needs the type of {untyped[0]}: add it here")
         assign = object.__setattr__
+        assign(self, "field_types", MappingProxyType(dict(self.field_types)))
+        assign(self, "reading", reading if self.field_types else STRICT)
         assign(self, "by_content", MappingProxyType({False: bodiless, True: with_content}))
         conditional = (
             self.any_of or self.with_query or self.if_sent or self.if_asked or self.sent or self.member_of or self.never
@@ -97,6 +120,11 @@ class CoverageRule:
     def is_empty(self) -> bool:
         """Whether a signature could cover nothing."""
         return not self.by_content[False]
+
+    def _untyped(self, components: Iterable[str]) -> list[str]:
+        """Return the fields that are covered with `;sf`, and have no known type."""
+        serialized = [match[1] for one in components if (match := _SERIALIZED.match(one))]
+        return [name for name in serialized if field_type(name, self.field_types) is None]
 
     def asked(self, request: Request | Response) -> tuple[str, ...]:
         """Return the components that a signer covers of this message, in their order."""

@@ -101,15 +101,16 @@ class CoverageRule:
         if clash:
             raise ConfigurationError(f"coverage.never: {min(clash)} is required, so it cannot be forbidden")
         try:
-            reading = Reading(field_types=self.field_types)
+            Reading(field_types=self.field_types)
         except ConfigurationError as wrong:
             raise ConfigurationError(f"coverage.{wrong}") from None
         untyped = self._untyped((*with_content, *self.with_query, *(one for group in self.any_of for one in group)))
         if untyped:
             raise ConfigurationError(f"coverage.field_types: ;sf needs the type of {untyped[0]}: add it here")
         assign = object.__setattr__
-        assign(self, "field_types", MappingProxyType(dict(self.field_types)))
-        assign(self, "reading", reading if self.field_types else STRICT)
+        types = MappingProxyType(dict(self.field_types))
+        assign(self, "field_types", types)
+        assign(self, "reading", Reading(field_types=types) if types else STRICT)
         assign(self, "by_content", MappingProxyType({False: bodiless, True: with_content}))
         conditional = (
             self.any_of or self.with_query or self.if_sent or self.if_asked or self.sent or self.member_of or self.never

@@ -23,7 +23,14 @@ UCP: Final = Profile(
     name="ucp",
     source="UCP, signatures.md and overview, autumn 2026",
     selection=Selection(skipped_tags=("web-bot-auth",), pick="any"),
-    parameters=ParameterRule(created="optional", expires="optional", nonce="optional", alg="ignored", tag="optional"),
+    parameters=ParameterRule(
+        created="optional",
+        expires="optional",
+        nonce="optional",
+        alg="ignored",
+        tag="optional",
+        written=frozenset({"nonce"}),
+    ),
     coverage=CoverageRule(
         always=("@method", "@authority", "@path"),
         with_query=("@query",),
@@ -68,7 +75,7 @@ UCP_DUAL: Final = UCP.derive(
     name="ucp-dual",
     source="UCP, signatures.md, Web Bot Auth interoperability, autumn 2026",
     selection=Selection(tags=("web-bot-auth",), pick="any"),
-    parameters=ParameterRule(nonce="optional", alg="ignored"),
+    parameters=ParameterRule(nonce="optional", alg="ignored", written=frozenset({"nonce"})),
     coverage=CoverageRule(
         always=("@method", "@authority", "@path"),
         with_query=("@query",),

@@ -12,7 +12,7 @@ from tests.cli.command import invoke, objects, run
 from tests.cli.route import Route
 from tests.serving import waitress_server
 
-from undersigned import KeySet, MemoryReplayStore, Verifier, profiles
+from undersigned import KeyPair, KeySet, MemoryReplayStore, VerificationKey, Verifier, profiles
 from undersigned.wsgi import SignatureMiddleware
 
 
@@ -85,7 +85,7 @@ def test_finding_in_json_has_all_members(mistaken, keys):
     assert (result.exit_code, diagnosis["unchanged"]) == (1, False)
     [finding] = diagnosis["findings"]
     assert finding.keys() == {"check", "problem", "advice", "sent", "arrives"}
-    assert diagnosis.keys() == {"unchanged", "url", "requests", "passed", "findings", "notes"}
+    assert diagnosis.keys() == {"unchanged", "profile", "url", "requests", "passed", "findings", "notes"}
 
 
 def test_targets_are_written_below_a_finding_and_notes_at_the_end(monkeypatch, keys):
@@ -139,6 +139,8 @@ def test_unknown_key_is_reported(url, keys):
         (["--key", "PRIVATE", "--timeout", "601", "https://a.example"], "--timeout"),
         (["--key", "PRIVATE", "--ca-file", "PRIVATE", "https://a.example"], "--ca-file"),
         (["--key", "PRIVATE", "--profile", "adcp-1", "https://a.example"], "--profile"),
+        (["--key", "PRIVATE", "--header", "no colon", "https://a.example"], "--header"),
+        (["--key", "PRIVATE", "--profile", "wimse", "https://a.example"], "workload-identity-token"),
         (["--key", "PUBLIC", "https://a.example"], "--key"),
     ],
 )
@@ -152,9 +154,66 @@ def test_wrong_usage_is_exit_2_and_names_the_fault(args, named, keys):
 def test_key_is_a_usage_error_when_it_cannot_sign_for_the_profile(tmp_path, keys):
     jwk = json.loads(Path(keys.private).read_text()) | {"adcp_use": "webhook-signing"}
     (tmp_path / "key.json").write_text(json.dumps(jwk))
-    result = invoke("doctor", "--key", str(tmp_path / "key.json"), "https://a.example")
+    result = invoke("doctor", "--key", str(tmp_path / "key.json"), "--profile", "adcp-3.2", "https://a.example")
     assert result.exit_code == 2
     assert "adcp_use" in result.stderr
+
+
+FIELDS = {
+    "web-bot-auth-typed": ['Signature-Agent: sig1="https://bot.example"'],
+    "ucp": ['UCP-Agent: profile="https://platform.example/.well-known/ucp"'],
+    "ucp-dual": [
+        'Signature-Agent: sig1="https://bot.example"',
+        'UCP-Agent: profile="https://platform.example/.well-known/ucp"',
+    ],
+    "fapi-2-request": ["Authorization: Bearer t"],
+    "wimse": ["Workload-Identity-Token: e30.e30.c2ln"],
+    "aauth": ['Signature-Key: sig=jwt;jwt="e30"'],
+}
+TRIED = [name for name in profiles.BY_NAME if profiles.BY_NAME[name].message == "request" and name != "activitypub"]
+ALIKE = {"web-bot-auth-jwks": "web-bot-auth-typed"}
+
+
+class OneKey:
+    """A source that finds one key, whatever the signature calls it."""
+
+    blocking = False
+
+    def __init__(self, key) -> None:
+        self.key = key
+
+    def find(self, _lookup):
+        return (self.key,)
+
+
+@pytest.mark.parametrize("name", TRIED)
+def test_profile_of_the_server_is_guessed_and_its_requests_arrive(name, tmp_path):
+    pair = KeyPair.generate()
+    public, private = pair.public["keys"][0], dict(pair.private)
+    if name == "adcp-webhook":
+        public, private = public | {"adcp_use": ["webhook-signing"]}, private | {"adcp_use": ["webhook-signing"]}
+    (tmp_path / "key.json").write_text(json.dumps(private))
+    source = OneKey(VerificationKey.from_jwk(public))
+    verifier = Verifier(profiles.BY_NAME[name], keys=source, replay=MemoryReplayStore())
+    route = Seller.__new__(Seller)
+    with waitress_server(route) as port:
+        url = f"http://127.0.0.1:{port}"
+        route.app = SignatureMiddleware(application, verifier=verifier, origins=[url])
+        headers = [argument for field in FIELDS.get(ALIKE.get(name, name), ()) for argument in ("--header", field)]
+        result = invoke("doctor", "--key", str(tmp_path / "key.json"), "--method", "POST", "--json", *headers, url)
+    [diagnosis] = objects(result.stdout_bytes)
+    assert (diagnosis["profile"], diagnosis["findings"]) == (ALIKE.get(name, name), [])
+
+
+def test_other_profile_that_is_accepted_is_named_after_the_findings(url, keys):
+    result = invoke("doctor", "--key", keys.private, "--profile", "gnap", url)
+    assert result.exit_code == 1
+    assert "  note     requests by the profile adcp-3.2 are accepted: --profile adcp-3.2" in result.stdout
+
+
+def test_no_other_profile_is_named_when_the_key_is_unknown(url, keys):
+    result = invoke("doctor", "--key", keys.stranger, "--profile", "adcp-3.2", url)
+    assert (result.exit_code, "note" in result.stdout) == (1, False)
 
 
 def _verifier(keys) -> Verifier:

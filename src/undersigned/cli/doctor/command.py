@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import ssl
 from typing import TYPE_CHECKING
 
@@ -11,10 +12,13 @@ import click
 from undersigned import profiles
 from undersigned.cli.doctor.diagnosis import Examination
 from undersigned.cli.doctor.probe import NoAnswer, ProbeClient
+from undersigned.cli.doctor.profile_guess import ProfileGuess
+from undersigned.cli.doctor.site import Site
+from undersigned.cli.explain.profile_guess import REQUEST_PROFILES
 from undersigned.cli.key_file import FILE, read_signing_key
 from undersigned.cli.lines import write_object
-from undersigned.cli.options import profile_option
-from undersigned.errors import ConfigurationError, MalformedURL
+from undersigned.errors import ConfigurationError, MalformedURL, SigningError
+from undersigned.message import token
 from undersigned.signature.signer import Signer
 from undersigned.url import CanonicalURL, canonicalize
 
@@ -25,6 +29,7 @@ if TYPE_CHECKING:
     from undersigned.signature.signing_key import SigningKey
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH")
+_FIELD = re.compile(rf"({token.ANY}+):[ \t]*([!-~](?:[ -~]*[!-~])?)")
 
 
 def _read_url(_ctx: click.Context, _param: click.Parameter, text: str) -> CanonicalURL:
@@ -44,9 +49,28 @@ def _read_authorities(_ctx: click.Context, _param: click.Parameter, path: Path |
         raise click.BadParameter("the file does not contain PEM certificates") from None
 
 
+def _read_fields(_ctx: click.Context, _param: click.Parameter, texts: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    matches = [_FIELD.fullmatch(text) for text in texts]
+    if not all(matches):
+        raise click.BadParameter("give a name, a colon and a value, such as 'Signature-Agent: \"https://bot.example\"'")
+    return tuple((match[1], match[2]) for match in matches if match is not None)
+
+
 @click.command()
 @click.option("--key", required=True, type=FILE, callback=read_signing_key, help="A private JWK that the server knows.")
-@profile_option
+@click.option(
+    "--profile",
+    type=click.Choice([profile.name for profile in REQUEST_PROFILES]),
+    help="The profile of the server.  [default: a guess, from its answers and the header fields]",
+)
+@click.option(
+    "--header",
+    "fields",
+    multiple=True,
+    callback=_read_fields,
+    metavar="'NAME: VALUE'",
+    help="A header field of every signed probe, such as Signature-Agent. May be repeated.",
+)
 @click.option(
     "--method",
     type=click.Choice(METHODS),
@@ -73,7 +97,8 @@ def _read_authorities(_ctx: click.Context, _param: click.Parameter, path: Path |
 def doctor(
     *,
     key: SigningKey,
-    profile: str,
+    profile: str | None,
+    fields: tuple[tuple[str, str], ...],
     method: str,
     timeout: int,
     tls: ssl.SSLContext,
@@ -86,13 +111,20 @@ def doctor(
     also 404. No other server is contacted, and redirects are not followed. The exit code is 0 if nothing is changed,
     1 if something is changed or no answer comes, 2 for wrong usage.
     """
-    try:
-        signer = Signer(key, profile=profiles.BY_NAME[profile])
-    except ConfigurationError as error:
-        raise click.UsageError(str(error)) from None
     client = ProbeClient(url, timeout, tls)
+    guess = ProfileGuess(Site.of(url), key, fields, client.ask)
     try:
-        diagnosis = Examination(url, signer, client.ask, method=method).diagnose()
+        likely = guess.likely() if profile is None else ()
+        found = guess.accepted(likely) or likely[0] if profile is None else profiles.BY_NAME[profile]
+        guess.check(found)
+        diagnosis = Examination(url, Signer(key, profile=found), client.ask, method=method, fields=fields).diagnose()
+        if profile is not None and diagnosis.findings and not diagnosis.passed:
+            other = guess.accepted([other for other in guess.likely() if other is not found])
+            if other is not None:
+                note = f"requests by the profile {other.name} are accepted: --profile {other.name}"
+                diagnosis = dataclasses.replace(diagnosis, notes=(*diagnosis.notes, note))
+    except (ConfigurationError, SigningError) as error:
+        raise click.UsageError(str(error)) from None
     except NoAnswer as silence:
         if as_json:
             write_object({"url": str(url), "error": "no_answer", "message": str(silence)})
@@ -100,14 +132,14 @@ def doctor(
             click.echo(f"{url}: no answer: {silence}", err=True)
         click.get_current_context().exit(1)
     if as_json:
-        write_object({"unchanged": not diagnosis.findings, **dataclasses.asdict(diagnosis)})
+        write_object({"unchanged": not diagnosis.findings, "profile": found.name, **dataclasses.asdict(diagnosis)})
     else:
-        _write(diagnosis)
+        _write(diagnosis, found.name)
     click.get_current_context().exit(int(bool(diagnosis.findings)))
 
 
-def _write(diagnosis: Diagnosis) -> None:
-    click.echo(f"{diagnosis.url}: {diagnosis.requests} requests")
+def _write(diagnosis: Diagnosis, profile: str) -> None:
+    click.echo(f"{diagnosis.url}: {diagnosis.requests} requests by the profile {profile}")
     for name in diagnosis.passed:
         click.echo(f"  ok       {name}")
     for finding in diagnosis.findings:

@@ -18,7 +18,7 @@ from undersigned.cli.doctor.site import Site
 from undersigned.cli.doctor.spellings import CONTENTS, SPELLINGS, Content, Spelling
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from undersigned.cli.doctor.probe import Answer, Probe
     from undersigned.signature.signer import Signer
@@ -41,11 +41,20 @@ class Examination:
         signer: the signer of the probes, a client of the service.
         ask: a function that sends a probe and returns the answer. It raises `NoAnswer` if there is none.
         method: the method of the probes. If it takes content, it is used for content only, and GET for the rest.
+        fields: further header fields of every signed probe.
     """
 
-    def __init__(self, url: CanonicalURL, signer: Signer, ask: Callable[[Probe], Answer], *, method: str) -> None:
+    def __init__(
+        self,
+        url: CanonicalURL,
+        signer: Signer,
+        ask: Callable[[Probe], Answer],
+        *,
+        method: str,
+        fields: Sequence[tuple[str, str]] = (),
+    ) -> None:
         self._site = Site.of(url)
-        self._probes = SignedProbes(self._site, signer, method)
+        self._probes = SignedProbes(self._site, signer, method, tuple(fields))
         self._send = ask
         self._requests = 0
         self._passed: list[str] = []

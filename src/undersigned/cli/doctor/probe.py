@@ -6,7 +6,7 @@ import http.client
 import json
 import re
 import ssl
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast, get_args
 
 from undersigned import profiles
@@ -24,10 +24,23 @@ MOST_CONTENT = 64 * 1024
 _CHALLENGE = re.compile(r'(?:^|[\s,])Signature error="([a-z_]{1,64})"')
 _CODE = re.compile(r"[a-z_]{1,64}")
 _ANSWERS = tuple(profile.answers for profile in profiles.BY_NAME.values())
-_PREFIXES = tuple(dict.fromkeys(answers.prefix for answers in _ANSWERS if answers.prefix))
-_CODES = frozenset(answers.code(reason) for answers in _ANSWERS for reason in get_args(Reason))
 _BARE_CODES = frozenset(response.code for response in UNREAD)
 _STATED = frozenset({503, *(response.status for response in UNREAD)})
+
+
+def _reasons() -> dict[str, Reason]:
+    """Return what the codes mean. Of several meanings, it is that the signature is invalid."""
+    meanings: dict[str, Reason] = {}
+    for answers in _ANSWERS:
+        meanings |= {answers.code(reason): reason for reason in (*get_args(Reason), "signature_invalid")}
+    return meanings
+
+
+_REASONS = _reasons()
+_IN_CONTENT = frozenset(
+    answers.code(reason) for answers in _ANSWERS if answers.challenge != "signature" for reason in get_args(Reason)
+)
+_MEMBERS = tuple(dict.fromkeys(answers.member for answers in _ANSWERS))
 
 
 class NoAnswer(UndersignedError):
@@ -61,22 +74,28 @@ class Answer:
 
     Attributes:
         status: the HTTP status code.
-        code: the verifier's code without the prefix of its profile; empty if no verifier rejected the request.
+        code: the verifier's code as the library names it, without the prefix of its profile; empty if no verifier
+            rejected the request.
+        stated: the code as the server wrote it.
+        accepts: the value of Accept-Signature; text of the server.
     """
 
     status: int
     code: str
+    stated: str = field(default="", compare=False)
+    accepts: str = field(default="", compare=False)
 
     @classmethod
-    def read(cls, status: int, challenges: Sequence[str], content: bytes) -> Answer:
+    def read(cls, status: int, challenges: Sequence[str], content: bytes, *, accepts: str = "") -> Answer:
         """Read the code from the challenge, or from JSON content if the answer cannot have a challenge."""
         for challenge in challenges:
             match = _CHALLENGE.search(challenge)
             if match is not None:
-                return cls(status, _without_prefix(match[1]))
-        if status in _STATED:
-            return cls(status, _stated_code(content))
-        return cls(status, "")
+                return cls(status, _REASONS.get(match[1], match[1]), match[1], accepts)
+        stated = _stated_code(content) if status >= 400 else ""  # noqa: PLR2004 - the first status of an error
+        if stated in _IN_CONTENT or status in _STATED:
+            return cls(status, _REASONS.get(stated, stated), stated, accepts)
+        return cls(status, "", "", accepts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +123,8 @@ class ProbeClient:
             _send(connection, probe)
             with connection.getresponse() as response:
                 challenges = response.headers.get_all("WWW-Authenticate", [])
-                return Answer.read(response.status, challenges, response.read(MOST_CONTENT))
+                accepts = ", ".join(response.headers.get_all("Accept-Signature", []))
+                return Answer.read(response.status, challenges, response.read(MOST_CONTENT), accepts=accepts)
         except ssl.SSLCertVerificationError as distrusted:
             raise NoAnswer(f"the certificate is not trusted: {distrusted.verify_message}") from None
         except TimeoutError:
@@ -139,21 +159,13 @@ def _send(connection: http.client.HTTPConnection, probe: Probe) -> None:
 
 
 def _stated_code(content: bytes) -> str:
-    """Return the code in JSON content of our own format, or an empty text."""
+    """Return the code in JSON content of one of the profiles' formats, or an empty text."""
     try:
         value = cast("object", json.loads(content))
     except (ValueError, RecursionError):
         return ""
-    stated = cast("dict[str, object]", value).get("error") if isinstance(value, dict) else None
-    if not isinstance(stated, str) or _CODE.fullmatch(stated) is None:
-        return ""
-    if stated in _BARE_CODES:
-        return stated
-    return _without_prefix(stated) if stated in _CODES else ""
-
-
-def _without_prefix(code: str) -> str:
-    for prefix in _PREFIXES:
-        if code.startswith(prefix):
-            return code[len(prefix) :]
-    return code
+    members = cast("dict[str, object]", value) if isinstance(value, dict) else {}
+    for stated in (members.get(member) for member in _MEMBERS):
+        if isinstance(stated, str) and _CODE.fullmatch(stated) and (stated in _REASONS or stated in _BARE_CODES):
+            return stated
+    return ""

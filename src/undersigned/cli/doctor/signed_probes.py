@@ -11,9 +11,11 @@ from undersigned.message.request import Request
 if TYPE_CHECKING:
     from undersigned.cli.doctor.site import Site
     from undersigned.cli.doctor.spellings import Content
+    from undersigned.signature.signed_fields import SignedFields
     from undersigned.signature.signer import Signer
 
 CONTENT_METHODS = frozenset({"POST", "PUT", "PATCH"})
+AUDIENCE = "wimse-aud"
 _JSON = (("Content-Type", "application/json"),)
 
 
@@ -25,11 +27,13 @@ class SignedProbes:
         site: the site to send all probes to.
         signer: the signer of the probes.
         method: the method. If it takes content, it is used for probes with content only, and GET for the others.
+        fields: further header fields of every signed probe, such as Signature-Agent.
     """
 
     site: Site
     signer: Signer
     method: str
+    fields: tuple[tuple[str, str], ...] = ()
 
     @property
     def take_content(self) -> bool:
@@ -41,19 +45,24 @@ class SignedProbes:
         return Probe(self._bare_method, self.site.target(end), self.site.authority)
 
     def signed(self, end: str, url: str) -> Probe:
-        """Return a probe for the target that ends with `end`, signed for `url`."""
-        own = _JSON if "content-type" in self.signer.profile.coverage.always else ()
-        signature = self.signer.sign(Request(self._bare_method, url, own))
+        """Return a probe for the target that ends with `end`, signed for `url`.
+
+        Raises:
+            SigningError: the profile asks for a header field that is not given.
+        """
+        own = (*(_JSON if "content-type" in self.signer.profile.coverage.always else ()), *self.fields)
+        signature = self._sign(Request(self._bare_method, url, own))
         return replace(self.unsigned(end), fields=(*own, *signature))
 
     def with_content(self, end: str, url: str, content: Content, *, signed: bytes) -> Probe:
         """Return a probe with `content`, signed for `url` and for the content `signed`."""
-        signature = self.signer.sign(Request(self.method, url, _JSON, signed, has_body=True))
+        own = (*_JSON, *self.fields)
+        signature = self._sign(Request(self.method, url, own, signed, has_body=True))
         return Probe(
             self.method,
             self.site.target(end),
             self.site.authority,
-            (*_JSON, *signature),
+            (*own, *signature),
             content=content.sent,
             chunked=content.chunked,
         )
@@ -64,6 +73,10 @@ class SignedProbes:
         return replace(
             probe, fields=tuple((name, other if name == "Signature" else value) for name, value in probe.fields)
         )
+
+    def _sign(self, request: Request) -> SignedFields:
+        audience = {AUDIENCE: request.url.partition("?")[0]} if AUDIENCE in self.signer.profile.parameters.own else {}
+        return self.signer.sign(request, parameters=audience)
 
     @property
     def _bare_method(self) -> str:

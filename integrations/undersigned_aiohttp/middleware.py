@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from undersigned import AsyncVerifier, Decision, Policy, Profile, Verifier
     from undersigned.asgi import Message, Receive, Scope, Send
-    from undersigned.middleware import ConfiguredOrigins, Mode
+    from undersigned.middleware import ConfiguredOrigins, Inspector, Mode
 
 _CALL = "undersigned_aiohttp.call"
 
@@ -42,6 +42,7 @@ def signature_middleware(
     policy: Policy | None = None,
     fallback: Callable[[web.Request], bool | Awaitable[bool]] | None = None,
     on_decision: Callable[[Decision], object] | None = None,
+    inspector: Inspector | None = None,
 ) -> Middleware:
     """Return a middleware for `web.Application(middlewares=[...])`. Put it first.
 
@@ -62,6 +63,7 @@ def signature_middleware(
         fallback: tells whether another authenticator accepts the caller; a function of the request, sync or async. It
             is asked only if the policy would reject the request and another credential could change that.
         on_decision: gets a `Decision` for every request.
+        inspector: keeps the last decisions in memory, in development, as `undersigned.asgi.SignatureMiddleware`.
 
     Raises:
         ConfigurationError: an option has a wrong value.
@@ -77,6 +79,7 @@ def signature_middleware(
         policy=policy,
         fallback=_of_request(fallback) if callable(fallback) else fallback,
         on_decision=on_decision,
+        inspector=inspector,
     )
 
     @web.middleware

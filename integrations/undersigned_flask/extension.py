@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from flask import Flask
 
     from undersigned import Decision, Policy, Verifier
-    from undersigned.middleware import ConfiguredOrigins
+    from undersigned.middleware import ConfiguredOrigins, Inspector
     from undersigned.wsgi import Fallback
 
     from .settings import ModeSetting
@@ -50,6 +50,7 @@ class Undersigned:
         fallback: tells whether another authenticator accepts the caller; a function of the environ. It is asked only
             if the policy would reject the request and another credential could change that.
         on_decision: gets a `Decision` for every request.
+        inspector: keeps the last decisions in memory, in development, as `undersigned.asgi.SignatureMiddleware`.
 
     Raises:
         ConfigurationError: as `init_app`, if `app` is given.
@@ -71,6 +72,7 @@ class Undersigned:
         policy: Policy | None = None,
         fallback: Fallback | None = None,
         on_decision: Callable[[Decision], object] | None = None,
+        inspector: Inspector | None = None,
     ) -> None:
         self._settings = Settings(
             verifier=verifier,
@@ -83,6 +85,7 @@ class Undersigned:
             policy=policy,
             fallback=fallback,
             on_decision=on_decision,
+            inspector=inspector,
         )
         if app is not None:
             self.init_app(app)

@@ -11,6 +11,7 @@ from undersigned.middleware import (
     DEFAULT_MAX_BODY,
     DEFAULT_MAX_UNSIGNED_BODY,
     ConfiguredOrigins,
+    Inspector,
     Mode,
     configured_verifier,
 )
@@ -35,6 +36,7 @@ class Settings:
     policy: Policy | None = None
     fallback: Fallback | None = None
     on_decision: Callable[[Decision], object] | None = None
+    inspector: Inspector | None = None
 
     def options(self, config: Mapping[str, object]) -> dict[str, Any]:
         """Return the options of the middleware: those of `config` if it has them, else these.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from undersigned import AsyncVerifier, Decision, Policy, SignatureError, Verifier
     from undersigned.asgi import Message, Receive, Scope, Send
-    from undersigned.middleware import ConfiguredOrigins, Mode
+    from undersigned.middleware import ConfiguredOrigins, Inspector, Mode
 
 _CALL = "undersigned_sanic.call"
 _FIRST = 1_000_000
@@ -39,6 +39,7 @@ def verify_signatures(
     policy: Policy | None = None,
     fallback: Callable[[Request[Any, Any]], bool | Awaitable[bool]] | None = None,
     on_decision: Callable[[Decision], object] | None = None,
+    inspector: Inspector | None = None,
 ) -> None:
     """Verify every request of an application on Sanic's own server, before the request is routed.
 
@@ -59,6 +60,7 @@ def verify_signatures(
         fallback: tells whether another authenticator accepts the caller; a function of the request, sync or async. It
             is asked only if the policy would reject the request and another credential could change that.
         on_decision: gets a `Decision` for every request.
+        inspector: keeps the last decisions in memory, in development, as `undersigned.asgi.SignatureMiddleware`.
 
     Raises:
         ConfigurationError: an option has a wrong value.
@@ -74,6 +76,7 @@ def verify_signatures(
         policy=policy,
         fallback=_of_request(fallback) if callable(fallback) else fallback,
         on_decision=on_decision,
+        inspector=inspector,
     )
 
     async def verify(request: Request[Any, Any], **_context: object) -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from undersigned import AsyncVerifier, Decision, Policy, Verifier
     from undersigned.asgi import Scope
-    from undersigned.middleware import ConfiguredOrigins, Mode
+    from undersigned.middleware import ConfiguredOrigins, Inspector, Mode
 
 
 class SignatureMiddleware(HTTPServerConnectionDelegate):
@@ -47,6 +47,7 @@ class SignatureMiddleware(HTTPServerConnectionDelegate):
         fallback: tells whether another authenticator accepts the caller; a function of the request, sync or async. It
             is asked only if the policy would reject the request and another credential could change that.
         on_decision: gets a `Decision` for every request.
+        inspector: keeps the last decisions in memory, in development, as `undersigned.asgi.SignatureMiddleware`.
 
     Raises:
         ConfigurationError: an option has a wrong value.
@@ -65,6 +66,7 @@ class SignatureMiddleware(HTTPServerConnectionDelegate):
         policy: Policy | None = None,
         fallback: Callable[[HTTPServerRequest], bool | Awaitable[bool]] | None = None,
         on_decision: Callable[[Decision], object] | None = None,
+        inspector: Inspector | None = None,
     ) -> None:
         self._application = application
         self._verifying = _SignatureMiddleware(
@@ -78,6 +80,7 @@ class SignatureMiddleware(HTTPServerConnectionDelegate):
             policy=policy,
             fallback=_of_request(fallback) if callable(fallback) else fallback,
             on_decision=on_decision,
+            inspector=inspector,
         )
 
     def start_request(self, server_conn: object, request_conn: HTTPConnection) -> HTTPMessageDelegate:

@@ -224,7 +224,7 @@ _UNAVAILABLE: frozenset[Reason] = frozenset(
 )
 
 
-_CREDENTIALS = ("authorization", "cookie", "api-key", "token", "secret", "password")
+_CREDENTIALS = ("authorization", "cookie", "api-key", "apikey", "token", "secret", "password")
 
 
 def signature_error(
@@ -255,9 +255,15 @@ def cut_name(name: str, *, limit: int = 32) -> str:
     return shown.encode("utf-8", "surrogatepass")[:limit].decode("utf-8", "ignore")
 
 
+def is_credential(name: str) -> bool:
+    """Return whether a header field, component or query parameter with this name usually carries a credential."""
+    lower = name.lower().replace("_", "-")
+    return any(secret in lower for secret in _CREDENTIALS)
+
+
 def _withheld(line: str) -> str:
     """Return a line of a base for a log, without the value of a credential."""
     name, colon, _ = line.partition(": ")
-    if colon and any(secret in name for secret in _CREDENTIALS):
+    if colon and is_credential(name):
         return f"{printable(name)}: (withheld)"
     return printable(line)

@@ -106,6 +106,9 @@ MOST_NAMES_KEPT: Final = 4
 LONGEST_LOGGED: Final = 1024
 """characters of one text of the sender in a log line: nobody may flood the log"""
 
+LONGEST_INSPECTED: Final = 4096
+"""characters of one text of the sender that an `Inspector` keeps, so the memory of a decision is bounded"""
+
 # Content
 
 DEFAULT_MAX_BODY: Final = 1_048_576

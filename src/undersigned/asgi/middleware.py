@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from undersigned.message.content_digest import RunningDigest
     from undersigned.middleware.answer import ErrorResponse
     from undersigned.middleware.decision import Decision, Recorder
+    from undersigned.middleware.inspector import Inspector
     from undersigned.policy.operation import Operation
     from undersigned.policy.policy import Policy
     from undersigned.signature.profile import Profile
@@ -90,6 +91,8 @@ class SignatureMiddleware:
         fallback: tells whether another authenticator accepts the caller; a function of the scope, sync or async. It is
             asked only if the policy would reject the request and another credential could change that.
         on_decision: gets a `Decision` for every request.
+        inspector: keeps the last decisions in memory, in development; `undersigned_inspector.Inspector` shows them on a
+            page. It is rejected unless all origins are loopback origins.
 
     Raises:
         ConfigurationError: an option has a wrong value.
@@ -110,6 +113,7 @@ class SignatureMiddleware:
         policy: Policy | None = None,
         fallback: Fallback | None = None,
         on_decision: Callable[[Decision], object] | None = None,
+        inspector: Inspector | None = None,
     ) -> None:
         if not isinstance(verifier, (Verifier, AsyncVerifier)):
             raise ConfigurationError("verifier: pass a Verifier or an AsyncVerifier")
@@ -118,17 +122,20 @@ class SignatureMiddleware:
         options.check_policy(policy, fallback=fallback, on_decision=on_decision, mode=mode)
         if not isinstance(body_timeout, (int, float)) or not 0 < body_timeout <= _LONGEST_TIMEOUT:
             raise ConfigurationError("body_timeout: give seconds greater than 0, such as 30, and at most a day")
+        known = Origins(origins)
+        options.check_inspector(inspector, known)
         self.app = app
         profile = verifier.profile
         self._guard: Guard[Forwarded] = Guard(
             awaitable(verifier),
-            Origins(origins),
+            known,
             clock=verifier.clock,
             policy=policy,
             fallback=fallback is not None,
             max_unsigned_body=min(max_unsigned_body, max_body),
             http2_server=http2_server,
             on_decision=on_decision,
+            inspector=inspector,
         )
         recorder = self._guard.recorder
         self._options = _Options(

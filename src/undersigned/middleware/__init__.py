@@ -4,6 +4,7 @@ from undersigned.limits import DEFAULT_MAX_BODY, DEFAULT_MAX_UNSIGNED_BODY
 from undersigned.middleware.answer import ErrorResponse
 from undersigned.middleware.configuration import configured_verifier
 from undersigned.middleware.decision import Decision, Recorder, log_rejection
+from undersigned.middleware.inspector import Inspected, Inspector
 from undersigned.middleware.options import Mode
 from undersigned.middleware.requirement import Verification
 from undersigned.url.origin import ConfiguredOrigins
@@ -14,6 +15,8 @@ __all__ = [
     "ConfiguredOrigins",
     "Decision",
     "ErrorResponse",
+    "Inspected",
+    "Inspector",
     "Mode",
     "Recorder",
     "Verification",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Literal, cast
 
 from undersigned.errors import SignatureError, VerificationUnavailable, printable
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from undersigned.errors import Step
     from undersigned.middleware.answer import ErrorResponse
     from undersigned.middleware.guard import Visit
+    from undersigned.middleware.inspector import Inspector
     from undersigned.policy.policy import Policy
     from undersigned.policy.route import RouteResolver
     from undersigned.signature.profile import Profile
@@ -69,21 +71,27 @@ class Recorder:
         profile: the verifier's profile.
         clock: the verifier's clock; seconds since the epoch.
         on_decision: gets a `Decision` for every request, or None.
+        inspector: keeps the last decisions with their evidence, or None.
 
     Attributes:
-        listens: whether there is such a callback.
+        listens: whether there is such a callback or an inspector.
     """
 
-    __slots__ = ("_clock", "_on_decision", "_profile", "_unsupported", "listens")
+    __slots__ = ("_clock", "_inspector", "_on_decision", "_profile", "_unsupported", "listens")
 
     def __init__(
-        self, profile: Profile, clock: Callable[[], float], on_decision: Callable[[Decision], object] | None
+        self,
+        profile: Profile,
+        clock: Callable[[], float],
+        on_decision: Callable[[Decision], object] | None,
+        inspector: Inspector | None = None,
     ) -> None:
         self._profile = profile
         self._clock = clock
         self._on_decision = on_decision
         self._unsupported: set[str] = set()
-        self.listens = on_decision is not None
+        self._inspector = inspector
+        self.listens = on_decision is not None or inspector is not None
 
     def accepted(self, signature: VerifiedSignature | None, warning: SignatureError | None, visit: Visit) -> None:
         """Record a request that the application gets.
@@ -95,14 +103,14 @@ class Recorder:
         """
         if warning is not None:
             logger.warning("request accepted on another credential: %s", warning.explain(), extra=_fields(warning))
-        if self._on_decision is not None:
+        if self.listens:
             outcome: Outcome = "verified" if signature is not None else "unsigned" if warning is None else "warned"
             self._report(outcome, warning or signature, visit)
 
     def unknown(self, error: SignatureError, visit: Visit) -> None:
         """Record a request that the application gets as unsigned, since nobody knows its signer."""
         logger.info("request accepted as unsigned: %s", error.explain(), extra=_fields(error))
-        if self._on_decision is not None:
+        if self.listens:
             self._report("unknown", error, visit)
 
     def rejected(self, error: SignatureError, visit: Visit) -> None:
@@ -116,7 +124,7 @@ class Recorder:
             again = error.detail in self._unsupported
             self._unsupported.add(error.detail)
         log_rejection(error, again=again)
-        if self._on_decision is not None:
+        if self.listens:
             visit.route = error.route
             unavailable = isinstance(error, VerificationUnavailable)
             self._report("unavailable" if unavailable else "rejected", error, visit)
@@ -124,7 +132,7 @@ class Recorder:
     def unread(self, response: ErrorResponse, visit: Visit) -> None:
         """Record a request that was rejected before it was read to its end."""
         logger.info("request rejected: %s: %s", response.code, response.detail, extra={"signature_code": response.code})
-        if self._on_decision is not None:
+        if self.listens:
             decision = Decision(
                 outcome="rejected",
                 profile=self._profile.name,
@@ -133,7 +141,7 @@ class Recorder:
                 origin=_text(visit.origin),
                 seconds=_since(visit.begun),
             )
-            self._call(decision)
+            self._publish(decision, visit)
 
     def rejected_by_route(self, error: SignatureError, *, method: str | None = None, route: str | None = None) -> None:
         """Record a request that the middleware accepted and that a route of the application rejects.
@@ -144,7 +152,7 @@ class Recorder:
             route: the path of the route as the framework spells it, such as `/plans/{plan}`.
         """
         log_rejection(error)
-        if self._on_decision is not None:
+        if self.listens:
             decision = Decision(
                 outcome="rejected",
                 profile=self._profile.name,
@@ -154,7 +162,7 @@ class Recorder:
                 route=route,
                 seconds=0.0,
             )
-            self._call(decision)
+            self._publish(decision, evidence=error)
 
     def _report(self, outcome: Outcome, evidence: VerifiedSignature | SignatureError | None, visit: Visit) -> None:
         error = evidence if isinstance(evidence, SignatureError) else None
@@ -174,14 +182,26 @@ class Recorder:
             seconds=_since(visit.begun),
             skew=None if created is None else self._clock() - created,
         )
-        self._call(decision)
+        self._publish(decision, visit, evidence)
 
-    def _call(self, decision: Decision) -> None:
-        try:
-            cast("Callable[[Decision], object]", self._on_decision)(decision)
-        except Exception:
-            # A callback that counts requests must not decide about them.
-            logger.exception("on_decision raised an exception; ignored")
+    def _publish(
+        self,
+        decision: Decision,
+        visit: Visit | None = None,
+        evidence: VerifiedSignature | SignatureError | None = None,
+    ) -> None:
+        if self._on_decision is not None:
+            _call("on_decision", partial(self._on_decision, decision))
+        if self._inspector is not None:
+            _call("inspector", partial(self._inspector.record, decision, visit, evidence))
+
+
+def _call(option: str, listener: Callable[[], object]) -> None:
+    try:
+        listener()
+    except Exception:
+        # What counts or shows requests must not decide about them.
+        logger.exception("%s raised an exception; ignored", option)
 
 
 def log_rejection(error: SignatureError, *, again: bool = False) -> None:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from undersigned.message.request_target import RequestTarget
     from undersigned.middleware.decision import Decision
+    from undersigned.middleware.inspector import Inspector
     from undersigned.policy.policy import Policy
     from undersigned.url import Origin, Origins
     from undersigned.verification.server import GateVerifier
@@ -60,15 +61,21 @@ class Visit:
         method: its method, or None.
         origin: its origin, or None.
         route: the path of its route, or None.
+        fields: its header fields, or None.
+        url: its URL, or None.
+        shown_target: returns its target as the server shows it.
     """
 
-    __slots__ = ("begun", "method", "origin", "route")
+    __slots__ = ("begun", "fields", "method", "origin", "route", "shown_target", "url")
 
-    def __init__(self) -> None:
+    def __init__(self, shown_target: Callable[[], str]) -> None:
         self.begun = time.perf_counter()
         self.method: str | None = None
         self.origin: Origin | None = None
         self.route: str | None = None
+        self.fields: HeaderFields | None = None
+        self.url: str | None = None
+        self.shown_target = shown_target
 
 
 class Guard(Generic[Forwarded_co]):
@@ -83,6 +90,7 @@ class Guard(Generic[Forwarded_co]):
         max_unsigned_body: upper bound on the bytes of content that the policy may read without a valid signature.
         http2_server: the HTTP/2 server that compares `:authority` with Host, or None.
         on_decision: gets a `Decision` for every request, or None.
+        inspector: keeps the last decisions with their evidence, or None.
 
     Attributes:
         recorder: records the decisions, also those of the application's routes.
@@ -111,6 +119,7 @@ class Guard(Generic[Forwarded_co]):
         max_unsigned_body: int,
         http2_server: str | None,
         on_decision: Callable[[Decision], object] | None,
+        inspector: Inspector | None,
     ) -> None:
         if verifier.profile.message != "request":
             raise ConfigurationError(f"verifier: its profile, {verifier.profile.name}, is for responses")
@@ -122,7 +131,7 @@ class Guard(Generic[Forwarded_co]):
         self._unchecked = policy if self._is_routed else None
         self._http2_server = http2_server
         self._gate = Gate(verifier, policy, fallback=fallback, max_unsigned_body=max_unsigned_body)
-        self.recorder = Recorder(verifier.profile, clock, on_decision)
+        self.recorder = Recorder(verifier.profile, clock, on_decision, inspector)
 
     async def admit(self, exchange: Exchange[Forwarded_co]) -> Forwarded_co:
         """Verify one request, and return what the application gets.
@@ -130,7 +139,7 @@ class Guard(Generic[Forwarded_co]):
         Raises:
             Rejected: the application must not get the request.
         """
-        visit = Visit()
+        visit = Visit(exchange.shown_target)
         try:
             return await self._admit(exchange, visit)
         except SignatureError as error:
@@ -142,7 +151,7 @@ class Guard(Generic[Forwarded_co]):
 
     async def _admit(self, exchange: Exchange[Forwarded_co], visit: Visit) -> Forwarded_co:
         received = exchange.received()
-        visit.method = received.method
+        visit.method, visit.fields = received.method, received.fields
         signed = not SIGNATURE_FIELDS.isdisjoint(received.fields.combined)
         if not signed and self._policy is None:
             self._check_mode(exchange.mode())
@@ -163,10 +172,11 @@ class Guard(Generic[Forwarded_co]):
             if "host" in fields.repeated:
                 fields = _with_one_host(fields)
             url, has_body = target.url(origin), bool(received.has_body)
+            visit.url = url
             request = Request(received.method, url, fields, has_body=has_body, query_unknown=query_unknown)
             if signed and origin.authority in self._origins.prefixes:
                 origin, request = await self._signed_prefix(request, target, origin)
-                visit.origin = origin
+                visit.origin, visit.url = origin, request.url
             routed = partial(_dispatched, exchange, request, origin) if self._is_routed else None
             undeclared = received.has_body is None
             try:

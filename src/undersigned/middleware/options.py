@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal, cast, get_args
+from typing import TYPE_CHECKING, Literal, cast, get_args
 
 from undersigned.errors import ConfigurationError
 from undersigned.middleware.authority import HTTP2_SERVERS
+from undersigned.middleware.inspector import Inspector
 from undersigned.policy.policy import Policy
+
+if TYPE_CHECKING:
+    from undersigned.url import Origins
 
 Mode = Literal["required", "optional", "observe"]
 """What happens to an unsigned request: reject, accept, or accept and log. An invalid signature is always rejected.
@@ -58,6 +62,23 @@ def check_policy(policy: object, *, fallback: object, on_decision: object, mode:
         )
     if on_decision is not None and not callable(on_decision):
         raise ConfigurationError("on_decision: pass a function that takes a Decision")
+
+
+def check_inspector(inspector: object, origins: Origins) -> None:
+    """Check that there is no inspector, or that the service is only known by loopback origins.
+
+    Raises:
+        ConfigurationError: an option has a wrong value, or an origin is public.
+    """
+    if inspector is None:
+        return
+    if not isinstance(inspector, Inspector):
+        raise ConfigurationError("inspector: pass an Inspector, such as undersigned_inspector.Inspector()")
+    if not origins.are_loopback:
+        raise ConfigurationError(
+            "inspector: it is for development, and origins has an origin that is not on this machine: leave inspector "
+            "out, or list loopback origins only, such as http://localhost:8000"
+        )
 
 
 def checked_mode(mode: str) -> Mode:

@@ -7,7 +7,9 @@ The scheme comes from this list, never from the message.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
+from ipaddress import ip_address
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from undersigned.errors import ConfigurationError, MalformedURL
@@ -118,6 +120,11 @@ class Origins:
     def __str__(self) -> str:
         """Return the origins as they are configured, with the other spellings of a loopback origin."""
         return self._described
+
+    @property
+    def are_loopback(self) -> bool:
+        """Whether every origin is one of this machine: there is no function, and all hosts are loopback hosts."""
+        return self._ask is None and all(map(_is_loopback, (*self.by_authority, *self._patterns)))
 
     def match(self, authority: str) -> Origin | None:
         """Return the origin with the authority of a received Host or `:authority` value, or None.
@@ -261,6 +268,14 @@ def _checked(authority: str) -> str:
     if len(authority) > LONGEST_AUTHORITY:
         raise MalformedURL(f"the authority has more than {LONGEST_AUTHORITY} characters", rule="length")
     return authority
+
+
+def _is_loopback(authority: str) -> bool:
+    """Return whether a canonical authority names this machine (RFC 6761 section 6.3, RFC 1122 section 3.2.1.3)."""
+    host = authority if authority.endswith("]") else authority.rpartition(":")[0] or authority
+    with suppress(ValueError):
+        return ip_address(host.strip("[]")).is_loopback
+    return host == "localhost" or host.endswith(".localhost")
 
 
 def _host(authority: str) -> str:

@@ -51,7 +51,7 @@ def directory_route(
 
     Args:
         keys: the public JWK set, or the path of a file with it. Each `kid` is the thumbprint of its key.
-        signing_keys: the private keys, one for each public key: `SigningKey`s, or keys in a KMS.
+        signing_keys: the private keys, one for each public key: `SigningKey` objects, or keys in a KMS.
         origin: the origin at which the bots are known, such as `https://bot.example`. The directory is for this origin
             only, whatever the Host of a request is.
         path: the path of the route; the root URLconf adds its slash.

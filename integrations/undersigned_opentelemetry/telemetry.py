@@ -35,12 +35,13 @@ class Telemetry:
     The values of every attribute of a metric come from closed lists: outcomes, codes, and what the operator configured.
     Key ids are attributes of spans only. Without an OpenTelemetry SDK nothing is recorded.
 
-    Metrics:
-        `undersigned.verification.duration` (histogram, s): `profile`, `result` (an outcome of `Decision`), and, if
-            known, `algorithm` and `error.type` (a code).
-        `undersigned.key_fetch.duration` (histogram, s): `document` (`keys` or `revocations`) and, if the fetch failed,
-            `error.type` (a code without its prefix).
-        `undersigned.replay.claims` (counter): `result` (`fresh`, `seen`, `full` or `error`).
+    The metrics, with their attributes:
+
+    - `undersigned.verification.duration` (histogram, s): `profile`, `result` (an outcome of `Decision`), and, if
+      known, `algorithm` and `error.type` (a code).
+    - `undersigned.key_fetch.duration` (histogram, s): `document` (`keys` or `revocations`) and, if the fetch failed,
+      `error.type` (a code without its prefix).
+    - `undersigned.replay.claims` (counter): `result` (`fresh`, `seen`, `full` or `error`).
 
     Spans: `undersigned.verification` and `undersigned.key_fetch`. They begin and end when the work did, and are made
     when it has ended. So they have no children.

@@ -98,7 +98,7 @@ class AdCPDirectory(KeySources):
     """The keys of the AdCP agents that a verifier deals with, for threads. A signer is known by its agent's URL.
 
     Args:
-        agents: agent URLs, all with the options of `AdCPAgent` that follow, or `AdCPAgent`s with options of their own.
+        agents: agent URLs, all with the options of `AdCPAgent` that follow, or `AdCPAgent` objects with their own.
         purpose: as for `AdCPAgent`.
         protocol: as for `AdCPAgent`.
         freshness: as for `AdCPAgent`.
@@ -129,7 +129,7 @@ class AdCPDirectory(KeySources):
 
 
 class AsyncAdCPDirectory(AsyncKeySources):
-    """`AdCPDirectory` for the tasks of an event loop, of URLs or `AsyncAdCPAgent`s."""
+    """`AdCPDirectory` for the tasks of an event loop, of URLs or `AsyncAdCPAgent` objects."""
 
     __slots__ = ()
 

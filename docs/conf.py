@@ -1,0 +1,36 @@
+"""Sphinx configuration of the documentation site: `sphinx-build -W docs site` builds it."""
+
+from __future__ import annotations
+
+import sys
+from importlib import metadata, util
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+# Sphinx reads its options from the module's names, in the spelling that Sphinx gives them.
+project = "undersigned"
+project_copyright = "the undersigned authors, under the Apache License 2.0"
+release = metadata.version("undersigned")
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "site_pages", "site_check"]
+root_doc = "index"
+exclude_patterns = ["_build"]
+
+html_theme = "furo"
+html_title = "undersigned"
+html_show_sphinx = False
+# A page never changes because a picture or a font elsewhere does.
+html_theme_options = {"source_repository": "", "footer_icons": []}
+
+myst_heading_anchors = 4
+myst_enable_extensions = ["attrs_inline"]
+# Docstrings have code in single backticks, as Markdown has.
+default_role = "code"
+# Pygments has no lexer for the configuration of some servers, and two packages may have a class of the same name.
+suppress_warnings = ["misc.highlighting_failure", "ref.python"]
+
+autodoc_typehints = "signature"
+autodoc_member_order = "bysource"
+autodoc_mock_imports = [name for name in ("niquests",) if util.find_spec(name) is None]
+napoleon_use_ivar = True
+napoleon_numpy_docstring = False

@@ -1,0 +1,170 @@
+"""Pages of the site that are made from other files: docstrings, and pages that are not in this folder.
+
+- A page that is only a link to another Markdown file of the repository becomes that file, or the section that the link
+  names. Links to that file lead to the page.
+- A line `.. package:: NAME` becomes the reference of the public names of a package, from its `__all__`.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import os
+import re
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from sphinx.application import Sphinx
+
+DOCS = Path(__file__).parent
+ROOT = DOCS.parent
+
+_ONLY_LINK = re.compile(r"\[[^\]]*\]\((?P<file>[^)#:]+)(?:#(?P<section>[^)]+))?\)\s*")
+_LINK = re.compile(r"(?P<before>\]\()(?P<file>[^)#:\s]+)(?P<anchor>#[^)\s]*)?(?=\))")
+_HEADING = re.compile(r"^(#+) (.+)$", re.MULTILINE)
+_PACKAGE = re.compile(r"^\.\. package:: ([\w.]+)$", re.MULTILINE)
+_FOLDERS = {ROOT / "examples": DOCS / "examples.md"}
+
+
+@cache
+def borrowed() -> Mapping[Path, tuple[Path, str]]:
+    """Return the pages that are only a link, each with the file that it shows and the section, or "" for all of it."""
+    found: dict[Path, tuple[Path, str]] = {}
+    for page in sorted(DOCS.rglob("*.md")):
+        only = _ONLY_LINK.fullmatch(page.read_text("utf-8"))
+        if only is not None:
+            found[page] = ((page.parent / only["file"]).resolve(), only["section"] or "")
+    return found
+
+
+def anchor(heading: str) -> str:
+    """Return the anchor of a heading, as GitHub and MyST make it."""
+    kept = re.sub(r"[^\w\- ]", "", re.sub(r"\]\([^)]*\)", "", heading).lower())
+    return kept.strip().replace(" ", "-")
+
+
+def section(text: str, name: str) -> str:
+    """Return the section with the anchor `name`, with its heading as the title of a page.
+
+    Raises:
+        KeyError: there is no such section.
+    """
+    headings = [at for at in _HEADING.finditer(text) if not _is_code(text, at.start())]
+    for number, at in enumerate(headings):
+        if anchor(at[2]) == name:
+            level = len(at[1])
+            ends = [after.start() for after in headings[number + 1 :] if len(after[1]) <= level]
+            body = text[at.end() : ends[0] if ends else len(text)]
+            return f"# {at[2]}\n{_raised(body, level - 1)}"
+    raise KeyError(name)
+
+
+def relinked(text: str, written: Path, page: Path) -> str:
+    """Return `text` with its links to files of the repository as they are on the site.
+
+    Args:
+        text: a page, in Markdown.
+        written: the file that the text is from; its links are relative to the file's folder.
+        page: the page of the site that shows it.
+    """
+    shown = {file: at for at, (file, name) in borrowed().items() if not name} | _FOLDERS
+
+    def moved(link: re.Match[str]) -> str:
+        file = (written.parent / link["file"]).resolve()
+        target = os.path.relpath(shown.get(file, file), page.parent)
+        return f"{link['before']}{Path(target).as_posix()}{link['anchor'] or ''}"
+
+    return _LINK.sub(moved, text)
+
+
+def reference(package: str) -> str:
+    """Return the reference of a package in reStructuredText: what its docstring says, and each public name."""
+    module = importlib.import_module(package)
+    lines = [f".. automodule:: {package}", "   :no-members:", ""]
+    elsewhere: list[str] = []
+    for name in public_names(module):
+        value: object = getattr(module, name)
+        is_data = not (inspect.isclass(value) or inspect.isroutine(value))
+        defined, said = _assigned(module, name) if is_data else (value.__module__, inspect.getdoc(value) or "")
+        home = _home(package, name, defined)
+        if home != package:
+            summary = said.partition("\n")[0]
+            elsewhere.append(f"* :py:obj:`{name} <{home}.{name}>`: {summary}")
+        elif is_data:
+            lines += [f".. py:data:: {name}", "", *(f"   {line}" for line in said.split("\n")), ""]
+        elif inspect.isclass(value):
+            lines += [f".. autoclass:: {package}.{name}", "   :members:", ""]
+        else:
+            lines += [f".. autofunction:: {package}.{name}", ""]
+    if elsewhere:
+        lines += ["The same names as in other packages:", "", *elsewhere, ""]
+    return "\n".join(lines)
+
+
+def public_names(module: ModuleType) -> list[str]:
+    """Return the public names of a module that are not modules: those of `__all__`, or those that it defines."""
+    listed = getattr(module, "__all__", None)
+    if listed is None:
+        own = [name for name, value in vars(module).items() if getattr(value, "__module__", None) == module.__name__]
+        listed = [name for name in own if not name.startswith("_")]
+    return [name for name in listed if not isinstance(getattr(module, name), ModuleType)]
+
+
+def _home(package: str, name: str, defined: str) -> str:
+    """Return the package whose page describes a name: the nearest public one around the module that defines it."""
+    for home in [defined.rsplit(".", dots)[0] for dots in range(defined.count(".") + 1)]:
+        if home in documented() and name in public_names(importlib.import_module(home)):
+            return home
+    return package
+
+
+@cache
+def documented() -> frozenset[str]:
+    """Return the packages and modules that the reference describes."""
+    return frozenset(name for page in DOCS.rglob("*.md") for name in _PACKAGE.findall(page.read_text("utf-8")))
+
+
+def _assigned(module: ModuleType, name: str) -> tuple[str, str]:
+    """Return the module that assigns a name, and the text after the assignment, or "" for none."""
+    for statement, after in _pairs(ast.parse(inspect.getsource(module)).body):
+        if isinstance(statement, ast.ImportFrom) and any((at.asname or at.name) == name for at in statement.names):
+            source = f"{'.' * statement.level}{statement.module}"
+            return _assigned(importlib.import_module(source, module.__package__), name)
+        target = statement.targets[0] if isinstance(statement, ast.Assign) else getattr(statement, "target", None)
+        if isinstance(target, ast.Name) and target.id == name and isinstance(after, ast.Expr):
+            return module.__name__, inspect.cleandoc(str(ast.literal_eval(after.value)))
+    return module.__name__, ""
+
+
+def _pairs(body: list[ast.stmt]) -> Iterator[tuple[ast.stmt, ast.stmt | None]]:
+    return zip(body, [*body[1:], None], strict=True)
+
+
+def _is_code(text: str, at: int) -> bool:
+    return len(re.findall(r"^```", text[:at], re.MULTILINE)) % 2 == 1
+
+
+def _raised(text: str, levels: int) -> str:
+    """Return `text` with its headings some levels higher."""
+    return _HEADING.sub(lambda at: at[0] if _is_code(text, at.start()) else at[0][levels:], text)
+
+
+def _read(_: Sphinx, name: str, source: list[str]) -> None:
+    """Make the page `name` from its source, which Sphinx has read."""
+    page = DOCS / f"{name}.md"
+    file, named = borrowed().get(page, (page, ""))
+    text = source[0] if file == page else file.read_text("utf-8")
+    text = relinked(section(text, named) if named else text, file, page)
+    source[0] = _PACKAGE.sub(lambda at: reference(at[1]), text)
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register the extension with Sphinx."""
+    app.connect("source-read", _read)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

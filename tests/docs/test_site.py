@@ -1,0 +1,139 @@
+"""The documentation site: what its pages are made of, and the check of the finished pages."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+import undersigned
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+INTEGRATIONS = re.findall(r'"integrations/(\w+)"', (ROOT / "pyproject.toml").read_text("utf-8"))
+sys.path.insert(0, str(DOCS))
+
+import site_check  # noqa: E402 - a module of docs/
+import site_pages  # noqa: E402 - as above
+
+
+def public_packages() -> list[str]:
+    inner = [found.name for found in pkgutil.walk_packages(undersigned.__path__, "undersigned.") if found.ispkg]
+    packages = [name for name in inner if ".cli" not in name and hasattr(importlib.import_module(name), "__all__")]
+    return [*packages, *(name for name in INTEGRATIONS if name not in {"undersigned_demo", "undersigned_niquests"})]
+
+
+# The reference does not need niquests to be installed, and these tests do not either.
+OTHERS = ["undersigned", "undersigned.errors", "undersigned.webhooks", "undersigned_niquests"]
+
+
+@pytest.mark.parametrize("package", [*public_packages(), *OTHERS])
+def test_reference_describes_every_public_package(package):
+    assert package in site_pages.documented()
+
+
+@pytest.mark.parametrize("package", public_packages())
+def test_reference_has_every_public_name_once(package):
+    written = site_pages.reference(package)
+    for name in site_pages.public_names(importlib.import_module(package)):
+        own = len(
+            re.findall(rf"^\.\. (?:autoclass|autofunction|py:data):: (?:{package}\.)?{name}$", written, re.MULTILINE)
+        )
+        other = len(re.findall(rf"^\* :py:obj:`{name} <", written, re.MULTILINE))
+        assert own + other == 1, name
+
+
+def test_reference_has_the_text_after_an_assignment():
+    assert "   A part of a request that `tamper` changes." in site_pages.reference("undersigned.testing")
+
+
+def test_name_from_another_package_leads_to_its_page():
+    written = site_pages.reference("undersigned.testing")
+    assert "* :py:obj:`KeyPair <undersigned.KeyPair>`: A key pair" in written
+
+
+def test_page_of_only_a_link_shows_the_linked_file():
+    file, name = site_pages.borrowed()[DOCS / "project" / "security.md"]
+    assert (file, name) == (ROOT / "SECURITY.md", "")
+
+
+@pytest.mark.parametrize("page", site_pages.borrowed().values(), ids=lambda shown: shown[0].name)
+def test_linked_section_exists(page):
+    file, name = page
+    text = file.read_text("utf-8")
+    assert site_pages.section(text, name) if name else text
+
+
+def test_section_ends_at_the_next_heading_of_its_level_and_ignores_code():
+    text = "# T\n\n## A b\n\none\n\n```sh\n# no heading\n```\n\n### C\n\ntwo\n\n## D\n\nthree\n"
+    assert site_pages.section(text, "a-b") == "# A b\n\n\none\n\n```sh\n# no heading\n```\n\n## C\n\ntwo\n\n"
+    with pytest.raises(KeyError):
+        site_pages.section(text, "e")
+
+
+@pytest.mark.parametrize(
+    ("link", "there"),
+    [
+        ("[keys](docs/keys.md#ucp)", "[keys](../keys.md#ucp)"),
+        ("[bounds](SECURITY.md#bounds)", "[bounds](security.md#bounds)"),
+        ("[examples](examples)", "[examples](../examples.md)"),
+        ("[limits](src/undersigned/limits.py)", "[limits](../../src/undersigned/limits.py)"),
+        ("[RFC](https://www.rfc-editor.org/rfc/rfc9421)", "[RFC](https://www.rfc-editor.org/rfc/rfc9421)"),
+        ("[here](#keys)", "[here](#keys)"),
+    ],
+)
+def test_link_of_a_page_at_the_root_leads_to_the_page_of_the_site(link, there):
+    assert site_pages.relinked(link, ROOT / "README.md", DOCS / "project" / "readme.md") == there
+
+
+@pytest.fixture
+def site(tmp_path):
+    (tmp_path / "a.html").write_text('<h1 id="top">A</h1><a href="b.html#end">b</a><a href="https://x.example/">x</a>')
+    (tmp_path / "b.html").write_text(
+        '<p id="end"><a href="a.html">a</a><link rel="canonical" href="https://x.example/">'
+    )
+    return tmp_path
+
+
+def test_finished_site_has_no_faults(site):
+    assert list(site_check.faults(site)) == []
+
+
+@pytest.mark.parametrize(
+    ("html", "fault"),
+    [
+        ('<a href="c.html">c</a>', "c.html leads to no file"),
+        ('<a href="b.html#begin">b</a>', "b.html#begin leads to no place on that page"),
+        ('<a href="#nowhere">n</a>', "#nowhere leads to no place on that page"),
+        ('<img src="picture.svg">', "picture.svg leads to no file"),
+        ('<script src="https://cdn.example/x.js"></script>', "https://cdn.example/x.js is fetched from elsewhere"),
+        ('<link rel="stylesheet" href="//fonts.example/f.css">', "//fonts.example/f.css is fetched from elsewhere"),
+    ],
+)
+def test_fault_of_a_page_is_reported(site, html, fault):
+    (site / "d.html").write_text(html)
+    assert list(site_check.faults(site)) == [f"d.html: {fault}"]
+
+
+def test_style_from_elsewhere_is_reported(site):
+    (site / "s.css").write_text('@import "https://fonts.example/f.css";')
+    assert list(site_check.faults(site)) == ["s.css: a style is fetched from elsewhere"]
+
+
+def test_page_has_every_example_with_what_it_is():
+    rows = dict(
+        re.findall(
+            r"^\| \[(\w+\.py)\]\(\.\./examples/\1\) \| (.+) \|$",
+            (DOCS / "examples.md").read_text("utf-8"),
+            re.MULTILINE,
+        )
+    )
+    said = {
+        path.name: path.read_text("utf-8").partition('"""')[2].partition("\n")[0].removesuffix('"""')
+        for path in (ROOT / "examples").glob("*.py")
+    }
+    assert rows == said

@@ -34,14 +34,14 @@ class SigningMiddleware:
     retry has its own signature. The request is sent to the canonical form of its URL. Content is read before it is
     sent. A file is read again to send it; a generator is kept, up to `max_spooled` bytes.
 
-    A redirect within its origin is signed for its own URL, method and content. A redirect that leaves the origin or
-    its listed path raises `SigningError`.
+    A redirect within the listed origins is signed for its own URL, method and content. A redirect that leaves them or
+    their listed paths raises `SigningError`.
 
     Args:
         signer: makes the signatures; or a function that returns the signer to use now.
         origins: the origins to sign for, such as `https://seller.example.com`. An origin with a path, such as
             `https://seller.example.com/api`, allows only what is below that path.
-        follow_unsigned: whether to follow a redirect that leaves the origin, without a signature.
+        follow_unsigned: whether to follow a redirect that leaves the listed origins, without a signature.
         max_spooled: how many bytes to keep of content that cannot be read again, such as a generator.
 
     Raises:
@@ -63,11 +63,14 @@ class SigningMiddleware:
 
         Raises:
             MalformedURL: the URL has no canonical form.
-            SigningError: the origin is not listed, a redirect leaves the origin, the request lacks what the signature
-                covers, aiohttp would compress it, or a middleware after this one changed the request.
+            SigningError: the origin is not listed, a redirect leaves the listed origins, the request lacks what the
+                signature covers, aiohttp would compress it, or a middleware after this one changed the request.
         """
         hop, hops = _hop(request), _hops.get()
         before = [origin for known, origin in hops if known is hop]
+        if before:
+            # aiohttp sends the caller's `Host` wherever a redirect leads.
+            request.headers["Host"] = request.url.host_port_subcomponent or ""
         if before and not self._signer.signs_redirect(before[-1], str(request.url)):
             for name in SIGNATURE_FIELDS:
                 request.headers.popall(name, None)

@@ -65,8 +65,8 @@ class _Copying(_Streaming):
 class SignatureTransport(_Copying, transports.SigningTransport[httpx.Request, httpx.Response], httpx.BaseTransport):
     """A transport that signs every request it sends: `Client(transport=SignatureTransport(HTTPTransport(), ...))`.
 
-    A redirect within its origin is signed for its own URL, method and content. A redirect that leaves the origin or
-    its listed path raises `SigningError`. To retry, put the retrying transport around this one: each attempt is then
+    A redirect within the listed origins is signed for its own URL, method and content. A redirect that leaves them or
+    their listed paths raises `SigningError`. To retry, put the retrying transport around this one: each attempt is then
     signed. `response.request` is the request before it was signed.
 
     A client that also talks to other origins mounts the transport: `mounts={"https://seller.example.com": transport}`.
@@ -75,7 +75,7 @@ class SignatureTransport(_Copying, transports.SigningTransport[httpx.Request, ht
         transport: sends what is signed.
         signer: makes the signatures; or a function that returns the signer to use now.
         origins: the origins to sign for, as for `SignatureAuth`.
-        follow_unsigned: whether to follow a redirect that leaves the origin, without a signature.
+        follow_unsigned: whether to follow a redirect that leaves the listed origins, without a signature.
         max_spooled: how many bytes to keep of content that cannot be read again, as for `SignatureAuth`.
 
     Raises:

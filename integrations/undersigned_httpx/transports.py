@@ -99,8 +99,8 @@ class SigningTransport(_SigningTransport[RequestT], Generic[RequestT, ResponseT_
 
         Raises:
             MalformedURL: the URL has no canonical form.
-            SigningError: the origin is not listed, a redirect leaves the origin, the request lacks what the signature
-                covers, or the inner transport does not send it as it was signed.
+            SigningError: the origin is not listed, a redirect leaves the listed origins, the request lacks what the
+                signature covers, or the inner transport does not send it as it was signed.
         """
         read(request, self._signer, self._stream)
         own = own_extensions(request.extensions)

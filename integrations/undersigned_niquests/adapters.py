@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from niquests.adapters import AsyncHTTPAdapter, HTTPAdapter
+from urllib3_future.util import parse_url
 
 from undersigned import ConfigurationError, SigningError
 from undersigned.client import DEFAULT_MAX_SPOOLED, ClientSigner, FileContent
@@ -33,15 +34,15 @@ class SignatureAdapter(HTTPAdapter):
     Each redirect and each retry has its own signature. The request is sent to the canonical form of its URL. A file is
     read to sign it and again to send it; a generator is kept, up to `max_spooled` bytes.
 
-    A redirect within its origin is signed for its own URL, method and content. A redirect that leaves the origin or
-    its listed path raises `SigningError`, if the adapter is mounted for the URL that it leads to. So mount it for
+    A redirect within the listed origins is signed for its own URL, method and content. A redirect that leaves them or
+    their listed paths raises `SigningError`, if the adapter is mounted for the URL that it leads to. So mount it for
     `https://` and `http://`.
 
     Args:
         signer: makes the signatures; or a function that returns the signer to use now.
         origins: the origins to sign for, such as `https://seller.example.com`. An origin with a path, such as
             `https://seller.example.com/api`, allows only what is below that path.
-        follow_unsigned: whether to follow a redirect that leaves the origin, without a signature.
+        follow_unsigned: whether to follow a redirect that leaves the listed origins, without a signature.
         max_spooled: how many bytes to keep of content that cannot be read again, such as a generator.
         options: further options of niquests' adapter, such as `max_retries`.
 
@@ -66,8 +67,8 @@ class SignatureAdapter(HTTPAdapter):
 
         Raises:
             MalformedURL: the URL has no canonical form.
-            SigningError: the origin is not listed, a redirect leaves the origin, the content is a stream that is too
-                long, or the request lacks what the signature covers.
+            SigningError: the origin is not listed, a redirect leaves the listed origins, the content is a stream that
+                is too long, or the request lacks what the signature covers.
         """
         if _is_unsigned(self._signer, request):
             return super().send(request, *arguments, **options)  # pyright: ignore[reportUnknownMemberType]
@@ -112,7 +113,9 @@ class _Signing:
         self._request = request
         self._content = content
         # Sending normalizes the URL of a redirect once more. Preparing it here yields one that sending does not change.
+        # niquests leaves some URLs as they are, and its urllib3 then writes percent-encoding in upper case.
         request.prepare_url(request.url, None)
+        request.url = parse_url(request.url or "").url
         self._fields = plain_fields(_headers(request))
 
     def now(self) -> SignedRequest:

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 class SentFields(CaseInsensitiveDict["str | bytes", "str | bytes"]):
-    """The header fields of a request that was sent, without its signature.
+    """The header fields of a request that was sent, without its signature and its `Host`.
 
-    niquests follows a redirect with a copy of the request. Its header fields are a copy of these.
+    niquests follows a redirect with a copy of the request, wherever it leads. Its header fields are a copy of these.
 
     Args:
         fields: the fields as (name, value) pairs.
@@ -26,7 +26,8 @@ class SentFields(CaseInsensitiveDict["str | bytes", "str | bytes"]):
     """
 
     def __init__(self, fields: Iterable[tuple[str, Value]], origin: str | None) -> None:
-        super().__init__(list(fields))  # pyright: ignore[reportUnknownMemberType]
+        kept = [(name, value) for name, value in fields if name.lower() != "host"]
+        super().__init__(kept)  # pyright: ignore[reportUnknownMemberType]
         self.origin = origin
 
     def copy(self) -> SentFields:

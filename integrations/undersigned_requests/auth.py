@@ -27,15 +27,15 @@ class SignatureAuth(AuthBase):
     Each attempt to send a request has its own signature, even if `urllib3.Retry` repeats it or you send a prepared
     request again. `response.request` shows the request as it was sent.
 
-    A redirect within its origin is signed for its own URL, method and content. A redirect that leaves the origin or
-    its listed path raises `SigningError`.
+    A redirect within the listed origins is signed for its own URL, method and content. A redirect that leaves them or
+    their listed paths raises `SigningError`.
 
     Args:
         signer: makes the signatures; or a function that returns the signer to use now. With a `DoubleKnock`, a request
             that is answered with 401 is sent once more by the other scheme.
         origins: the origins to sign for, such as `https://seller.example.com`. An origin with a path, such as
             `https://seller.example.com/api`, allows only what is below that path.
-        follow_unsigned: whether to follow a redirect that leaves the origin, without a signature.
+        follow_unsigned: whether to follow a redirect that leaves the listed origins, without a signature.
         max_spooled: how many bytes to keep of content that cannot be read again, such as a generator.
 
     Raises:

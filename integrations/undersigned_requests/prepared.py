@@ -71,11 +71,11 @@ class Signing:
         put(prepared.headers, signed)
 
     def prepare_redirected(self) -> None:
-        """Do what `prepare` does if the request stays within its origin.
+        """Do what `prepare` does if the request stays within the listed origins.
 
         Raises:
             MalformedURL: the URL has no canonical form.
-            SigningError: it leaves its origin, or lacks what is covered.
+            SigningError: it leaves the listed origins, or lacks what is covered.
         """
         if self._signer.signs_redirect(self.origin, self._prepared.url or ""):
             self.prepare()
@@ -85,7 +85,7 @@ class Signing:
 
         Raises:
             MalformedURL: it is redirected to a URL without canonical form.
-            SigningError: it is redirected out of its origin, or was changed after it was prepared.
+            SigningError: it is redirected out of the listed origins, or was changed after it was prepared.
         """
         prepared = self._prepared
         if not self._signer.signs_redirect(self.origin, prepared.url or ""):
@@ -173,7 +173,7 @@ class SignedCopy(PreparedRequest):
         return SignedCopy(self, self._signing)
 
     def prepare_cookies(self, cookies: RequestsCookieJar | CookieJar | dict[str, str] | None) -> None:
-        """Prepare the cookies, then sign the request if it stays within its origin.
+        """Prepare the cookies, then sign the request if it stays within the listed origins.
 
         A request that cannot be signed raises when it is written: requests also prepares redirects that it does not
         follow.
@@ -238,9 +238,9 @@ def keep_sent(r: Response) -> None:
 
 
 def unsigned(request: PreparedRequest) -> list[tuple[str, Value]]:
-    """Return the header fields of `request` without its signature."""
-    fields = request.headers
-    return [(name, fields[name]) for name in fields if name.lower() not in SIGNATURE_FIELDS]
+    """Return the header fields of `request` without its signature, and without `Host`, which fits its own URL only."""
+    fields, own = request.headers, SIGNATURE_FIELDS | {"host"}
+    return [(name, fields[name]) for name in fields if name.lower() not in own]
 
 
 def put(fields: MutableMapping[str, Value], signed: SignedRequest) -> None:

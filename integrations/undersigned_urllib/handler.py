@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 _AFTER_OTHERS = 10_000
 """The handlers of urllib have the order 500 or 900. Those that prepare a request run by their order."""
 
+_CREDENTIALS = ("Authorization", "Cookie", "Proxy-authorization")
+"""Header fields of a request, as urllib spells them, that urllib would send to any origin that it is redirected to."""
+
 
 class SignatureHandler(HTTPRedirectHandler):
     """A handler that signs every request of an opener: `build_opener(SignatureHandler(signer, origins=[...]))`.
@@ -27,14 +30,15 @@ class SignatureHandler(HTTPRedirectHandler):
     signs the cookies and credentials that they add. The request is sent to the canonical form of its URL. A file is
     read to sign it and again to send it; a generator is kept, up to `max_spooled` bytes.
 
-    A redirect within its origin is signed for its own URL and method. A redirect that leaves the origin or its listed
-    path raises `SigningError`. A request that is opened again, by another handler or by you, has its own signature.
+    A redirect within the listed origins is signed for its own URL and method. A redirect that leaves them or their
+    listed paths raises `SigningError`. Unlike urllib's own handler, a redirect to another origin has no `Authorization`
+    and no `Cookie` of yours. A request that is opened again, by another handler or by you, has its own signature.
 
     Args:
         signer: makes the signatures; or a function that returns the signer to use now.
         origins: the origins to sign for, such as `https://seller.example.com`. An origin with a path, such as
             `https://seller.example.com/api`, allows only what is below that path.
-        follow_unsigned: whether to follow a redirect that leaves the origin, without a signature.
+        follow_unsigned: whether to follow a redirect that leaves the listed origins, without a signature.
         max_spooled: how many bytes to keep of content that cannot be read again, such as a generator.
 
     Raises:
@@ -60,8 +64,8 @@ class SignatureHandler(HTTPRedirectHandler):
 
         Raises:
             MalformedURL: the URL has no canonical form.
-            SigningError: the origin is not listed, a redirect leaves the origin, the content is a stream that is too
-                long, or the request lacks what the signature covers.
+            SigningError: the origin is not listed, a redirect leaves the listed origins, the content is a stream that
+                is too long, or the request lacks what the signature covers.
         """
         url = request.full_url
         for name in SIGNATURE_FIELDS:
@@ -86,9 +90,11 @@ class SignatureHandler(HTTPRedirectHandler):
     ) -> Request | None:
         """Return the request that follows a redirect, as urllib's own handler does. It is signed when it is opened.
 
+        It has no `Host`, and no credentials for another origin.
+
         Raises:
             MalformedURL: the redirect leads to a URL without canonical form, such as one for FTP.
-            SigningError: it leaves the origin or its listed path, and `follow_unsigned` is False.
+            SigningError: it leaves the listed origins or paths, and `follow_unsigned` is False.
         """
         following = super().redirect_request(req, fp, code, msg, headers, newurl)
         if following is not None:
@@ -99,6 +105,10 @@ class SignatureHandler(HTTPRedirectHandler):
                 fp.close()
                 raise
             self._redirected[following] = before
+            # A chain of redirects loses the credentials when it first leaves their origin, so later there are none.
+            elsewhere = before is not None and _origin(newurl) != before
+            for name in ("Host", *(_CREDENTIALS if elsewhere else ())):
+                following.remove_header(name)
         return following
 
     def _read(self, request: Request) -> bytes | FileContent:
@@ -120,6 +130,11 @@ def _put(request: Request, signed: SignedRequest) -> None:
     request.add_unredirected_header("Host", signed.authority)
     for name, value in signed.signature:
         request.add_unredirected_header(name, value)
+
+
+def _origin(url: str) -> str:
+    target = canonicalize(url)
+    return f"{target.scheme}://{target.authority}"
 
 
 def _text(value: object) -> str:

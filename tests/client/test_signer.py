@@ -88,20 +88,29 @@ def test_redirect_within_the_origin_is_signed(url, follow_unsigned):
     assert client(follow_unsigned=follow_unsigned).signs_redirect(ORIGIN, url)
 
 
+@pytest.mark.parametrize("url", [f"{OTHER}/", "http://plain.example.com/", "https://acme.tenants.example.com/"])
+@pytest.mark.parametrize("follow_unsigned", [False, True])
+def test_redirect_to_another_listed_origin_is_signed(url, follow_unsigned):
+    origins = [ORIGIN, OTHER, "http://plain.example.com", "https://*.tenants.example.com"]
+    assert client(*origins, follow_unsigned=follow_unsigned).signs_redirect(ORIGIN, url)
+
+
 @pytest.mark.parametrize(
-    ("before", "url"),
-    [
-        (ORIGIN, f"{OTHER}/"),
-        (ORIGIN, "http://seller.example.com/"),
-        (ORIGIN, f"{ORIGIN}:8443/"),
-        (ORIGIN, "https://third.example.com/"),
-        (None, f"{ORIGIN}/"),
-    ],
+    "url", ["http://seller.example.com/", f"{ORIGIN}:8443/", "https://third.example.com/", "http://other.example.com/"]
 )
-def test_redirect_out_of_the_origin_is_rejected_unless_followed_unsigned(before, url):
-    with pytest.raises(SigningError, match=r"redirect: it leads to https?://\S+, outside .*; request that URL itself"):
-        client(ORIGIN, OTHER).signs_redirect(before, url)
-    assert not client(ORIGIN, OTHER, follow_unsigned=True).signs_redirect(before, url)
+def test_redirect_to_an_origin_that_is_not_listed_is_rejected_unless_followed_unsigned(url):
+    with pytest.raises(
+        SigningError, match=r"redirect: it leads to https?://\S+, which is not listed .*; add it"
+    ):
+        client(ORIGIN, OTHER).signs_redirect(ORIGIN, url)
+    assert not client(ORIGIN, OTHER, follow_unsigned=True).signs_redirect(ORIGIN, url)
+
+
+@pytest.mark.parametrize("url", [f"{ORIGIN}/", f"{OTHER}/"])
+def test_redirect_by_an_unsigned_answer_is_rejected_unless_followed_unsigned(url):
+    with pytest.raises(SigningError, match=r"redirect: a request without a signature leads to https://\S+; request"):
+        client(ORIGIN, OTHER).signs_redirect(None, url)
+    assert not client(ORIGIN, OTHER, follow_unsigned=True).signs_redirect(None, url)
 
 
 def test_redirect_out_of_the_listed_path_is_rejected_unless_followed_unsigned():

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from undersigned import KeySet
 
 KEYID = KEY.keyid
+CREDENTIALS = {"Authorization": "Bearer s3cret", "Cookie": "a=s3cret"}
+"""Header fields of a caller that are for one origin."""
 SIGNATURE_FIELDS = ("signature", "signature-input", "content-digest")
 
 
@@ -59,6 +61,11 @@ class Arrival:
     def bare(self) -> bool:
         """Whether the request carried nothing of a signature at all."""
         return not any(name in self.fields for name in SIGNATURE_FIELDS)
+
+    @property
+    def has_credentials(self) -> bool:
+        """Whether the request carried anything of `CREDENTIALS`."""
+        return any("s3cret" in value for value in self.fields.values())
 
 
 @dataclass

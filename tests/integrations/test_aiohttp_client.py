@@ -14,7 +14,7 @@ import yarl
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.integrations.capture import BUSY, DROPPED, capturing
-from tests.integrations.seller import KEYID, AsyncKey, make_signer, make_verifier, selling
+from tests.integrations.seller import CREDENTIALS, KEYID, AsyncKey, make_signer, make_verifier, selling
 
 from undersigned import ConfigurationError, MalformedURL, Signer, SigningError, UndersignedError, profiles
 from undersigned.client import ClientSigner
@@ -241,17 +241,29 @@ def test_redirect_within_the_origin_is_signed_for_its_own_target_and_method(sell
     assert ("content-digest" in second.fields) == bool(second.body)
 
 
-@pytest.mark.parametrize("listed", [False, True])
-def test_redirect_to_another_origin_is_not_followed_unless_unsigned(seller, other, listed):
-    origins = [seller.origin, other.origin] if listed else [seller.origin]
+@pytest.mark.parametrize("unsigned", [False, True])
+@pytest.mark.parametrize("status", [303, 307])
+def test_redirect_to_another_listed_origin_is_signed_for_its_own_target_and_method(seller, other, status, unsigned):
+    url, origins = seller.go(status, f"{other.origin}/%7enext?a=b"), [seller.origin, other.origin]
+    given = {**CREDENTIALS, "Host": f"127.0.0.1:{seller.port}"}
+    answer = send("POST", url, origins, signing={"follow_unsigned": unsigned}, headers=given, **JSON)
+    (first,), (second,) = seller.arrivals, other.arrivals
+    assert answer.json() == {"keyid": KEYID}
+    assert (second.method, second.target) == ("GET" if status == 303 else "POST", "/~next?a=b")
+    assert second.body == (b"" if status == 303 else first.body)
+    assert (first.has_credentials, second.has_credentials) == (True, False)
+
+
+def test_redirect_to_an_origin_that_is_not_listed_is_not_followed_unless_unsigned(seller, other):
     url = seller.go(307, other.go(307, "/next"))
     with pytest.raises(SigningError, match=r"redirect.*pass follow_unsigned=True to follow"):
-        send("POST", url, origins, **JSON)
+        send("POST", url, seller.origin, **JSON)
     assert other.arrivals == []
-    given = {"Signature": "a=:AAAA:", "Content-Digest": "x", "X-Kept": "1"}
+    given = {"Signature": "a=:AAAA:", "Content-Digest": "x", "X-Kept": "1", "Host": f"127.0.0.1:{seller.port}"}
     unsigned = {"follow_unsigned": True}
-    send("POST", url, origins, signing=unsigned, headers=given, **JSON)
-    assert [arrival.bare for arrival in other.arrivals] == [True, True]
+    send("POST", url, seller.origin, signing=unsigned, headers={**given, **CREDENTIALS}, **JSON)
+    assert [(arrival.bare, arrival.has_credentials) for arrival in other.arrivals] == [(True, False)] * 2
+    assert [arrival.fields["host"] for arrival in other.arrivals] == [f"127.0.0.1:{other.port}"] * 2
     assert other.arrivals[0].fields["x-kept"] == "1"
 
 
@@ -275,10 +287,11 @@ def test_redirect_that_is_not_followed_is_a_request_of_its_own(seller, other):
 
 def test_other_requests_of_a_task_do_not_hide_that_one_is_redirected(seller, other):
     async def send_while_redirected():
-        signing = SigningMiddleware(make_signer(), origins=[seller.origin, other.origin])
+        signing = SigningMiddleware(make_signer(), origins=[seller.origin])
+        elsewhere = SigningMiddleware(make_signer(), origins=[other.origin])
 
         async def asking(request, handler):
-            async with request.session.get(f"{other.origin}/token", middlewares=[signing]):
+            async with request.session.get(f"{other.origin}/token", middlewares=[elsewhere]):
                 pass
             return await handler(request)
 

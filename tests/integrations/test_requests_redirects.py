@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import requests
 from tests.integrations.capture import capturing
-from tests.integrations.seller import KEYID, make_signer, selling
+from tests.integrations.seller import CREDENTIALS, KEYID, make_signer, selling
 
 from undersigned import MalformedURL, SigningError
 from undersigned_requests import SignatureAuth
@@ -62,20 +62,31 @@ def unsigned(*origins):
     return SignatureAuth(make_signer(), origins=origins, follow_unsigned=True)
 
 
+@pytest.mark.parametrize("follow_unsigned", [False, True])
 @pytest.mark.parametrize("status", STATUSES)
-@pytest.mark.parametrize("listed", [False, True])
-def test_redirect_to_another_origin_is_not_followed_unless_unsigned(seller, other, status, listed):
-    origins = [seller.origin, other.origin] if listed else [seller.origin]
-    url = seller.go(status, f"{other.origin}/next")
-    auth = SignatureAuth(make_signer(), origins=origins)
+def test_redirect_to_another_listed_origin_gets_a_signature_of_its_own(seller, other, status, follow_unsigned):
+    auth = SignatureAuth(make_signer(), origins=[seller.origin, other.origin], follow_unsigned=follow_unsigned)
+    url, given = seller.go(status, f"{other.origin}/%7enext?a=b"), {**CREDENTIALS, "Host": f"127.0.0.1:{seller.port}"}
+    answer = requests.post(url, json={"a": 1}, headers=given, auth=auth, timeout=10)
+    (first,), (second,) = seller.arrivals, other.arrivals
+    assert answer.json() == {"keyid": KEYID}
+    assert (second.method, second.target) == ("POST" if status in {307, 308} else "GET", "/~next?a=b")
+    assert second.body == (first.body if status in {307, 308} else b"")
+    assert (first.has_credentials, second.has_credentials) == (True, False)
+
+
+@pytest.mark.parametrize("status", STATUSES)
+def test_redirect_to_an_origin_that_is_not_listed_is_not_followed_unless_unsigned(seller, other, auth, status):
+    url, given = seller.go(status, f"{other.origin}/next"), {**CREDENTIALS, "Host": f"127.0.0.1:{seller.port}"}
     with pytest.raises(
-        SigningError, match=r"redirect: it leads to http://\S+, outside the signed origin .* pass follow_unsigned=True"
+        SigningError, match=r"redirect: it leads to http://\S+, which is not listed .* pass follow_unsigned=True"
     ):
         requests.post(url, json={"a": 1}, auth=auth, timeout=10)
     assert other.arrivals == []
-    answer = requests.post(url, json={"a": 1}, auth=unsigned(*origins), timeout=10)
+    answer = requests.post(url, json={"a": 1}, headers=given, auth=unsigned(seller.origin), timeout=10)
     (arrival,) = other.arrivals
-    assert arrival.bare
+    assert (arrival.bare, arrival.has_credentials) == (True, False)
+    assert arrival.fields["host"] == f"127.0.0.1:{other.port}"
     assert answer.json() == {"keyid": None}
 
 
@@ -87,11 +98,23 @@ def test_redirect_from_an_unsigned_origin_is_not_signed(seller, other):
     assert seller.arrivals[1].bare
 
 
-def test_redirect_gives_an_origin_no_signature_for_another(seller, other):
-    auth = unsigned(seller.origin, other.origin)
-    requests.post(seller.go(307, other.go(307, "/order")), json={"a": 1}, auth=auth, timeout=10)
-    assert [arrival.target for arrival in other.arrivals] == ["/go/307?to=/order", "/order"]
-    assert all(arrival.bare for arrival in other.arrivals)
+def test_chain_of_redirects_is_signed_until_it_leaves_the_listed_origins(seller, other):
+    auth = unsigned(seller.origin)
+    back = seller.go(307, "/order")
+    requests.post(seller.go(307, seller.go(307, other.go(307, back))), json={"a": 1}, auth=auth, timeout=10)
+    assert [arrival.keyid for arrival in seller.arrivals] == [KEYID, KEYID, None, None]
+    assert all(arrival.bare for arrival in (*other.arrivals, *seller.arrivals[2:]))
+
+
+def test_chain_of_redirects_between_listed_origins_is_signed_at_every_hop(seller, other):
+    auth = SignatureAuth(make_signer(), origins=[seller.origin, other.origin])
+    there = other.go(307, seller.go(307, f"{other.origin}/order"))
+    answer = requests.post(seller.go(307, there), json={"a": 1}, auth=auth, timeout=10)
+    arrivals = [*seller.arrivals, *other.arrivals]
+    assert [arrival.keyid for arrival in arrivals] == [KEYID] * 4
+    assert len({arrival.fields["signature-input"] for arrival in arrivals}) == 4
+    sent = {hop.request.headers["Signature-Input"] for hop in (*answer.history, answer)}
+    assert sent == {arrival.fields["signature-input"] for arrival in arrivals}
 
 
 def test_every_hop_of_a_chain_is_signed(seller, auth):

@@ -23,7 +23,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.integrations.capture import BUSY, DROPPED, capturing, certified, lead, tunnelling
-from tests.integrations.seller import KEYID, AsyncKey, make_signer, make_verifier, selling
+from tests.integrations.seller import CREDENTIALS, KEYID, AsyncKey, make_signer, make_verifier, selling
 
 from undersigned import ConfigurationError, MalformedURL, Signer, SigningError, UndersignedError, canonicalize, profiles
 from undersigned_urllib import SignatureHandler
@@ -284,16 +284,33 @@ def test_redirect_that_urllib_does_not_follow_is_its_error(seller):
     assert caught.value.code == 307
 
 
-@pytest.mark.parametrize("listed", [False, True])
-def test_redirect_to_another_origin_is_not_followed_unless_unsigned(seller, other, listed):
-    origins = [seller.origin, other.origin] if listed else [seller.origin]
+@pytest.mark.parametrize("unsigned", [False, True])
+@pytest.mark.parametrize("data", [None, BODY], ids=["GET", "POST"])
+def test_redirect_to_another_listed_origin_is_signed_for_its_own_target_and_method(seller, other, data, unsigned):
+    url, origins = seller.go(302, f"{other.origin}/%7enext?a=b"), [seller.origin, other.origin]
+    given = {**JSON, **CREDENTIALS, "Host": f"127.0.0.1:{seller.port}"}
+    answer = send(url, origins, data=data, headers=given, follow_unsigned=unsigned)
+    (first,), (second,) = seller.arrivals, other.arrivals
+    assert json.loads(answer) == {"keyid": KEYID}
+    assert (second.method, second.target, second.body) == ("GET", "/~next?a=b", b"")
+    assert (first.has_credentials, second.has_credentials) == (True, False)
+
+
+def test_redirect_to_an_origin_that_is_not_listed_is_not_followed_unless_unsigned(seller, other):
     url = seller.go(302, other.go(302, "/next"))
     with pytest.raises(SigningError, match=r"redirect.*pass follow_unsigned=True to follow"):
-        send(url, origins)
+        send(url, seller.origin)
     assert other.arrivals == []
-    send(url, origins, headers={"Signature": "a=:AAAA:", "X-Kept": "1"}, follow_unsigned=True)
-    assert [arrival.bare for arrival in other.arrivals] == [True, True]
+    given = {"Signature": "a=:AAAA:", "X-Kept": "1", "Host": f"127.0.0.1:{seller.port}", **CREDENTIALS}
+    send(url, seller.origin, headers=given, follow_unsigned=True)
+    assert [(arrival.bare, arrival.has_credentials) for arrival in other.arrivals] == [(True, False)] * 2
+    assert [arrival.fields["host"] for arrival in other.arrivals] == [f"127.0.0.1:{other.port}"] * 2
     assert other.arrivals[0].fields["x-kept"] == "1"
+
+
+def test_redirect_within_the_origin_keeps_the_credentials(seller):
+    send(seller.go(302, "/next"), seller.origin, headers=CREDENTIALS)
+    assert [arrival.has_credentials for arrival in seller.arrivals] == [True, True]
 
 
 def test_redirect_from_an_unsigned_origin_is_not_signed(seller, other):

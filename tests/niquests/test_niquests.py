@@ -13,7 +13,7 @@ import h2.connection
 import h2.events
 import pytest
 from tests.integrations.capture import BUSY, DROPPED, capturing, lead
-from tests.integrations.seller import KEYID, AsyncKey, make_signer, make_verifier, selling
+from tests.integrations.seller import CREDENTIALS, KEYID, AsyncKey, make_signer, make_verifier, selling
 
 from undersigned import ConfigurationError, MalformedURL, Request, Signer, SigningError, canonicalize, profiles
 
@@ -96,6 +96,7 @@ def assert_each_is_fresh(sent, attempts):
         ("/a/./b/../c", "/a/c"),
         ("/caf\u00e9?q=\u00e9", "/caf%C3%A9?q=%C3%A9"),
         ("/a b?c d", "/a%20b?c%20d"),
+        ("/p?%7e&%c3%a9&%2f", "/p?%7E&%C3%A9&%2F"),
         ("/p[|^]?a[]=1|2^`{}", "/p%5B%7C%5E%5D?a%5B%5D=1%7C2%5E%60%7B%7D"),
         ("/a:b@c!$&'()*+,;=", "/a:b@c!$&'()*+,;="),
     ],
@@ -299,16 +300,31 @@ def test_stream_is_sent_again_after_a_redirect(means, seller, body):
     assert [first.keyid, second.keyid] == [KEYID, KEYID]
 
 
-@pytest.mark.parametrize("listed", [False, True])
-def test_redirect_to_another_origin_is_not_followed_unless_unsigned(means, seller, other, listed):
-    origins = [seller.origin, other.origin] if listed else [seller.origin]
+@pytest.mark.parametrize("unsigned", [False, True])
+@pytest.mark.parametrize("status", [303, 307])
+def test_redirect_to_another_listed_origin_is_signed_for_its_own_target_and_method(
+    means, seller, other, status, unsigned
+):
+    url, origins = seller.go(status, f"{other.origin}/%7enext?a=b"), [seller.origin, other.origin]
+    given = {**CREDENTIALS, "Host": f"127.0.0.1:{seller.port}"}
+    answer = means.send("POST", url, origins, signing={"follow_unsigned": unsigned}, headers=given, **JSON)
+    (first,), (second,) = seller.arrivals, other.arrivals
+    assert answer.json() == {"keyid": KEYID}
+    assert (second.method, second.target) == ("GET" if status == 303 else "POST", "/~next?a=b")
+    assert second.body == (b"" if status == 303 else first.body)
+    assert (first.has_credentials, second.has_credentials) == (True, False)
+
+
+def test_redirect_to_an_origin_that_is_not_listed_is_not_followed_unless_unsigned(means, seller, other):
     url = seller.go(307, other.go(307, "/next"))
     with pytest.raises(SigningError, match=r"redirect.*pass follow_unsigned=True to follow"):
-        means.send("POST", url, origins, **JSON)
+        means.send("POST", url, seller.origin, **JSON)
     assert other.arrivals == []
-    given = {"Signature": "a=:AAAA:", "Content-Digest": "x", "X-Kept": "1"}
-    means.send("POST", url, origins, signing={"follow_unsigned": True}, headers=given, **JSON)
-    assert [arrival.bare for arrival in other.arrivals] == [True, True]
+    given = {"Signature": "a=:AAAA:", "Content-Digest": "x", "X-Kept": "1", "Host": f"127.0.0.1:{seller.port}"}
+    unsigned = {"follow_unsigned": True}
+    means.send("POST", url, seller.origin, signing=unsigned, headers={**given, **CREDENTIALS}, **JSON)
+    assert [(arrival.bare, arrival.has_credentials) for arrival in other.arrivals] == [(True, False)] * 2
+    assert [arrival.fields["host"] for arrival in other.arrivals] == [f"127.0.0.1:{other.port}"] * 2
     assert other.arrivals[0].fields["x-kept"] == "1"
 
 

@@ -33,6 +33,9 @@ SIGNATURE_FIELDS = frozenset({"signature-input", "signature", "content-digest"})
 
 _SIGNERS = (Signer, CavageSigner, DoubleKnock)
 _ONE_SCHEME = "signer: this client does not try a second time; pass one Signer or CavageSigner, or use SignatureAuth"
+_NOT_FOLLOWED = (
+    "request that URL itself, do not follow redirects, or pass follow_unsigned=True to follow it without a signature"
+)
 _LEGACY_FIELDS = SIGNATURE_FIELDS | {"date", "digest"}
 _MODERN_FIELD = "Signature-Input"
 _URLS_KEPT = 128
@@ -69,9 +72,10 @@ class ClientSigner:
             to use, so that keys change without a restart.
         origins: the origins to sign for, such as `https://seller.example.com`. An origin with a path, such as
             `https://seller.example.com/api`, allows only what is below that path. Instead of a list, there may be a
-            function of an authority, which returns its origin or None.
-        follow_unsigned: whether to follow a redirect that leaves the origin, without a signature. By default such a
-            redirect raises `SigningError`.
+            function of an authority, which returns its origin or None. Each listed origin can redirect to another one,
+            and so choose a URL that is signed for it.
+        follow_unsigned: whether to follow a redirect that leaves the listed origins, without a signature. By default
+            such a redirect raises `SigningError`.
         max_spooled: how many bytes to keep of content that cannot be read again, such as a generator.
         tries_again: whether the integration calls `second_try`; without it, there cannot be two schemes.
 
@@ -234,7 +238,8 @@ class ClientSigner:
     def signs_redirect(self, before: str | None, url: str) -> bool:
         """Return whether to sign the request that a redirect leads to.
 
-        A redirect is signed only within the origin that sent it: one origin must not choose what is signed for another.
+        A redirect is signed within the listed origins. A chain of redirects that has left them is not signed again, even
+        if it returns: an origin that is not listed must not choose what is signed.
 
         Args:
             before: the origin that the redirected request was signed for, or None if it was sent without a signature.
@@ -245,20 +250,23 @@ class ClientSigner:
 
         Raises:
             MalformedURL: the URL has no canonical form.
-            SigningError: the redirect leaves the origin or its listed path, and `follow_unsigned` is False.
+            SigningError: the redirect leaves the listed origins or paths, or left them before, and `follow_unsigned` is
+                False.
         """
         if before is None and self.follow_unsigned:
             return False
         target = self._canonical(url)
         origin = _origin(target)
-        if origin == before and self._origins.lists(target):
+        is_listed = self._origins.lists(target)
+        if before is not None and is_listed:
             return True
-        if not self.follow_unsigned:
-            raise SigningError(
-                f"redirect: it leads to {origin}, outside the signed origin or path; request that URL "
-                "itself, do not follow redirects, or pass follow_unsigned=True to follow it without a signature"
-            )
-        return False
+        if self.follow_unsigned:
+            return False
+        if is_listed:
+            raise SigningError(f"redirect: a request without a signature leads to {origin}; {_NOT_FOLLOWED}")
+        raise SigningError(
+            f"redirect: it leads to {origin}, which is not listed for this path; add it to origins=, {_NOT_FOLLOWED}"
+        )
 
 
 def _signed(

@@ -99,9 +99,7 @@ def test_redirect_to_another_listed_origin_is_signed(url, follow_unsigned):
     "url", ["http://seller.example.com/", f"{ORIGIN}:8443/", "https://third.example.com/", "http://other.example.com/"]
 )
 def test_redirect_to_an_origin_that_is_not_listed_is_rejected_unless_followed_unsigned(url):
-    with pytest.raises(
-        SigningError, match=r"redirect: it leads to https?://\S+, which is not listed .*; add it"
-    ):
+    with pytest.raises(SigningError, match=r"redirect: it leads to https?://\S+, which is not listed .*; add it"):
         client(ORIGIN, OTHER).signs_redirect(ORIGIN, url)
     assert not client(ORIGIN, OTHER, follow_unsigned=True).signs_redirect(ORIGIN, url)
 

@@ -238,8 +238,8 @@ class ClientSigner:
     def signs_redirect(self, before: str | None, url: str) -> bool:
         """Return whether to sign the request that a redirect leads to.
 
-        A redirect is signed within the listed origins. A chain of redirects that has left them is not signed again, even
-        if it returns: an origin that is not listed must not choose what is signed.
+        A redirect is signed within the listed origins. A chain of redirects that has left them is never signed again,
+        even if it returns: an origin that is not listed must not choose what is signed.
 
         Args:
             before: the origin that the redirected request was signed for, or None if it was sent without a signature.

@@ -60,7 +60,7 @@ def test_name_that_is_not_an_alias_of_another_is_accepted(name):
 @pytest.mark.parametrize("server", ["granian", None])
 def test_version_error_names_the_server_and_the_fix(server):
     with pytest.raises(VerificationUnavailable) as caught:
-        authority.check_version("2", None, server=server, profile=PROFILE)
+        authority.check_version("2", None, detect=lambda: server, profile=PROFILE)
     assert caught.value.detail.startswith(f"{server or 'the server'} hides over HTTP version 2 whether")
     assert "http2_server=" in caught.value.detail
     assert caught.value.step == 10
@@ -70,7 +70,7 @@ def test_version_error_names_the_server_and_the_fix(server):
 @pytest.mark.parametrize("named", [None, "uvicorn"])
 def test_unknown_http_version_is_the_mistake_of_the_sender(version, named):
     with pytest.raises(MalformedSignature, match="target_uri_malformed") as caught:
-        authority.check_version(version, named, server=None, profile=PROFILE)
+        authority.check_version(version, named, detect=lambda: None, profile=PROFILE)
     assert caught.value.detail.isprintable()
 
 
@@ -88,7 +88,7 @@ def test_unknown_http_version_is_the_mistake_of_the_sender(version, named):
 )
 def test_version_is_accepted_only_if_the_named_server_compares_authorities(version, named, server, accepted):
     with contextlib.nullcontext() if accepted else pytest.raises(VerificationUnavailable):
-        authority.check_version(version, named, server=server, profile=PROFILE)
+        authority.check_version(version, named, detect=lambda: server, profile=PROFILE)
 
 
 @pytest.mark.parametrize(

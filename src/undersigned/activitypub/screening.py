@@ -27,21 +27,10 @@ _GROUPS: Final = (("date", CREATED), (REQUEST_TARGET, "digest"))
 """Of each of these, a signature must cover one (Mastodon)."""
 
 
-class CavageSignature(ParsedSignature):
-    """A signature by the draft that passed steps 0 to 6. Its label is "", as the draft has no labels."""
-
-    __slots__ = ()
-
-    def base(self, target: CanonicalURL) -> str:
-        """Return the signing string of the draft (section 2.3)."""
-        created, expires = str(self.parameters.get("created", "")), str(self.parameters.get("expires", ""))
-        return signing_string(
-            cast("Request", self.request), target, self.coverage.texts, created=created, expires=expires
-        )
-
-
-def screen_cavage(request: Request, profile: Profile, *, now: float, required: Collection[str]) -> CavageSignature:
+def screen_cavage(request: Request, profile: Profile, *, now: float, required: Collection[str]) -> ParsedSignature:
     """Read and check the signature of a message that has a Signature field and no Signature-Input.
+
+    The label of the signature is "", as the draft has no labels.
 
     Args:
         request: the message.
@@ -71,10 +60,17 @@ def screen_cavage(request: Request, profile: Profile, *, now: float, required: C
     parameters: dict[str, Parameter] = {"keyid": given.keyid, "alg": given.algorithm}
     parameters |= {name: text for name, text in (("created", given.created), ("expires", given.expires)) if text}
     coverage = Coverage.of([Component(name, name, bare=True) for name in given.names])
-    return CavageSignature(
+    return ParsedSignature(
         request, profile, now, "", coverage, MappingProxyType(parameters), "", given.signature, digest, given.keyid,
-        algorithm, "", created, expires, until, len(given.names),
+        algorithm, "", created, expires, until, len(given.names), _rebuilt,
     )  # fmt: skip
+
+
+def _rebuilt(signature: ParsedSignature, target: CanonicalURL) -> str:
+    """Return the signing string of the draft (section 2.3)."""
+    request, parameters = cast("Request", signature.request), signature.parameters
+    created, expires = str(parameters.get("created", "")), str(parameters.get("expires", ""))
+    return signing_string(request, target, signature.coverage.texts, created=created, expires=expires)
 
 
 def _parameters(request: Request) -> CavageParameters:

@@ -217,7 +217,8 @@ class _Exchange:
         check_root_path(server_root_path(scope), server, self._options.profile, has_field=has_field)
         return server
 
-    def target(self, server: str | None) -> ReceivedTarget:  # noqa: ARG002 - WSGI names the server in its error
+    def target(self) -> ReceivedTarget:
+        self.server()
         profile, added = self._options.profile, self._options.server_adds_root_path
         target = request_target(self._scope, profile, server_adds_root_path=added)
         return ReceivedTarget(target, query_unknown=target.query is None)

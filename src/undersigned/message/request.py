@@ -6,13 +6,12 @@ import dataclasses
 import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from urllib.parse import unquote
 
 from undersigned.message.content import Content
 from undersigned.message.content_type import has_content_coding, has_other_charset, is_json
 from undersigned.message.header_fields import HeaderFields
+from undersigned.message.request_target import ReceivedURL
 from undersigned.message.strict_json import AmbiguousJSON
-from undersigned.url import canonicalize
 
 if TYPE_CHECKING:
     from undersigned.message.header_fields import Headers
@@ -37,6 +36,9 @@ class Request:
         has_body: whether the request has content, if `body` itself is not read yet.
         query_unknown: whether the target may end in a lone `?` that the server does not show.
 
+    Attributes:
+        received: what has been made of the URL, also for copies with content.
+
     Raises:
         TypeError: an argument has another type; a mistake of the caller, never of a message.
         UnicodeEncodeError: a `str` body has a lone surrogate, which UTF-8 cannot encode; also the caller's mistake.
@@ -49,7 +51,7 @@ class Request:
     has_body: bool
     query_unknown: bool
     content: Content = dataclasses.field(init=False, compare=False)
-    _read: _URLRead = dataclasses.field(init=False, compare=False)
+    received: ReceivedURL = dataclasses.field(init=False, repr=False, compare=False)
 
     def __init__(
         self,
@@ -75,7 +77,7 @@ class Request:
         assign(self, "content", content)
         assign(self, "body", body)
         assign(self, "has_body", bool(body) if has_body is None else has_body)
-        assign(self, "_read", _URLRead())
+        assign(self, "received", ReceivedURL())
         assign(self, "query_unknown", query_unknown)
 
     def with_content(self, content: Content) -> Request:
@@ -83,7 +85,7 @@ class Request:
         has_body = self.has_body or len(content) > 0
         unknown = self.query_unknown
         request = Request(self.method, self.url, self.fields, content, has_body=has_body, query_unknown=unknown)
-        object.__setattr__(request, "_read", self._read)
+        object.__setattr__(request, "received", self.received)
         return request
 
     def canonical_url(self) -> CanonicalURL:
@@ -92,10 +94,7 @@ class Request:
         Raises:
             MalformedURL: the URL has no canonical form, or a host with non-ASCII characters (AdCP step 2).
         """
-        read = self._read
-        if read.url is None:
-            read.url = canonicalize(self.url, received=True)
-        return read.url
+        return self.received.canonical(self.url)
 
     def decoded_path(self) -> str:
         """Return the percent-decoded path of `canonical_url`. It is made once, also for copies with content.
@@ -104,10 +103,7 @@ class Request:
             MalformedURL: as `canonical_url`.
             UnicodeDecodeError: the decoded path is not UTF-8.
         """
-        read = self._read
-        if read.path is None:
-            read.path = unquote(self.canonical_url().path, errors="strict")
-        return read.path
+        return self.received.decoded_path(self.url)
 
     def strict_json(self) -> JSONValue:
         """Return the content read as UTF-8 JSON (RFC 8259 section 8.1), whatever its Content-Type.
@@ -152,16 +148,6 @@ class Request:
     def __repr__(self) -> str:
         """Return sizes only, as fields, target and content may hold secrets."""
         return f"<Request: {len(self.fields)} header fields, {len(self.content)} bytes>"
-
-
-class _URLRead:
-    """What has been made of a URL, for a request and its copies with content."""
-
-    __slots__ = ("path", "url")
-
-    def __init__(self) -> None:
-        self.url: CanonicalURL | None = None
-        self.path: str | None = None
 
 
 def content_octets(body: bytes | str | None) -> bytes:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import unquote_to_bytes
+from urllib.parse import unquote, unquote_to_bytes
 
 from undersigned.errors import MalformedURL
 from undersigned.limits import LONGEST_PATH, LONGEST_TARGET, MOST_ESCAPES, MOST_SEGMENTS
-from undersigned.url import CanonicalURL
+from undersigned.url import CanonicalURL, canonicalize
 from undersigned.url.origin import received_authority
 from undersigned.url.value import URL
 
@@ -100,6 +100,41 @@ class RequestTarget(NamedTuple):
         return any(_level(candidate) in levelled for candidate in candidates)
 
 
+class ReceivedURL:
+    """What has been made of a received URL. Each is made once."""
+
+    # Slots are empty until they are used: a constructor would take longer than most requests need for both.
+    __slots__ = ("_path", "_url")
+
+    _path: str
+    _url: CanonicalURL
+
+    def canonical(self, url: str) -> CanonicalURL:
+        """Return the canonical form of `url`.
+
+        Raises:
+            MalformedURL: it has none, or a host with non-ASCII characters (AdCP step 2).
+        """
+        try:
+            return self._url
+        except AttributeError:
+            self._url = canonicalize(url, received=True)
+            return self._url
+
+    def decoded_path(self, url: str) -> str:
+        """Return the percent-decoded canonical path of `url`.
+
+        Raises:
+            MalformedURL: as `canonical`.
+            UnicodeDecodeError: the decoded path is not UTF-8.
+        """
+        try:
+            return self._path
+        except AttributeError:
+            self._path = unquote(self.canonical(url).path, errors="strict")
+            return self._path
+
+
 def application_path(target: CanonicalURL, origin: Origin) -> str:
     """Return the canonical path as the application sees it, without the prefix that a proxy strips.
 
@@ -139,7 +174,7 @@ def received_target(request: Request) -> CanonicalURL:
         MalformedURL: the URL or an authority has no canonical form, two authorities differ, or Host is repeated.
     """
     check_length(request.url)
-    target = request.canonical_url()
+    target = request.received.canonical(request.url)
     fields = request.fields
     for name in (":authority", "host"):
         value = fields.combined.get(name)

@@ -13,7 +13,7 @@ from undersigned.errors import MalformedURL, printable
 from undersigned.message import token
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from undersigned.errors import SignatureError
     from undersigned.message.header_fields import HeaderFields
@@ -104,20 +104,25 @@ def check_names(names: Collection[str], profile: Profile) -> None:
         )
 
 
-def check_version(version: str, http2_server: str | None, *, server: str | None, profile: Profile) -> None:
+def check_version(
+    version: str, http2_server: str | None, *, detect: Callable[[], str | None], profile: Profile
+) -> None:
     """Check that `:authority` and Host have been compared, if the HTTP version has both (RFC 9113 section 8.3.1).
 
     Args:
         version: the HTTP version of the request; `2` and `3` have no minor version.
         http2_server: the server that the operator named as one that compares them, or None.
-        server: the server that was recognised, or None.
+        detect: returns the server if it can be recognised, else None. It is asked only if the version has both.
         profile: the verifier's profile.
 
     Raises:
         MalformedSignature: HTTP has no such version; a client may write any into the request line of HTTP/1.1.
         VerificationUnavailable: the server shows one authority and has not compared it with the other.
     """
-    if version in HTTP1_VERSIONS or (http2_server and version == "2" and server in {None, http2_server}):
+    if version in HTTP1_VERSIONS:
+        return
+    server = detect()
+    if http2_server and version == "2" and server in {None, http2_server}:
         return
     if version not in {"2", "3"}:
         shown = printable(version, limit=8)

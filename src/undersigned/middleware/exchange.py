@@ -71,12 +71,12 @@ class Exchange(Server, Protocol[Forwarded_co]):
         """
         ...
 
-    def target(self, server: str | None) -> ReceivedTarget:
+    def target(self) -> ReceivedTarget:
         """Return the request target.
 
         Raises:
             MalformedURL: the request target is rejected.
-            VerificationUnavailable: the server shows no raw target.
+            VerificationUnavailable: the server shows no raw target, or `server` fails.
         """
         ...
 

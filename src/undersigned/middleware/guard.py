@@ -157,18 +157,18 @@ class Guard(Generic[Forwarded_co]):
             self._check_mode(exchange.mode())
             self.recorder.accepted(None, None, visit)
             return exchange.forward_unsigned()
-        server, fields = exchange.server(), received.fields
+        fields = received.fields
         if self._unchecked is not None:
             # An application may declare routes until it gets its first request.
             unchecked, self._unchecked = self._unchecked, None
             log_missing(unchecked)
         try:
-            check_version(received.version, self._http2_server, server=server, profile=self._profile)
+            check_version(received.version, self._http2_server, detect=exchange.server, profile=self._profile)
             check_names(received.names, self._profile)
             check_framing(fields, self._profile)
             check_method(received.method)
             origin = visit.origin = matched_origin(self._origins, fields, received.version)
-            target, query_unknown = exchange.target(server)
+            target, query_unknown = exchange.target()
             if "host" in fields.repeated:
                 fields = _with_one_host(fields)
             url, has_body = target.url(origin), bool(received.has_body)

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from undersigned.message.response import Response
 
 _DELIMITERS = ",;: \\%"
+BASE_CHARACTERS = 256
+"""How many characters of a signature base are one unit: it is made, and hashed."""
+
 _USUAL = frozenset({"@method", "@target-uri", "@authority"})
 # The identifiers that nearly every signature covers: no resolver is needed for them.
 _PLAIN = frozenset({*(f'"{name}"' for name in _USUAL), '"content-type"', '"content-digest"'})
@@ -32,7 +35,6 @@ _DELIMITER = 3
 
 # How many of a part are one unit.
 _TARGET_CHARACTERS = 80
-_BASE_CHARACTERS = 256
 _FIELD_CHARACTERS = 700
 _TYPE_CHARACTERS = 32
 _ESCAPES = 24
@@ -66,11 +68,6 @@ def effort(message: Request | Response, components: Sequence[Component]) -> int:
     unusual = [component for component in components if component.text not in _PLAIN]
     resolved = [component for component in unusual if not component.bare or _is_resolved(component.name)]
     return total + _of_components(fields, url.partition("?")[2], resolved) if resolved else total
-
-
-def effort_of_base(base: str) -> int:
-    """Return the effort to make a signature base and to hash it."""
-    return len(base) // _BASE_CHARACTERS
 
 
 def _is_resolved(name: str) -> bool:

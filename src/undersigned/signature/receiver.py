@@ -13,7 +13,7 @@ from undersigned.limits import LONGEST_BASE, LONGEST_FIELD, MOST_EFFORT
 from undersigned.message.request_target import RequestTarget, check_length
 from undersigned.message.signature_input import parse_signature_input
 from undersigned.message.structured_fields import MalformedField, is_list, parse_byte_sequences
-from undersigned.signature.effort import effort, effort_of_base
+from undersigned.signature.effort import BASE_CHARACTERS, effort
 from undersigned.url import canonicalize_authority
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def check_base(base: str, message: Request | Response, components: Sequence[Comp
             f"headers: the signature base has more than {LONGEST_BASE} characters: cover fewer or shorter fields, or "
             "pass check_limits=False for a receiver with other limits"
         )
-    if effort(message, components) + _ADDED_FIELDS + effort_of_base(base) > MOST_EFFORT:
+    if effort(message, components) + _ADDED_FIELDS + len(base) // BASE_CHARACTERS > MOST_EFFORT:
         raise SigningError(
             "headers: header fields, target and covered components ask a receiver for too much work together: send "
             "fewer header fields, percent signs in the path or covered components with parameters, or pass "

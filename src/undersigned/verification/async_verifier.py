@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from undersigned.replay.store import AsyncReplayStore, Claim
     from undersigned.signature.key_source import AsyncKeySource
     from undersigned.signature.verification_key import VerificationKey
-    from undersigned.verification.checklist import AuthenticatedSignature
+    from undersigned.verification.authenticated_signature import AuthenticatedSignature
     from undersigned.verification.revocation import AsyncRevocationSource, RevocationList
     from undersigned.verification.screening import ParsedSignature
     from undersigned.verification.verified_signature import VerifiedSignature

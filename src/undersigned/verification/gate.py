@@ -24,10 +24,9 @@ if TYPE_CHECKING:
     from undersigned.policy.operation import Operation, OperationResolver
     from undersigned.policy.policy import Policy, SignatureResult
     from undersigned.policy.route import RouteResolver
-    from undersigned.verification.checklist import AuthenticatedSignature
+    from undersigned.verification.authenticated_signature import AuthenticatedSignature
     from undersigned.verification.server import GateVerifier, Server
     from undersigned.verification.verified_signature import VerifiedSignature
-
 
 Answer = TypeVar("Answer")
 
@@ -212,10 +211,8 @@ class _Message:
         undeclared: bool,
         dispatched: Callable[[], Mapping[str, object]] | None,
     ) -> None:
-        self.request = request
-        self._verifier = verifier
-        self.server = server
-        self._undeclared = undeclared
+        self.request, self._undeclared = request, undeclared
+        self._verifier, self.server = verifier, server
         self._authenticated: AuthenticatedSignature | SignatureError | None = None
         self._dispatched = dispatched
         self.content: Content | None = None

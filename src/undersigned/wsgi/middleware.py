@@ -210,8 +210,8 @@ class _Exchange:
         check_server(self.detected, self._environ, self._options.profile)
         return self.detected
 
-    def target(self, server: str | None) -> ReceivedTarget:
-        environ, chosen = self._environ, self._options
+    def target(self) -> ReceivedTarget:
+        environ, chosen, server = self._environ, self._options, self.server()
         target = request_target(environ, chosen.profile, reconstruct=chosen.reconstruct, server=server)
         return ReceivedTarget(target, query_unknown=query_unknown(environ, target))
 

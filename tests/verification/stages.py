@@ -1,0 +1,41 @@
+"""The stages of the checklist, each from a request."""
+
+from __future__ import annotations
+
+import pytest
+from tests.keys import (
+    BODY,
+    NOW,
+    PUBLIC,
+    signed_request,
+)
+
+from undersigned import Request, SignatureError, VerificationKey, profiles
+from undersigned.verification.checklist import identify
+from undersigned.verification.screening import screen
+
+VERIFYING = VerificationKey.from_jwk(PUBLIC)
+
+
+def identified(request: Request | None = None, *, key=VERIFYING, revocations=None, profile=profiles.ADCP_3_2, now=NOW):
+    candidate = screen(signed_request() if request is None else request, profile, now=now)
+    found = identify(candidate, [] if key is None else [key])
+    return found if revocations is None else found.check_revocations([revocations])
+
+
+def proven(request: Request | None = None, *, profile=profiles.ADCP_3_2):
+    return identified(request, profile=profile).prove([False])
+
+
+def bound(request: Request | None = None, *, profile=profiles.ADCP_3_2, body: bytes = BODY):
+    proof = proven(request, profile=profile)
+    digest = proof.running_digest()
+    if digest is not None:
+        digest.update(body)
+    return proof.bind(digest, now=NOW)
+
+
+def rejected(call) -> tuple[str, object]:
+    with pytest.raises(SignatureError) as caught:
+        call()
+    return caught.value.code.removeprefix("request_"), caught.value.step

@@ -23,6 +23,7 @@ Result = TypeVar("Result")
 
 _HANDLERS = "starlette.exception_handlers"
 _POLICY_VIOLATION = 1008
+_TOLD = frozenset({"WWW-Authenticate", "Accept-Signature"})
 
 
 class SignatureRequired(HTTPException):
@@ -35,7 +36,8 @@ class SignatureRequired(HTTPException):
     """
 
     def __init__(self, error: SignatureError) -> None:
-        super().__init__(401, error.code, {"WWW-Authenticate": f'Signature error="{error.code}"'})
+        answer = ErrorResponse.of(error)
+        super().__init__(answer.status, error.code, {name: value for name, value in answer.fields if name in _TOLD})
         self.error = error
 
 

@@ -284,7 +284,10 @@ def test_exception_carries_the_whole_rejection_outside_of_an_application():
     with pytest.raises(SignatureRequired) as caught:
         verified_signature(Request(http_scope(state={"signature": None}, **{PROFILE: profiles.ADCP_3_2})))
     assert (caught.value.status_code, caught.value.detail) == (401, UNSIGNED)
-    assert caught.value.headers == {"WWW-Authenticate": f'Signature error="{UNSIGNED}"'}
+    assert caught.value.headers == {
+        "WWW-Authenticate": f'Signature error="{UNSIGNED}"',
+        "Accept-Signature": profiles.ADCP_3_2.wanted(),
+    }
 
 
 # Misuse never opens an endpoint

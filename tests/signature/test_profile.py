@@ -4,7 +4,7 @@ from dataclasses import FrozenInstanceError, replace
 
 import pytest
 
-from undersigned import ConfigurationError, profiles
+from undersigned import ConfigurationError, Request, profiles
 from undersigned.errors import SignatureError
 from undersigned.signature.rules import Caps, CoverageRule, DigestRule, ParameterRule, ReplayRule, Selection, Validity
 
@@ -137,6 +137,26 @@ def test_profile_error_carries_the_code_and_the_reason():
     assert SignatureError("code").reason is None
 
 
-def test_accept_signature_asks_for_what_the_profile_requires():
-    asked = profiles.ADCP_3_2.accept_signature
-    assert asked == 'sig1=("@method" "@target-uri" "@authority");created;expires;tag="adcp/request-signing/v1"'
+def test_profile_asks_for_what_a_signature_of_this_message_must_have():
+    parameters = ';created;expires;tag="adcp/request-signing/v1"'
+    assert profiles.ADCP_3_2.wanted() == f'sig1=("@method" "@target-uri" "@authority"){parameters}'
+    post = Request("POST", "https://seller.example.com/", [], b"{}")
+    covered = '"@method" "@target-uri" "@authority" "content-type" "content-digest"'
+    assert profiles.ADCP_3_2.wanted(post) == f"sig1=({covered}){parameters}"
+    asked = Request("GET", "https://shop.example/?q", [("UCP-Agent", "x")])
+    assert profiles.UCP.wanted(asked).startswith('sig1=("@method" "@authority" "@path" "@query" "ucp-agent")')
+    assert '"signature-agent";key="sig1"' in profiles.WEB_BOT_AUTH_TYPED.wanted()
+    quoted = profiles.ADCP_3_2.derive(selection=Selection(tags=('a"b\\c',)))
+    assert quoted.wanted().endswith(r';tag="a\"b\\c"')
+
+
+def test_answer_asks_for_a_signature_only_if_another_one_could_be_accepted():
+    asking = profiles.ADCP_3_2.error("signature_components_incomplete", step=6, detail="").form
+    assert asking.fields == (
+        ("WWW-Authenticate", 'Signature error="request_signature_components_incomplete"'),
+        ("Accept-Signature", profiles.ADCP_3_2.wanted()),
+    )
+    assert (asking.status, asking.members) == (401, (("error", "request_signature_components_incomplete"),))
+    assert profiles.ADCP_3_2.error("signature_replayed", step=12, detail="").form is None
+    silent = profiles.ADCP_3_2.derive(answers=replace(profiles.ADCP_3_2.answers, asks=frozenset()))
+    assert silent.error("signature_required", step=0, detail="").form is None

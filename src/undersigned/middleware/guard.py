@@ -24,7 +24,7 @@ from undersigned.middleware.authority import (
     target_rejected,
 )
 from undersigned.middleware.decision import Recorder, log_missing, log_unsigned
-from undersigned.middleware.exchange import Exchange, Forwarded_co
+from undersigned.middleware.exchange import Exchange, Forwarded_co, Received
 from undersigned.middleware.options import checked_mode
 from undersigned.policy.route import RouteResolver
 from undersigned.verification.gate import Gate
@@ -154,7 +154,7 @@ class Guard(Generic[Forwarded_co]):
         visit.method, visit.fields = received.method, received.fields
         signed = not SIGNATURE_FIELDS.isdisjoint(received.fields.combined)
         if not signed and self._policy is None:
-            self._check_mode(exchange.mode())
+            self._check_mode(exchange, received)
             self.recorder.accepted(None, None, visit)
             return exchange.forward_unsigned()
         fields = received.fields
@@ -219,10 +219,13 @@ class Guard(Generic[Forwarded_co]):
         unknown = self._policy is None and error.reason in self._profile.answers.unknown
         return unknown and checked_mode(exchange.mode()) != "required"
 
-    def _check_mode(self, mode: str) -> None:
-        checked = checked_mode(mode)
+    def _check_mode(self, exchange: Exchange[Forwarded_co], received: Received) -> None:
+        checked = checked_mode(exchange.mode())
         if checked == "required":
-            raise self._profile.error("signature_required", step=0, detail="the request is not signed")
+            # Nothing of the target is checked yet. What is asked for depends on whether it has a query.
+            shown, has_body = exchange.shown_target(), bool(received.has_body)
+            message = Request(received.method, shown, received.fields, has_body=has_body)
+            raise self._profile.error("signature_required", step=0, detail="the request is not signed", message=message)
         if checked == "observe":
             log_unsigned()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from undersigned.errors import ConfigurationError
+from undersigned.message.request import Request
 from undersigned.middleware.decision import Recorder, log_rejection
 from undersigned.signature.profile import Profile
 from undersigned.verification.verified_signature import VerifiedSignature
@@ -12,6 +13,7 @@ from undersigned.verification.verified_signature import VerifiedSignature
 if TYPE_CHECKING:
     from undersigned.errors import SignatureError
 
+_WITH_CONTENT = frozenset({"POST", "PUT", "PATCH"})
 _ADVICE = "put SignatureMiddleware outside the application, with verifier= and origins="
 
 
@@ -49,7 +51,8 @@ class Verification(NamedTuple):
         """Return the signature, or record the rejection of an unsigned request and raise it.
 
         Args:
-            method: the method of the request, for the `Decision`.
+            method: the method of the request, for the `Decision`. It also tells whether the answer asks for the digest
+                of the content.
             route: the path of the route as the framework spells it, for the `Decision`.
 
         Raises:
@@ -57,9 +60,9 @@ class Verification(NamedTuple):
         """
         if self.signature is not None:
             return self.signature
-        error = self.profile.error(
-            "signature_required", step=0, detail="the route requires a signature; the request has none"
-        )
+        message = Request(method or "", "", has_body=method in _WITH_CONTENT)
+        detail = "the route requires a signature; the request has none"
+        error = self.profile.error("signature_required", step=0, detail=detail, message=message)
         self.reject(error, method=method, route=route)
         raise error
 

@@ -126,20 +126,50 @@ class Profile:
         digest = ("content-digest",) if self.digest.policy == "required" and request.has_body else ()
         return tuple(dict.fromkeys((*self.coverage.asked(request), *digest)))
 
-    def error(self, reason: Reason, *, step: Step, detail: str, received: str | None = None) -> SignatureError:
-        """Return the error for `reason` with this profile's code."""
+    def error(
+        self,
+        reason: Reason,
+        *,
+        step: Step,
+        detail: str,
+        received: str | None = None,
+        message: Request | Response | None = None,
+    ) -> SignatureError:
+        """Return the error for `reason` with this profile's code.
+
+        Args:
+            reason: why the message is rejected.
+            step: the step of the checklist that failed.
+            detail: one sentence for the operator's log, without text of the sender.
+            received: other evidence; text from the sender.
+            message: the message, if it decides what the answer asks for.
+        """
         error = signature_error(reason, self.answers.code(reason), step=step, detail=detail, received=received)
-        error.form = self.answers.form(error, self.accept_signature)
+        return self.answered(error, message)
+
+    def answered(self, error: SignatureError, message: Request | Response | None) -> SignatureError:
+        """Return `error`, which now says how the sender of this message is told."""
+        error.form = self.answers.form(error, lambda: self.wanted(message))
         return error
 
-    @property
-    def accept_signature(self) -> str:
-        """What a signature over a request without content must have, as a member of Accept-Signature (section 5)."""
-        rule = self.parameters
-        names = " ".join([name if name[0] == '"' else f'"{name}"' for name in self.required_components[False]])
+    def wanted(self, message: Request | Response | None = None) -> str:
+        """Return what a signature of a message must have, as a member of Accept-Signature (RFC 9421 section 5.1).
+
+        Args:
+            message: the message as it was received, without the signature; None for one without content and query.
+        """
+        rule, selection = self.parameters, self.selection
+        components = self.required_components[False] if message is None else self.asked(message)
+        names = [name if name[0] == '"' else f'"{name}"' for name in components]
+        if self.coverage.member_of:
+            names.append(f'"{self.coverage.member_of}";key="{selection.label}"')
         asked = "".join([f";{name}" for name in ("created", "expires") if name in rule.required])
-        tag = f';tag="{self.selection.tag}"' if self.selection.tag and rule.tag == "required" else ""
-        return f"{self.selection.label}=({names}){asked}{tag}"
+        tag = f';tag="{_escaped(selection.tag)}"' if selection.tag and rule.tag == "required" else ""
+        return f"{selection.label}=({' '.join(names)}){asked}{tag}"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
 def _check_types(profile: Profile) -> None:

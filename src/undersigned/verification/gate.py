@@ -161,19 +161,20 @@ class Gate:
         """
         most = self._max_unsigned_body
         if not await message.read_unverified(most):
-            raise self._not_searched(result, "the body is longer than max_unsigned_body")
+            raise self._not_searched(message, result, "the body is longer than max_unsigned_body")
         if message.is_dense(max(most, DEFAULT_MAX_UNSIGNED_BODY) // BYTES_PER_DELIMITER):
-            raise self._not_searched(result, "the body has too many brackets, commas, colons or escapes to be searched")
+            why = "the body has too many brackets, commas, colons or escapes to be searched"
+            raise self._not_searched(message, result, why)
         if not message.is_short:
             # Parsing and resolving each take some milliseconds. In between, the event loop has a turn.
             await message.server.run_apart(message.parse)
         return await message.run_apart(partial(message.operation, policy.resolver))
 
-    def _not_searched(self, result: SignatureResult, why: str) -> SignatureError:
+    def _not_searched(self, message: _Message, result: SignatureResult, why: str) -> SignatureError:
         if isinstance(result, SignatureError):
             return result
         detail = f"{why}, so the request must be signed"
-        return self._profile.error("signature_required", step=0, detail=detail)
+        return self._profile.error("signature_required", step=0, detail=detail, message=message.request)
 
     async def _warning(
         self, policy: Policy, operation: Operation | UnresolvedOperation, message: _Message, result: SignatureResult
@@ -193,7 +194,7 @@ class Gate:
         if verdict.outcome == "reject" or await message.server.accepts_caller() is not True:
             if not isinstance(operation, UnresolvedOperation):
                 verdict.error.route = operation.route
-            raise verdict.error
+            raise self._profile.answered(verdict.error, message.request)
         return result if isinstance(result, SignatureError) else None
 
 

@@ -121,6 +121,13 @@ def screen_all(
         SignatureError: the message is not signed, or a signature that must be valid is malformed or not what the
             profile asks for. The error is of the first step that fails.
     """
+    try:
+        return _screened(request, profile, now)
+    except SignatureError as error:
+        raise profile.answered(error, request) from None
+
+
+def _screened(request: Request | Response, profile: Profile, now: float) -> Sequence[ParsedSignature | SignatureError]:
     fields = request.fields
     if SIGNATURE_FIELDS.isdisjoint(fields.combined):
         raise profile.error("signature_required", step=0, detail="the request is not signed")
@@ -140,7 +147,7 @@ def screen_all(
         except SignatureError as error:
             if profile.selection.pick == "all":
                 raise
-            parsed.append(error)
+            parsed.append(profile.answered(error, request))
     return parsed
 
 

@@ -102,6 +102,7 @@ from undersigned.verification.screening import window_fault
         (Answers, {"member": "Code"}, "answers.member"),
         (Answers, {"text_member": "x y"}, "answers.text_member"),
         (Answers, {"challenge": "basic"}, "answers.challenge"),
+        (Answers, {"asks": frozenset({"unsigned"})}, "answers.asks"),
         (Answers, {"codes": {"unknown": "x"}}, "answers.codes"),
         (Answers, {"codes": {"signature_invalid": "A"}}, "answers.codes"),
         (Answers, {"codes": ["signature_invalid"]}, "answers.codes"),

@@ -6,12 +6,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal, cast, get_args
+from typing import TYPE_CHECKING, Final, Literal, cast, get_args
 
 from undersigned.errors import AnswerForm, ConfigurationError, Reason, VerificationUnavailable
 from undersigned.signature.rules.option import check_choice
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from collections.abc import Set as AbstractSet
 
     from undersigned.errors import SignatureError
@@ -22,6 +23,18 @@ Challenge = Literal["signature", "accept-signature", "none"]
 `signature`: `WWW-Authenticate: Signature error="<code>"` (AdCP). `accept-signature`: what a signature must cover (RFC
 9421 section 5). `none`: no field.
 """
+
+ASKING: Final[frozenset[Reason]] = frozenset(
+    {
+        "signature_required",
+        "signature_params_incomplete",
+        "signature_params_unexpected",
+        "signature_tag_invalid",
+        "signature_components_incomplete",
+        "signature_components_unexpected",
+    }
+)
+"""The reasons for which another signature by the same key may be accepted."""
 
 _CHALLENGES: frozenset[str] = frozenset(get_args(Challenge))
 _REASONS: frozenset[str] = frozenset(get_args(Reason))
@@ -40,6 +53,8 @@ class Answers:
         member: the member of the JSON answer that has the code.
         text_member: another member, which has the code in words. Empty: there is none.
         challenge: the header field that says why.
+        asks: the reasons for which Accept-Signature also says what a signature must cover (RFC 9421 section 5). Empty:
+            it is sent only as a `challenge`.
         unknown: the reasons for which the sender is merely unknown: the message is treated as one without a signature.
 
     Raises:
@@ -52,6 +67,7 @@ class Answers:
     member: str = "error"
     text_member: str = ""
     challenge: Challenge = "signature"
+    asks: frozenset[Reason] = ASKING
     unknown: frozenset[Reason] = frozenset()
     is_special: bool = field(init=False, repr=False, compare=False)
 
@@ -61,7 +77,8 @@ class Answers:
             if not isinstance(value, str) or _CODE.fullmatch(value) is None:
                 raise ConfigurationError(f"answers.{option}: use lower-case letters and underscores: it is sent")
         check_choice("answers.challenge", self.challenge, _CHALLENGES)
-        _check_reasons("unknown", dict.fromkeys(self.unknown, 0))
+        for option in ("asks", "unknown"):
+            _check_reasons(option, dict.fromkeys(getattr(self, option), 0))
         codes, statuses = _check_reasons("codes", self.codes), _check_reasons("statuses", self.statuses)
         if not all(isinstance(code, str) and code and _CODE.fullmatch(code) for code in codes.values()):
             raise ConfigurationError("answers.codes: use lower-case letters and underscores: codes are sent")
@@ -76,26 +93,27 @@ class Answers:
         """Return the code that the sender gets for `reason`."""
         return self.codes.get(reason) or self.prefix + reason
 
-    def form(self, error: SignatureError, accept_signature: str) -> AnswerForm | None:
+    def form(self, error: SignatureError, wanted: Callable[[], str]) -> AnswerForm | None:
         """Return how the sender of a rejected message is told, or None for the usual way.
 
         Args:
             error: the error.
-            accept_signature: what a signature of the profile must have, as a member of Accept-Signature.
+            wanted: returns what a signature of the profile must have, as a member of Accept-Signature.
         """
-        if not self.is_special:
+        asks = error.reason in self.asks
+        if not self.is_special and not asks:
             return None
         unavailable = isinstance(error, VerificationUnavailable)
         status = self.statuses.get(error.reason) if error.reason else None
-        fields: tuple[tuple[str, str], ...] = ()
+        fields: list[tuple[str, str]] = []
         if self.challenge == "signature" and not unavailable:
-            fields = (("WWW-Authenticate", f'Signature error="{error.code}"'),)
-        elif self.challenge == "accept-signature" and not unavailable:
-            fields = (("Accept-Signature", accept_signature),)
+            fields.append(("WWW-Authenticate", f'Signature error="{error.code}"'))
+        if asks or (self.challenge == "accept-signature" and not unavailable):
+            fields.append(("Accept-Signature", wanted()))
         texts = {self.member: error.code}
         if self.text_member:
             texts[self.text_member] = error.code.replace("_", " ")
-        return AnswerForm(status or (503 if unavailable else 401), tuple(texts.items()), fields)
+        return AnswerForm(status or (503 if unavailable else 401), tuple(texts.items()), tuple(fields))
 
 
 def _check_reasons(option: str, given: object) -> Mapping[object, object]:

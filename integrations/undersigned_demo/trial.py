@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -84,6 +85,8 @@ class Trial:
 @contextmanager
 def running_trial() -> Generator[Trial]:
     """Start the sellers, and stop them when the block ends."""
+    # The tables have the rejections. Without a handler, logging would write them to standard error too.
+    logging.getLogger("undersigned").addHandler(logging.NullHandler())
     pair = KeyPair.generate("ed25519")
     keys, key = KeySet.from_jwks(pair.public), SigningKey.from_jwk(pair.private)
     stranger = SigningKey.from_jwk(KeyPair.generate("ed25519").private)

@@ -57,6 +57,8 @@ class SignatureMiddleware:
             self._wsgi, self._asgi = middlewares()
         except ConfigurationError as error:
             raise ImproperlyConfigured(str(error)) from None
+        # Both verify by the same setting, so one of them says so.
+        wsgi.SignatureMiddleware.announce(self._wsgi)
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
         """Verify one request, then call the next middleware with the verified request."""
@@ -115,6 +117,16 @@ class SignatureMiddleware:
         return _response(sent[0]["status"], fields, sent[1]["body"])
 
 
+class _WSGIMiddleware(wsgi.SignatureMiddleware):
+    def announce(self) -> None:
+        """Leave it to Django's middleware: system checks make this one too."""
+
+
+class _ASGIMiddleware(asgi.SignatureMiddleware):
+    def announce(self) -> None:
+        """As the other one."""
+
+
 def middlewares() -> tuple[wsgi.SignatureMiddleware, asgi.SignatureMiddleware]:
     """Return the two middlewares that the setting `UNDERSIGNED` describes.
 
@@ -126,7 +138,7 @@ def middlewares() -> tuple[wsgi.SignatureMiddleware, asgi.SignatureMiddleware]:
     # Both use one verifier, and so one replay store.
     by_asgi["verifier"] = by_wsgi["verifier"]
     try:
-        return wsgi.SignatureMiddleware(_forward_wsgi, **by_wsgi), asgi.SignatureMiddleware(_forward_asgi, **by_asgi)
+        return _WSGIMiddleware(_forward_wsgi, **by_wsgi), _ASGIMiddleware(_forward_asgi, **by_asgi)
     except ConfigurationError as error:
         option, _, fix = str(error).partition(": ")
         raise ConfigurationError(f"{key(option.upper())}: {fix}") from None

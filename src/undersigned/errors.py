@@ -7,6 +7,7 @@ construction, never during a request.
 
 from __future__ import annotations
 
+import re
 from itertools import takewhile
 from typing import Literal, NamedTuple
 
@@ -188,7 +189,7 @@ class SignatureError(UndersignedError):
         """Return text for the operator's log: code, step and detail, then the evidence, escaped line by line."""
         lines = [f"{self.code} at step {self.step}: {self.detail}"]
         if self.received is not None:
-            lines.append(f"received: {printable(self.received)}")
+            lines.append(f"received: {printable(without_credentials(self.received))}")
         if self.keyid is not None:
             lines.append(f"keyid: {printable(self.keyid)}")
         if self.signature_base is not None:
@@ -225,6 +226,7 @@ _UNAVAILABLE: frozenset[Reason] = frozenset(
 
 
 _CREDENTIALS = ("authorization", "cookie", "api-key", "apikey", "token", "secret", "password")
+_PARAMETER = re.compile(r"(?<=[?&])([^=&#\s\"]*+)=([^&#\s\"]*+)")
 
 
 def signature_error(
@@ -261,9 +263,14 @@ def is_credential(name: str) -> bool:
     return any(secret in lower for secret in _CREDENTIALS)
 
 
+def without_credentials(text: str, *, mask: str = "(withheld)") -> str:
+    """Return `text` with `mask` in place of the values of query parameters that usually carry a credential."""
+    return _PARAMETER.sub(lambda found: f"{found[1]}={mask}" if is_credential(found[1]) else found[0], text)
+
+
 def _withheld(line: str) -> str:
     """Return a line of a base for a log, without the value of a credential."""
     name, colon, _ = line.partition(": ")
     if colon and is_credential(name):
         return f"{printable(name)}: (withheld)"
-    return printable(line)
+    return printable(without_credentials(line))

@@ -109,6 +109,18 @@ LONGEST_LOGGED: Final = 1024
 LONGEST_INSPECTED: Final = 4096
 """characters of one text of the sender that an `Inspector` keeps, so the memory of a decision is bounded"""
 
+LONGEST_IN_LINE: Final = 256
+"""characters of such a text in the one line that a rejection writes by default: a disk keeps these lines"""
+
+MOST_LINES: Final = 5
+"""lines about one code that a middleware logs at once: a sender chooses how many requests are rejected"""
+
+SECONDS_PER_LINE: Final = 60.0
+"""seconds until a middleware logs another line about a code: 20 codes then write some 15 MB a day"""
+
+MOST_LINE_KINDS: Final = 64
+"""codes whose lines are counted apart, and all others together: an application may reject by codes of its own"""
+
 # Content
 
 DEFAULT_MAX_BODY: Final = 1_048_576

@@ -13,7 +13,7 @@ import pytest
 from starlette.applications import Starlette
 from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient, WebSocketDenialResponse
-from tests.party import HOST, ORIGIN
+from tests.party import HOST, ORIGIN, TOO_MANY
 
 from undersigned import (
     A2AResolver,
@@ -29,6 +29,7 @@ from undersigned import (
     profiles,
     wsgi,
 )
+from undersigned.middleware.fixes import UNREAD_FIXES
 
 JSON = [("Content-Type", "application/json")]
 BUY = "/adcp/create_media_buy"
@@ -522,6 +523,7 @@ def test_unavailable_source_makes_an_unavailable_decision(side):
 
 def test_rejection_of_an_unread_request_is_logged_and_makes_a_decision(side, caplog):
     gate = side(max_body=10)
+    caplog.clear()
     with caplog.at_level(logging.INFO, "undersigned"):
         assert gate.signed("POST", "/adcp/get_products", BODY) == (413, "content_too_large")
         assert gate.request("GET", "/p", [(f"X-{at}", "") for at in range(200)])[0] == 431
@@ -531,9 +533,9 @@ def test_rejection_of_an_unread_request_is_logged_and_makes_a_decision(side, cap
     ]
     assert [(told.origin, told.method) for told in gate.decisions] == [(ORIGIN, "POST"), (None, None)]
     assert caplog.records[0].signature_code == "content_too_large"
-    assert caplog.messages == [
-        "request rejected: content_too_large: the body is larger than max_body",
-        "request rejected: request_header_fields_too_large: there are too many header fields",
+    assert [message.partition(". Fix: ")[::2] for message in caplog.messages] == [
+        ("request rejected: content_too_large: the body is larger than max_body", UNREAD_FIXES["content_too_large"]),
+        ("request rejected: request_header_fields_too_large: there are too many header fields", UNREAD_FIXES[TOO_MANY]),
     ]
 
 
@@ -672,7 +674,7 @@ def test_text_of_a_message_reaches_the_log_only_escaped(party, caplog, hostile):
             asyncio.run(app(scope, None, send))
             assert sent[0]["status"] in {401, 503}
     records = [record for record in caplog.records if record.name == "undersigned"]
-    assert len(records) == len(attempts)
+    assert len([record for record in records if record.levelno == logging.WARNING]) == 1 + len(attempts)
     for record in records:
         extras = [str(value) for name, value in vars(record).items() if name.startswith("signature_")]
         for text in [*record.getMessage().split("\n"), *extras]:

@@ -12,6 +12,7 @@ from undersigned import KeySet, MemoryReplayStore, Request, Verifier, profiles
 from undersigned.errors import MalformedURL, SignatureError
 from undersigned.message.header_fields import HeaderFields
 from undersigned.middleware.authority import matched_origin, target_rejected
+from undersigned.middleware.rejection_log import line_of
 from undersigned.url.origin import Origins
 
 PAGE = Path(__file__).parents[2] / "docs" / "proxies.md"
@@ -41,7 +42,7 @@ def test_page_shows_the_log_line_of_a_foreign_authority(page):
     with pytest.raises(MalformedURL) as malformed:
         matched_origin(Origins(["https://seller.example.com"]), HeaderFields([("host", "127.0.0.1:8000")]), "1.1")
     rejected = target_rejected(profiles.ADCP_3_2, malformed.value, hosts=["127.0.0.1:8000"], target="/adcp/a")
-    assert f"request rejected: {rejected.explain()}\n" in page
+    assert f"request rejected: {line_of(rejected)}\n" in page
 
 
 def test_page_shows_the_start_of_the_log_line_of_a_wrong_base(page):
@@ -56,6 +57,6 @@ def test_page_shows_the_start_of_the_log_line_of_a_wrong_base(page):
         verifier.verify(Request("GET", arrived.url, arrived.fields))
     explained = rejected.value.explain()
     start, _, _ = explained.partition("line by line.")
-    assert f"request rejected: {start}line by line. ..." in page
+    assert f"evidence: {start}line by line. ..." in page
     assert '  "@target-uri": https://seller.example.com/a/b/c\n' in explained
     assert '  "@target-uri": https://seller.example.com/a/b/c\n' in page

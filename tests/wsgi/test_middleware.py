@@ -420,6 +420,7 @@ def test_mode_decides_whether_an_unsigned_request_is_accepted(party, echo, caplo
     unsigned = {key: value for key, value in environ_of(party).items() if not key.startswith("HTTP_SIGNATURE")}
     optional = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], mode="optional")
     observe = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], mode=lambda _environ: "observe")
+    caplog.clear()
     assert run(optional, unsigned)[1]["keyid"] is None
     assert caplog.text == ""
     with caplog.at_level(logging.WARNING, "undersigned"):

@@ -101,6 +101,7 @@ def test_missing_target_is_reported_with_the_fix(server, fix):
 
 def test_werkzeugs_server_causes_one_warning(party, caplog):
     app = wsgi.SignatureMiddleware(Echo(), verifier=party.verifier(), origins=[ORIGIN])
+    caplog.clear()
     with caplog.at_level(logging.WARNING, "undersigned"):
         for _ in range(3):
             assert run(app, environ_of(party, SERVER_SOFTWARE="Werkzeug/3.1.9"))[0] == 200

@@ -141,6 +141,11 @@ class SignatureMiddleware:
         self._options = _Options(
             profile, recorder, mode, max_body, body_timeout, server_adds_root_path, fallback, Worker()
         )
+        self.announce()
+
+    def announce(self) -> None:
+        """Log what is verified and where, when the middleware is made. A subclass may do it later, or not at all."""
+        self._guard.announce(self._options.mode)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Verify one request or handshake, then call the application with the verified request."""

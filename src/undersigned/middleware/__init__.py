@@ -3,9 +3,10 @@
 from undersigned.limits import DEFAULT_MAX_BODY, DEFAULT_MAX_UNSIGNED_BODY
 from undersigned.middleware.answer import ErrorResponse
 from undersigned.middleware.configuration import configured_verifier
-from undersigned.middleware.decision import Decision, Recorder, log_rejection
+from undersigned.middleware.decision import Decision, Recorder
 from undersigned.middleware.inspector import Inspected, Inspector
 from undersigned.middleware.options import Mode
+from undersigned.middleware.rejection_log import log_rejection
 from undersigned.middleware.requirement import Verification
 from undersigned.url.origin import ConfiguredOrigins
 

@@ -51,9 +51,7 @@ def matched_origin(origins: Origins, fields: HeaderFields, version: str) -> Orig
     origin = origins.by_authority.get(host) or origins.match(host)
     if origin is None:
         raise MalformedURL(
-            "the authority is not one of the configured origins: if it is this service's, add it to origins=; if a "
-            f"proxy rewrites Host, configure the proxy to forward Host unchanged (configured: {origins})",
-            rule="own origin",
+            f"the authority is not one of the configured origins (configured: {origins})", rule="own origin"
         )
     return origin
 

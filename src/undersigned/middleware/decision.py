@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal
 
 from undersigned.errors import SignatureError, VerificationUnavailable, printable
+from undersigned.middleware.rejection_log import RejectionLog
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,13 +17,9 @@ if TYPE_CHECKING:
     from undersigned.middleware.answer import ErrorResponse
     from undersigned.middleware.guard import Visit
     from undersigned.middleware.inspector import Inspector
-    from undersigned.policy.policy import Policy
-    from undersigned.policy.route import RouteResolver
     from undersigned.signature.profile import Profile
     from undersigned.url.origin import Origin
     from undersigned.verification.verified_signature import VerifiedSignature
-
-logger = logging.getLogger("undersigned")
 
 Outcome = Literal["verified", "unsigned", "unknown", "warned", "rejected", "unavailable"]
 """`unknown`: nobody knows the signer, so the request counts as unsigned, as profile and mode allow. `warned`: the
@@ -75,9 +71,10 @@ class Recorder:
 
     Attributes:
         listens: whether there is such a callback or an inspector.
+        log: the middleware's log.
     """
 
-    __slots__ = ("_clock", "_inspector", "_on_decision", "_profile", "_unsupported", "listens")
+    __slots__ = ("_clock", "_inspector", "_on_decision", "_profile", "listens", "log")
 
     def __init__(
         self,
@@ -89,9 +86,9 @@ class Recorder:
         self._profile = profile
         self._clock = clock
         self._on_decision = on_decision
-        self._unsupported: set[str] = set()
         self._inspector = inspector
         self.listens = on_decision is not None or inspector is not None
+        self.log = RejectionLog()
 
     def accepted(self, signature: VerifiedSignature | None, warning: SignatureError | None, visit: Visit) -> None:
         """Record a request that the application gets.
@@ -102,28 +99,20 @@ class Recorder:
             visit: the request in the guard.
         """
         if warning is not None:
-            logger.warning("request accepted on another credential: %s", warning.explain(), extra=_fields(warning))
+            self.log.excused(warning)
         if self.listens:
             outcome: Outcome = "verified" if signature is not None else "unsigned" if warning is None else "warned"
             self._report(outcome, warning or signature, visit)
 
     def unknown(self, error: SignatureError, visit: Visit) -> None:
         """Record a request that the application gets as unsigned, since nobody knows its signer."""
-        logger.info("request accepted as unsigned: %s", error.explain(), extra=_fields(error))
+        self.log.unknown(error)
         if self.listens:
             self._report("unknown", error, visit)
 
     def rejected(self, error: SignatureError, visit: Visit) -> None:
-        """Record a rejected request.
-
-        If a server hides what was signed, that is logged as an error only once. Any client can cause it again, for
-        example by using another HTTP version.
-        """
-        again = False
-        if error.reason == "signature_server_unsupported":
-            again = error.detail in self._unsupported
-            self._unsupported.add(error.detail)
-        log_rejection(error, again=again)
+        """Record a rejected request."""
+        self.log.rejected(error)
         if self.listens:
             visit.route = error.route
             unavailable = isinstance(error, VerificationUnavailable)
@@ -131,7 +120,7 @@ class Recorder:
 
     def unread(self, response: ErrorResponse, visit: Visit) -> None:
         """Record a request that was rejected before it was read to its end."""
-        logger.info("request rejected: %s: %s", response.code, response.detail, extra={"signature_code": response.code})
+        self.log.unread(response)
         if self.listens:
             decision = Decision(
                 outcome="rejected",
@@ -151,7 +140,7 @@ class Recorder:
             method: the method of the request.
             route: the path of the route as the framework spells it, such as `/plans/{plan}`.
         """
-        log_rejection(error)
+        self.log.rejected(error)
         if self.listens:
             decision = Decision(
                 outcome="rejected",
@@ -191,45 +180,15 @@ class Recorder:
         evidence: VerifiedSignature | SignatureError | None = None,
     ) -> None:
         if self._on_decision is not None:
-            _call("on_decision", partial(self._on_decision, decision))
+            self._call("on_decision", partial(self._on_decision, decision))
         if self._inspector is not None:
-            _call("inspector", partial(self._inspector.record, decision, visit, evidence))
+            self._call("inspector", partial(self._inspector.record, decision, visit, evidence))
 
-
-def _call(option: str, listener: Callable[[], object]) -> None:
-    try:
-        listener()
-    except Exception:
-        # What counts or shows requests must not decide about them.
-        logger.exception("%s raised an exception; ignored", option)
-
-
-def log_rejection(error: SignatureError, *, again: bool = False) -> None:
-    """Log a rejected request: as an error with its cause if the operator must act, else as information.
-
-    The record has the fields `signature_code`, `signature_step`, `signature_keyid` and `signature_detail`.
-
-    Args:
-        error: why the request was rejected.
-        again: whether the error was logged before, so that this record is information only.
-    """
-    if isinstance(error, VerificationUnavailable) and not again:
-        logger.error("request rejected: %s", error.explain(), extra=_fields(error), exc_info=error.__cause__)
-    elif logger.isEnabledFor(logging.INFO):
-        logger.info("request rejected: %s", error.explain(), extra=_fields(error))
-
-
-def log_unsigned() -> None:
-    """Log that an unsigned request is accepted because the mode only observes."""
-    logger.warning('unsigned request accepted: mode="observe" lets it pass, mode="required" would reject it')
-
-
-def log_missing(policy: Policy) -> None:
-    """Log the operations that a policy lists and no route of the application has. They were probably misspelt."""
-    for option in ("required_for", "warn_for", "supported_for"):
-        missing = cast("RouteResolver", policy.resolver).missing(getattr(policy, option))
-        if missing:
-            logger.warning("%s: no route of the application has the operation %s", option, ", ".join(sorted(missing)))
+    def _call(self, option: str, listener: Callable[[], object]) -> None:
+        try:
+            listener()
+        except Exception as failure:  # noqa: BLE001 - what counts or shows requests must not decide about them
+            self.log.failed_callback(option, failure)
 
 
 def _method(method: str | None) -> str | None:
@@ -242,12 +201,3 @@ def _text(origin: Origin | None) -> str | None:
 
 def _since(begun: float) -> float:
     return time.perf_counter() - begun
-
-
-def _fields(error: SignatureError) -> dict[str, object]:
-    return {
-        "signature_code": error.code,
-        "signature_step": error.step,
-        "signature_keyid": None if error.keyid is None else printable(error.keyid),
-        "signature_detail": error.detail,
-    }

@@ -23,9 +23,11 @@ from undersigned.middleware.authority import (
     matched_origin,
     target_rejected,
 )
-from undersigned.middleware.decision import Recorder, log_missing, log_unsigned
+from undersigned.middleware.decision import Recorder
 from undersigned.middleware.exchange import Exchange, Forwarded_co, Received
 from undersigned.middleware.options import checked_mode
+from undersigned.middleware.rejection_log import log_missing, logger
+from undersigned.middleware.start_line import start_line
 from undersigned.policy.route import RouteResolver
 from undersigned.verification.gate import Gate
 from undersigned.verification.screening import SIGNATURE_FIELDS
@@ -133,6 +135,17 @@ class Guard(Generic[Forwarded_co]):
         self._gate = Gate(verifier, policy, fallback=fallback, max_unsigned_body=max_unsigned_body)
         self.recorder = Recorder(verifier.profile, clock, on_decision, inspector)
 
+    def announce(self, mode: object) -> None:
+        """Log what is verified and where.
+
+        The level is WARNING. Python shows no lower level if nobody has configured logging, and uvicorn, gunicorn and
+        Flask configure their own loggers only.
+
+        Args:
+            mode: the mode of the middleware, or the function that returns it.
+        """
+        logger.warning("%s", start_line(self._profile, self._origins, mode=mode, policy=self._policy))
+
     async def admit(self, exchange: Exchange[Forwarded_co]) -> Forwarded_co:
         """Verify one request, and return what the application gets.
 
@@ -227,7 +240,7 @@ class Guard(Generic[Forwarded_co]):
             message = Request(received.method, shown, received.fields, has_body=has_body)
             raise self._profile.error("signature_required", step=0, detail="the request is not signed", message=message)
         if checked == "observe":
-            log_unsigned()
+            self.recorder.log.unsigned()
 
 
 def _dispatched(exchange: Exchange[object], request: Request, origin: Origin) -> Mapping[str, object]:

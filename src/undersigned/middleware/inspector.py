@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import threading
 import time
 from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from undersigned.errors import ConfigurationError, SignatureError, is_credential, printable
+from undersigned.errors import ConfigurationError, SignatureError, is_credential, printable, without_credentials
 from undersigned.limits import LONGEST_INSPECTED
 
 if TYPE_CHECKING:
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
 
 MASK: Final = "(masked)"
 """What is kept in place of the value of a credential."""
-
-_PARAMETER: Final = re.compile(r"(?<=[?&])([^=&#\s\"]*+)=([^&#\s\"]*+)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,8 +119,4 @@ def _masked_line(line: str) -> str:
 
 def _clean(text: str) -> str:
     """Return `text` escaped and truncated, without the values of query parameters that are credentials."""
-    return printable(_PARAMETER.sub(_without_credential, text), limit=LONGEST_INSPECTED)
-
-
-def _without_credential(parameter: re.Match[str]) -> str:
-    return f"{parameter[1]}={MASK}" if is_credential(parameter[1]) else parameter[0]
+    return printable(without_credentials(text, mask=MASK), limit=LONGEST_INSPECTED)

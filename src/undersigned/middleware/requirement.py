@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from undersigned.errors import ConfigurationError
 from undersigned.message.request import Request
-from undersigned.middleware.decision import Recorder, log_rejection
+from undersigned.middleware.decision import Recorder
+from undersigned.middleware.rejection_log import log_rejection
 from undersigned.signature.profile import Profile
 from undersigned.verification.verified_signature import VerifiedSignature
 

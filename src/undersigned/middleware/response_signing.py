@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from undersigned.errors import ConfigurationError, MalformedURL, SigningError
 from undersigned.message.response import Response
-from undersigned.middleware.decision import logger
 from undersigned.middleware.options import check_size
+from undersigned.middleware.rejection_log import logger
 from undersigned.signature.signer import Signer
 from undersigned.url import Origins
 

@@ -12,9 +12,9 @@ from undersigned.limits import DEFAULT_MAX_BODY, DEFAULT_MAX_UNSIGNED_BODY, MOST
 from undersigned.message.header_fields import HeaderFields
 from undersigned.middleware import options
 from undersigned.middleware.answer import TOO_MANY_FIELDS, UnreadRequest
-from undersigned.middleware.decision import logger
 from undersigned.middleware.exchange import Received, ReceivedTarget
 from undersigned.middleware.guard import Guard, Rejected
+from undersigned.middleware.rejection_log import logger
 from undersigned.url import Origins
 from undersigned.verification.verifier import Verifier, finish
 from undersigned.wsgi.body import put_back, read_content
@@ -135,6 +135,11 @@ class SignatureMiddleware:
             inspector=inspector,
         )
         self._options = _Options(verifier.profile, self._guard.recorder, mode, max_body, reconstruct, fallback)
+        self.announce()
+
+    def announce(self) -> None:
+        """Log what is verified and where, when the middleware is made. A subclass may do it later, or not at all."""
+        self._guard.announce(self._options.mode)
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         """Verify one request, then call the application with what was verified."""

@@ -1,0 +1,158 @@
+"""What the log says about rejected requests by default, and what a sender can make it say."""
+
+from __future__ import annotations
+
+import logging
+from typing import get_args
+
+import pytest
+from tests.party import HOST, ORIGIN
+
+from undersigned import profiles, wsgi
+from undersigned.errors import KeySourceError, Reason, signature_error
+from undersigned.middleware import answer
+from undersigned.middleware.fixes import FIXES, UNREAD_FIXES
+from undersigned.middleware.rejection_log import RejectionLog, line_of
+
+PROFILE = profiles.ADCP_3_2
+
+
+def rejected(caplog, error, *, times: int = 1, level: int = logging.WARNING) -> list[logging.LogRecord]:
+    """The records of a log that hears of one error several times."""
+    log = RejectionLog()
+    with caplog.at_level(level, "undersigned"):
+        for _ in range(times):
+            log.rejected(error)
+    return caplog.records
+
+
+def unknown_key():
+    error = PROFILE.error("signature_key_unknown", step=7, detail="no key source knows the keyid")
+    error.add_evidence(keyid="buyer-2027", created=1, algorithm="ed25519", signature_base='"@method": GET\n"x": y')
+    return error
+
+
+def test_line_says_the_code_the_step_the_reason_the_keyid_and_the_fix(caplog):
+    (record,) = rejected(caplog, unknown_key())
+    assert record.levelname == "WARNING"
+    assert record.getMessage() == (
+        "request rejected: request_signature_key_unknown at step 7: no key source knows the keyid (keyid: buyer-2027). "
+        "Fix: if you know the sender, add its public key to keys=, with the keyid as its kid"
+    )
+    fields = (record.signature_code, record.signature_step, record.signature_keyid, record.signature_detail)
+    assert fields == ("request_signature_key_unknown", 7, "buyer-2027", "no key source knows the keyid")
+
+
+def test_every_reason_and_every_unread_request_has_a_fix():
+    assert set(FIXES) == set(get_args(Reason))
+    assert set(UNREAD_FIXES) == {response.code for response in answer.UNREAD}
+    assert all(fix.isascii() and fix.isprintable() for fix in (*FIXES.values(), *UNREAD_FIXES.values()))
+
+
+@pytest.mark.parametrize("reason", get_args(Reason))
+def test_no_rejection_is_an_error_or_more_than_one_line(caplog, reason):
+    error = signature_error(reason, reason, step=10, detail="one\nline\x1b[31m", received="Host a\r\nforged")
+    error.keyid = "k\nforged"
+    (record,) = rejected(caplog, error)
+    assert record.levelname == "WARNING"
+    assert record.getMessage().isprintable()
+    assert record.getMessage().endswith(FIXES[reason])
+
+
+def test_text_of_the_sender_is_cut_in_the_line():
+    error = PROFILE.error("target_uri_malformed", step=10, detail="short", received="x" * 9000)
+    assert len(line_of(error)) < 700
+
+
+def test_credential_in_the_query_of_a_rejected_target_is_withheld():
+    received = "Host a, request target /p?x=1&access_token=hidden"
+    error = PROFILE.error("target_uri_malformed", step=10, detail="short", received=received)
+    assert "/p?x=1&access_token=(withheld)" in line_of(error)
+    error.signature_base = '"@target-uri": https://a/p?api-key=hidden&y=2'
+    assert "https://a/p?api-key=(withheld)&y=2" in error.explain()
+    assert "hidden" not in line_of(error) + error.explain()
+
+
+def test_code_of_an_application_has_a_line_without_a_fix(caplog):
+    error = unknown_key()
+    error.reason = None
+    (record,) = rejected(caplog, error)
+    assert record.getMessage().endswith("(keyid: buyer-2027)")
+
+
+def test_evidence_follows_at_info(caplog):
+    line, evidence = rejected(caplog, unknown_key(), level=logging.INFO)
+    assert (line.levelname, evidence.levelname) == ("WARNING", "INFO")
+    assert evidence.getMessage() == f"evidence: {unknown_key().explain()}"
+    assert '\n  "@method": GET\n' in evidence.getMessage()
+
+
+def test_lines_beyond_the_allowance_are_left_out_with_their_evidence(caplog):
+    records = rejected(caplog, unknown_key(), times=8, level=logging.INFO)
+    assert [record.levelname for record in records] == ["WARNING", "INFO"] * 5
+    assert records[-2].getMessage().endswith("(from now on at most one such line a minute)")
+
+
+def test_debug_has_the_lines_that_were_left_out(caplog):
+    records = rejected(caplog, unknown_key(), times=7, level=logging.DEBUG)
+    assert [record.levelname for record in records] == ["WARNING", "INFO"] * 5 + ["DEBUG"] * 4
+    assert records[-2].signature_code == "request_signature_key_unknown"
+
+
+def test_codes_have_allowances_of_their_own(caplog):
+    other = PROFILE.error("signature_invalid", step=10, detail="the key did not sign this base")
+    log = RejectionLog()
+    for _ in range(9):
+        log.rejected(unknown_key())
+    caplog.clear()
+    log.rejected(other)
+    assert len(caplog.records) == 1
+
+
+@pytest.mark.parametrize(
+    ("cause", "level"),
+    [(ConnectionError("down"), "ERROR"), (KeySourceError("signature_jwks_unavailable", "down"), "WARNING")],
+)
+def test_only_the_exception_of_a_source_is_an_error_and_shows_its_cause(caplog, cause, level):
+    error = PROFILE.error("signature_jwks_unavailable", step=7, detail="it is down")
+    error.__cause__ = cause
+    records = rejected(caplog, error, times=6)
+    assert [record.levelname for record in records] == [level] * 5
+    assert (records[0].exc_info is not None) == (level == "ERROR")
+
+
+def test_failing_read_of_a_body_is_not_an_error(caplog):
+    error = PROFILE.error("signature_digest_mismatch", step=11, detail="reading the body raised an exception")
+    error.__cause__ = OSError("gone")
+    (record,) = rejected(caplog, error)
+    assert (record.levelname, record.exc_info) == ("WARNING", None)
+
+
+def test_other_lines_that_senders_cause_are_bounded_too(caplog):
+    log = RejectionLog()
+    with caplog.at_level(logging.INFO, "undersigned"):
+        for _ in range(7):
+            log.unsigned()
+            log.excused(PROFILE.error("signature_invalid", step=10, detail="another credential"))
+            log.unknown(PROFILE.error("signature_key_unknown", step=7, detail="nobody knows it"))
+            log.unread(answer.CONTENT_TOO_LARGE)
+            log.failed_callback("on_decision", RuntimeError("metrics are down"))
+    for start, level in (
+        ("unsigned request accepted", "WARNING"),
+        ("request accepted on another credential", "WARNING"),
+        ("request accepted as unsigned", "INFO"),
+        ("request rejected: content_too_large", "WARNING"),
+        ("on_decision raised", "ERROR"),
+    ):
+        found = [record for record in caplog.records if record.getMessage().startswith(start)]
+        assert [record.levelname for record in found] == [level] * 5, start
+
+
+def test_middlewares_have_allowances_of_their_own(party, caplog):
+    unsigned = {"REQUEST_METHOD": "GET", "PATH_INFO": "/p", "RAW_URI": "/p", "HTTP_HOST": HOST}
+    for _ in range(2):
+        app = wsgi.SignatureMiddleware(lambda *_: [], verifier=party.verifier(), origins=[ORIGIN])
+        caplog.clear()
+        for _ in range(7):
+            app({**unsigned, "SERVER_PROTOCOL": "HTTP/1.1"}, lambda *_: None)
+        assert [record.signature_code for record in caplog.records] == ["request_signature_required"] * 5

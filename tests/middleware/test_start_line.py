@@ -1,0 +1,62 @@
+"""The line that a middleware logs when it is made: what is verified and where."""
+
+from __future__ import annotations
+
+import pytest
+from tests.party import ORIGIN
+
+from undersigned import JSONRPCResolver, Policy, asgi, wsgi
+
+START = "undersigned verifies requests by the profile adcp-3.2; "
+
+
+@pytest.fixture(params=[asgi.SignatureMiddleware, wsgi.SignatureMiddleware], ids=["asgi", "wsgi"])
+def said(request, party, caplog):
+    """Make a middleware, and return the only line that it logs."""
+
+    def make(origins=(ORIGIN,), **options) -> str:
+        request.param(lambda *_: None, verifier=party.verifier(), origins=origins, **options)
+        (record,) = caplog.records
+        assert (record.name, record.levelname) == ("undersigned", "WARNING")
+        return record.getMessage()
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("mode", "asked"),
+    [
+        ("required", "every request must be signed"),
+        ("optional", 'mode="optional": unsigned requests pass, and signatures must be valid'),
+        ("observe", 'mode="observe": unsigned requests pass and are logged, and signatures must be valid'),
+        (lambda _request: "required", "the function mode= decides which requests must be signed"),
+    ],
+)
+def test_line_says_the_profile_the_mode_and_the_origins(said, mode, asked):
+    assert said(mode=mode) == f"{START}{asked}; origins: {ORIGIN}"
+
+
+def test_line_names_the_operations_of_a_policy(said):
+    policy = Policy(required_for=["create_media_buy"], supported_for=["get_products", "get_plans"])
+    line = said(policy=policy)
+    assert line == (
+        f"{START}policy: required_for [create_media_buy], supported_for [get_plans, get_products]; origins: {ORIGIN}"
+    )
+
+
+def test_line_names_a_few_of_many_operations(said):
+    many = [f"operation_{at}" for at in range(1000)]
+    line = said(policy=Policy(warn_for=many, protocol_methods_warn_for=["tasks/cancel"], resolver=JSONRPCResolver()))
+    assert "operation_104 and 992 more], protocol_methods_warn_for [tasks/cancel]" in line
+
+
+def test_line_says_that_a_policy_lists_no_operation(said):
+    assert said(policy=Policy()) == f"{START}policy: it lists no operation; origins: {ORIGIN}"
+
+
+def test_line_says_that_a_function_names_the_origins(said):
+    assert said(lambda _authority: ORIGIN).endswith("; origins: those that a function names")
+
+
+def test_line_names_a_few_of_many_origins(said):
+    assert len(said([f"https://t{at}.example.com" for at in range(1000)])) < 400

@@ -44,7 +44,19 @@ def test_every_public_name_exists(name):
 
 @pytest.mark.parametrize(
     "package",
-    ["activitypub", "asgi", "cavage", "message", "middleware", "policy", "replay", "signature", "url", "wsgi"],
+    [
+        "activitypub",
+        "asgi",
+        "cavage",
+        "explanation",
+        "message",
+        "middleware",
+        "policy",
+        "replay",
+        "signature",
+        "url",
+        "wsgi",
+    ],
 )
 def test_package_exports_every_name_it_lists(package):
     module = importlib.import_module(f"undersigned.{package}")
@@ -54,5 +66,11 @@ def test_package_exports_every_name_it_lists(package):
 def test_import_of_the_library_loads_no_normalization_or_discovery():
     program = "import sys, undersigned; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-I", "-c", program], check=True, capture_output=True, text=True).stdout  # noqa: S603 - our own words
-    optional = ("undersigned.normalization", "undersigned.discovery", "undersigned.cli", "undersigned.conformance")
+    optional = (
+        "undersigned.normalization",
+        "undersigned.discovery",
+        "undersigned.cli",
+        "undersigned.conformance",
+        "undersigned.explanation",
+    )
     assert not [name for name in loaded.split() if name.startswith(optional)]

@@ -15,11 +15,11 @@ from tests.keys import KEYS, NOW, URL, verifier
 from tests.work import lines_run
 
 from undersigned import Policy, Request, SignatureError, canonicalize, profiles
-from undersigned.cli.explain.raw_request import MalformedRequest, parse_raw_request
-from undersigned.cli.explain.request import explain_request, request_answer, request_text
+from undersigned.cli.explain.request import request_answer, request_text
 from undersigned.discovery.failures import UnusableDocument
 from undersigned.discovery.jwk_set import parse_jwk_set
 from undersigned.errors import MalformedURL
+from undersigned.explanation import MalformedRequest, explain_request, parse_raw_request
 from undersigned.message.request_target import RequestTarget
 from undersigned.message.signature_input import parse_signature_input
 from undersigned.message.strict_json import loads

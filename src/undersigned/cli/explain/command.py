@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
 from undersigned import profiles
-from undersigned.cli.explain.profile_guess import REQUEST_PROFILES, guess
-from undersigned.cli.explain.raw_request import MalformedRequest, parse_raw_request
-from undersigned.cli.explain.request import explain_request, request_answer, request_text
+from undersigned.cli.explain.request import request_answer, request_text
 from undersigned.cli.explain.url import comparison_text, explanation_text, one_answer, two_answer, write_lines
 from undersigned.cli.key_file import FILE, read_key_set
 from undersigned.cli.lines import write_object
 from undersigned.cli.options import SECONDS
+from undersigned.explanation import REQUEST_PROFILES, MalformedRequest, explain_request, parse_raw_request
 from undersigned.normalization import RULE_SETS
 from undersigned.url import explain as explanation_of
 
@@ -66,7 +64,9 @@ def _key_set(context: click.Context, parameter: click.Parameter, path: Path | No
     type=click.Choice([profile.name for profile in REQUEST_PROFILES]),
     help="The profile of the signature.  [default: a guess, from its tag and fields]",
 )
-@click.option("--now", type=SECONDS, help="The verifier's clock, in seconds since the epoch.  [default: the real one]")
+@click.option(
+    "--now", type=SECONDS, help="The verifier's clock, in seconds since the epoch.  [default: when it was signed]"
+)
 @click.option("--json", "as_json", is_flag=True, help="Write a JSON object.")
 @click.argument("urls", nargs=-1, metavar="[URL [URL]]")
 def explain(
@@ -128,14 +128,11 @@ def _request(recorded: RecordedRequest) -> tuple[Answer, Iterable[Text]]:
         request = parse_raw_request(_bytes(recorded.file), scheme=recorded.scheme, body=content)
     except MalformedRequest as malformed:
         raise click.ClickException(f"{click.format_filename(recorded.file)}: {malformed}") from None
-    now = time.time() if recorded.now is None else recorded.now
-    named = recorded.profile
-    profile = guess(request, recorded.jwks, now=now) if named is None else profiles.BY_NAME[named]
     explained = explain_request(
         request,
-        profile,
+        None if recorded.profile is None else profiles.BY_NAME[recorded.profile],
         recorded.jwks,
-        now=now,
+        now=recorded.now,
         signers_base=None if recorded.base is None else _bytes(recorded.base),
     )
     return request_answer(explained), request_text(explained)

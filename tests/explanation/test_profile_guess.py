@@ -8,8 +8,8 @@ import pytest
 from tests.profiles.wire import EXAMPLES, OneKey
 
 from undersigned import Request
-from undersigned.cli.explain.profile_guess import guess, others
-from undersigned.cli.explain.request import explain_request
+from undersigned.explanation import explain_request
+from undersigned.explanation.profile_guess import guess, others
 from undersigned.profiles import ADCP_3_2, GNAP, UCP
 
 ALIKE = {"wba-typed": "web-bot-auth-typed", "wba-jwks": "web-bot-auth-typed"}

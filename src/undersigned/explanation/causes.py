@@ -10,8 +10,8 @@ import re
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote, unquote_plus
 
-from undersigned.cli.explain.body_digest import digest_cause, in_base64
 from undersigned.errors import MalformedURL
+from undersigned.explanation.body_digest import digest_cause, in_base64
 from undersigned.message.signature_input import parse_signature_input
 from undersigned.message.structured_fields import MalformedField
 from undersigned.url import URL, canonicalize_authority, explain

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from undersigned.cli.explain.body_digest import digest_cause, in_base64
+from undersigned.explanation.body_digest import digest_cause, in_base64
 from undersigned.message.content_digest import content_digest
 
 VALUE = {"b": [1, {"c": None}], "a": "\u00e9"}

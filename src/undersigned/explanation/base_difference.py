@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from undersigned.cli.explain import causes
+from undersigned.explanation import causes
 
 _LINE: Final = re.compile(
     r"""("[^"]*"(?>(?:;[a-z*][a-z0-9_.*-]*(?:="(?>(?:[^"\\]|\\.)*)"|=[^":;\s]++)?)*)): (.*)""", re.DOTALL

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 from undersigned import profiles
 from undersigned.errors import SignatureError
+from undersigned.explanation.recorded_signature import RecordedSignature
 from undersigned.message.signature_input import parse_signature_input
 from undersigned.message.structured_fields import MalformedField
 from undersigned.replay.memory import UncheckedReplay
@@ -21,11 +23,16 @@ if TYPE_CHECKING:
 REQUEST_PROFILES = tuple(profile for profile in profiles.BY_NAME.values() if profile.message == "request")
 
 
-def guess(request: Request, keys: KeySource, *, now: float) -> Profile:
+def guess(request: Request, keys: KeySource, *, now: float | None = None) -> Profile:
     """Return the profile that the request was most likely signed by.
 
     It is one whose tag a signature has, and by which the request is verified or gets furthest. Of several, it is the
     one that asks for most. It is the first profile if no signature can be read.
+
+    Args:
+        request: the request.
+        keys: the keys to verify it with.
+        now: the verifier's clock, or None to verify it at the time when it was signed.
     """
     try:
         members = parse_signature_input(request.fields.combined.get("signature-input") or "")
@@ -42,22 +49,36 @@ def guess(request: Request, keys: KeySource, *, now: float) -> Profile:
     return max(tagged or REQUEST_PROFILES[:1], key=fits)
 
 
-def others(request: Request, profile: Profile, keys: KeySource, *, now: float) -> Iterator[Profile]:
-    """Yield the other profiles by which the request is verified."""
+def others(request: Request, profile: Profile, keys: KeySource, *, now: float | None = None) -> Iterator[Profile]:
+    """Yield the other profiles by which the request is verified. `now` is as for `guess`."""
     for other in REQUEST_PROFILES:
-        if other is not profile and _error(request, other, keys, now=now) is None:
+        if other is not profile and rejection(request, other, keys, now=now) is None:
             yield other
 
 
-def _reached(request: Request, profile: Profile, keys: KeySource, *, now: float) -> int:
-    """Return the step at which the request is rejected, or a larger number if it is verified."""
-    error = _error(request, profile, keys, now=now)
-    return 100 if error is None else 9 if error.step == "9a" else error.step
+def rejection(
+    request: Request, profile: Profile, keys: KeySource, *, now: float | None = None
+) -> SignatureError | None:
+    """Return the error that rejects the request, or None. Its nonce counts as new, and its key as not revoked.
 
-
-def _error(request: Request, profile: Profile, keys: KeySource, *, now: float) -> SignatureError | None:
+    `now` is as for `guess`.
+    """
+    at = signing_time(request, profile) if now is None else now
     try:
-        Verifier(profile, keys=keys, replay=UncheckedReplay(), clock=lambda: now).verify(request)
+        Verifier(profile, keys=keys, replay=UncheckedReplay(), clock=lambda: at).verify(request)
     except SignatureError as error:
         return error
     return None
+
+
+def signing_time(request: Request, profile: Profile) -> float:
+    """Return when the request was signed, seconds since the epoch; the time of now if its signature does not say."""
+    signature = RecordedSignature.of(request, profile)
+    created = None if signature is None else signature.created
+    return time.time() if created is None else created
+
+
+def _reached(request: Request, profile: Profile, keys: KeySource, *, now: float | None) -> int:
+    """Return the step at which the request is rejected, or a larger number if it is verified."""
+    error = rejection(request, profile, keys, now=now)
+    return 100 if error is None else 9 if error.step == "9a" else error.step

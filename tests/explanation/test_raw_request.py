@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from undersigned import Request
-from undersigned.cli.explain.raw_request import MalformedRequest, parse_raw_request
+from undersigned.explanation.raw_request import MalformedRequest, parse_raw_request
 
 POST = (
     b"POST /a%2Fb? HTTP/1.1\r\nHost: seller.example.com\r\nContent-Type:  text/plain \r\nX-A: 1\r\nX-A: 2\r\n"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from undersigned.cli.explain.causes import UNKNOWN, of_component
+from undersigned.explanation.causes import UNKNOWN, of_component
 
 PARAMETERS = '("@method" "x");created=1;keyid="k"'
 URL = "https://a.test"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from undersigned.cli.explain.base_difference import BaseDifference, compare_bases
+from undersigned.explanation.base_difference import BaseDifference, compare_bases
 
 LINES = (
     '"@method": POST',

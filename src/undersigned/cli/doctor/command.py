@@ -14,10 +14,10 @@ from undersigned.cli.doctor.diagnosis import Examination
 from undersigned.cli.doctor.probe import NoAnswer, ProbeClient
 from undersigned.cli.doctor.profile_guess import ProfileGuess
 from undersigned.cli.doctor.site import Site
-from undersigned.cli.explain.profile_guess import REQUEST_PROFILES
 from undersigned.cli.key_file import FILE, read_signing_key
 from undersigned.cli.lines import write_object
 from undersigned.errors import ConfigurationError, MalformedURL, SigningError
+from undersigned.explanation.profile_guess import REQUEST_PROFILES
 from undersigned.message import token
 from undersigned.signature.signer import Signer
 from undersigned.url import CanonicalURL, canonicalize

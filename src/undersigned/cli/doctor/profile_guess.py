@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from undersigned.cli.doctor.signed_probes import SignedProbes
-from undersigned.cli.explain.profile_guess import REQUEST_PROFILES
 from undersigned.errors import ConfigurationError, SigningError
+from undersigned.explanation.profile_guess import REQUEST_PROFILES
 from undersigned.message.signature_input import parse_signature_input
 from undersigned.message.structured_fields import MalformedField
 from undersigned.signature.signer import Signer

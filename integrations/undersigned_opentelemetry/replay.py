@@ -6,13 +6,15 @@ from inspect import isawaitable
 from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
+    from collections.abc import Awaitable, Callable
 
     from opentelemetry.metrics import Counter
 
     from undersigned import AsyncReplayStore, Caps, Claim, ReplayStore
+    from undersigned.replay import AsyncContentStore, ContentClaim, ContentStore
 
 Answer = TypeVar("Answer")
+Text = TypeVar("Text", bound=str)
 
 _FAILED: Final = {"result": "error"}
 
@@ -42,13 +44,23 @@ class CountedReplayStore:
 
     def claim(self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps) -> Claim:
         """As `ReplayStore.claim`."""
+        return self._counted(lambda: self._store.claim(keyid, nonce, now=now, until=until, caps=caps))
+
+    def claim_content(
+        self, keyid: str, nonce: str, content: str, *, now: float, until: float, caps: Caps
+    ) -> ContentClaim:
+        """As `ContentStore.claim_content`, of a store that has it."""
+        store = cast("ContentStore", self._store)
+        return self._counted(lambda: store.claim_content(keyid, nonce, content, now=now, until=until, caps=caps))
+
+    def _counted(self, claim: Callable[[], Text]) -> Text:
         try:
-            claim = self._store.claim(keyid, nonce, now=now, until=until, caps=caps)
+            result = claim()
         except Exception:
             self._claims.add(1, _FAILED)
             raise
-        self._claims.add(1, {"result": claim})
-        return claim
+        self._claims.add(1, {"result": result})
+        return result
 
 
 class AsyncCountedReplayStore:
@@ -71,13 +83,23 @@ class AsyncCountedReplayStore:
 
     async def claim(self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps) -> Claim:
         """As `AsyncReplayStore.claim`."""
+        return await self._counted(lambda: self._store.claim(keyid, nonce, now=now, until=until, caps=caps))
+
+    async def claim_content(
+        self, keyid: str, nonce: str, content: str, *, now: float, until: float, caps: Caps
+    ) -> ContentClaim:
+        """As `AsyncContentStore.claim_content`, of a store that has it."""
+        store = cast("AsyncContentStore", self._store)
+        return await self._counted(lambda: store.claim_content(keyid, nonce, content, now=now, until=until, caps=caps))
+
+    async def _counted(self, claim: Callable[[], Text | Awaitable[Text]]) -> Text:
         try:
-            claim: Claim = await _awaited(self._store.claim(keyid, nonce, now=now, until=until, caps=caps))
+            result: Text = await _awaited(claim())
         except Exception:
             self._claims.add(1, _FAILED)
             raise
-        self._claims.add(1, {"result": claim})
-        return claim
+        self._claims.add(1, {"result": result})
+        return result
 
 
 async def _awaited(answer: Answer | Awaitable[Answer]) -> Answer:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from undersigned.replay import bounded_nonce
+from undersigned.replay import bounded_nonce, content_marker
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,6 +32,13 @@ def claim_call(keyid: str, nonce: str, *, now: float, until: float, caps: Caps) 
     """Return the call that claims `nonce`."""
     statement = b"SELECT undersigned_claim($1, $2, $3, $4, $5, $6)"
     return Call(statement, [_text(keyid), _text(bounded_nonce(nonce)), _text(now), _text(until), *_limits(caps)])
+
+
+def claim_content_call(keyid: str, nonce: str, content: str, *, now: float, until: float, caps: Caps) -> Call:
+    """Return the call that claims `nonce` with the content it came with."""
+    names = (_text(keyid), _text(bounded_nonce(nonce)), _text(content_marker(nonce, content)))
+    statement = b"SELECT undersigned_claim_content($1, $2, $3, $4, $5, $6, $7)"
+    return Call(statement, [*names, _text(now), _text(until), *_limits(caps)])
 
 
 def full_call(keyid: str, *, now: float, caps: Caps) -> Call:

@@ -71,6 +71,32 @@ BEGIN
 END
 $$;
 
+-- Claims a nonce together with the content it came with, whose marker is one more nonce with the same end.
+CREATE OR REPLACE FUNCTION undersigned_claim_content(
+    its_keyid text, its_nonce text, its_marker text,
+    its_now double precision, its_until double precision, per_key bigint, total bigint
+) RETURNS text LANGUAGE plpgsql SET lock_timeout = '2s' AS $$
+DECLARE
+    claim text := undersigned_claim(its_keyid, its_nonce, its_now, its_until, per_key, total);
+BEGIN
+    IF claim = 'fresh' THEN
+        INSERT INTO undersigned_nonce VALUES (its_keyid, its_marker, its_until)
+        ON CONFLICT (keyid, nonce) DO UPDATE SET until = excluded.until;
+        UPDATE undersigned_count SET live = live + 1
+        WHERE slot = floor(its_until / 30)
+            AND (scope = 'key ' || its_keyid OR (scope = 'all' AND total IS NOT NULL));
+    ELSIF claim = 'seen' AND EXISTS (
+        -- A marker that ends before its nonce is left from a nonce that was deleted.
+        SELECT FROM undersigned_nonce AS nonce JOIN undersigned_nonce AS marker USING (keyid)
+        WHERE keyid = its_keyid AND nonce.nonce = its_nonce AND marker.nonce = its_marker
+            AND marker.until >= nonce.until
+    ) THEN
+        RETURN 'same';
+    END IF;
+    RETURN claim;
+END
+$$;
+
 -- Deletes some of the nonces that have ended, and returns how many; one session at a time does it.
 CREATE OR REPLACE FUNCTION undersigned_forget(its_now double precision, most integer)
 RETURNS bigint LANGUAGE plpgsql AS $$

@@ -8,10 +8,11 @@ from psycopg_pool import AsyncConnectionPool, ConnectionPool
 
 from undersigned import ConfigurationError
 from undersigned_postgres.exchange import ask, ask_async
-from undersigned_postgres.schema import MOST_FORGOTTEN, claim_call, forget_call, full_call
+from undersigned_postgres.schema import MOST_FORGOTTEN, claim_call, claim_content_call, forget_call, full_call
 
 if TYPE_CHECKING:
     from undersigned import Caps, Claim
+    from undersigned.replay import ContentClaim
     from undersigned_postgres.schema import Call
 
 Pool = TypeVar("Pool")
@@ -90,9 +91,20 @@ class PostgresReplayStore(_PostgresStore[ConnectionPool[Any]]):
         Raises:
             psycopg.Error: the database is unavailable.
         """
+        self._forget(now)
+        return cast("Claim", self._ask(claim_call(keyid, nonce, now=now, until=until, caps=caps)))
+
+    def claim_content(
+        self, keyid: str, nonce: str, content: str, *, now: float, until: float, caps: Caps
+    ) -> ContentClaim:
+        """Remember the pair and the content it came with, as `claim`. The content counts as one more nonce."""
+        self._forget(now)
+        call = claim_content_call(keyid, nonce, content, now=now, until=until, caps=caps)
+        return cast("ContentClaim", self._ask(call))
+
+    def _forget(self, now: float) -> None:
         if self._is_due(now):
             self._deleted(self._ask(forget_call(now=now)))
-        return cast("Claim", self._ask(claim_call(keyid, nonce, now=now, until=until, caps=caps)))
 
     def _ask(self, call: Call) -> str:
         with self._pool.connection(timeout=self._timeout) as connection:
@@ -125,9 +137,20 @@ class AsyncPostgresReplayStore(_PostgresStore[AsyncConnectionPool[Any]]):
 
     async def claim(self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps) -> Claim:
         """Remember the pair until `until`, atomically with both checks; as `PostgresReplayStore.claim`."""
+        await self._forget(now)
+        return cast("Claim", await self._ask(claim_call(keyid, nonce, now=now, until=until, caps=caps)))
+
+    async def claim_content(
+        self, keyid: str, nonce: str, content: str, *, now: float, until: float, caps: Caps
+    ) -> ContentClaim:
+        """Remember the pair and the content it came with; as `PostgresReplayStore.claim_content`."""
+        await self._forget(now)
+        call = claim_content_call(keyid, nonce, content, now=now, until=until, caps=caps)
+        return cast("ContentClaim", await self._ask(call))
+
+    async def _forget(self, now: float) -> None:
         if self._is_due(now):
             self._deleted(await self._ask(forget_call(now=now)))
-        return cast("Claim", await self._ask(claim_call(keyid, nonce, now=now, until=until, caps=caps)))
 
     async def _ask(self, call: Call) -> str:
         async with self._pool.connection(timeout=self._timeout) as connection:

@@ -11,14 +11,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from undersigned import ConfigurationError
-from undersigned.replay import bounded_nonce
+from undersigned.replay import bounded_nonce, content_marker
 
 if TYPE_CHECKING:
     from undersigned import Caps, Claim
+    from undersigned.replay import ContentClaim
 
 CLAIM = """
 local nonces, counts = KEYS[1], KEYS[2]
 local nonce, now, ends, cap, life, total = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5]), ARGV[6]
+local marker = ARGV[7]
 
 local function keep(key)
     if redis.call('PTTL', key) < life then redis.call('PEXPIRE', key, life) end
@@ -50,7 +52,12 @@ local function reject(answer)
     keep(nonces)
     return answer
 end
-if tonumber(ends) <= forgotten or redis.call('ZSCORE', nonces, nonce) then return reject(0) end
+local seen = redis.call('ZSCORE', nonces, nonce)
+if tonumber(ends) <= forgotten or seen then
+    -- A marker that ends before its nonce is left from a nonce that was deleted.
+    local kept = seen and marker and redis.call('ZSCORE', nonces, marker)
+    return reject(kept and tonumber(kept) >= tonumber(seen) and 2 or 0)
+end
 if redis.call('ZCOUNT', nonces, now, '+inf') >= cap then return reject(-1) end
 if counts then
     local first, live, slots = math.floor(tonumber(now) / 30), 0, redis.call('HGETALL', counts)
@@ -59,10 +66,11 @@ if counts then
         else live = live + tonumber(slots[i + 1]) end
     end
     if live >= tonumber(total) then return reject(-1) end
-    redis.call('HINCRBY', counts, string.format('%d', math.floor(tonumber(ends) / 30)), 1)
+    redis.call('HINCRBY', counts, string.format('%d', math.floor(tonumber(ends) / 30)), marker and 2 or 1)
     keep(counts)
 end
-redis.call('ZADD', nonces, ends, nonce)
+if marker then redis.call('ZADD', nonces, ends, nonce, ends, marker)
+else redis.call('ZADD', nonces, ends, nonce) end
 keep(nonces)
 return 1
 """
@@ -79,6 +87,7 @@ return live >= tonumber(total) and 1 or 0
 """
 
 _CLAIMS: dict[object, Claim] = {1: "fresh", 0: "seen", -1: "full"}
+_CONTENT_CLAIMS: dict[object, ContentClaim] = {**_CLAIMS, 2: "same"}
 
 _STEP = 7200
 """Seconds that nonces are kept after their end, by the server's clock, for verifiers whose clocks are set back.
@@ -124,6 +133,16 @@ class Names:
         args: list[str | int] = [bounded_nonce(nonce), repr(now), repr(until), caps.per_key, life]
         return self._call(keyid, args, caps)
 
+    def claim_content(
+        self, keyid: str, nonce: str, content: str, *, now: float, until: float, caps: Caps
+    ) -> ScriptCall:
+        """Return the script call that claims `nonce` with the content it came with."""
+        call = self.claim(keyid, nonce, now=now, until=until, caps=caps)
+        if caps.total is None:
+            call.args.append("")
+        call.args.append(content_marker(nonce, content))
+        return call
+
     def full(self, keyid: str, *, now: float, caps: Caps) -> ScriptCall:
         """Return the script call that tells whether a cap is reached."""
         return self._call(keyid, [repr(now), caps.per_key], caps)
@@ -139,3 +158,8 @@ class Names:
 def claimed(answer: object) -> Claim:
     """Return the claim for an answer of the claim script."""
     return _CLAIMS[answer]
+
+
+def claimed_content(answer: object) -> ContentClaim:
+    """Return the claim for an answer of the claim script that was given a content."""
+    return _CONTENT_CLAIMS[answer]

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from undersigned_redis.client import NotReplicated, Pipeline, Pipelining, checked
-from undersigned_redis.script import CLAIM, FULL, Names, ScriptCall, claimed
+from undersigned_redis.script import CLAIM, FULL, Names, ScriptCall, claimed, claimed_content
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Sequence
 
     from undersigned import Caps, Claim
+    from undersigned.replay import ContentClaim
     from undersigned_redis.client import Client
 
 
@@ -81,9 +82,18 @@ class RedisReplayStore(_RedisStore):
             NotReplicated: too few replicas have confirmed it.
             Exception: the client's error, if the server is unavailable or evicts keys.
         """
-        question = self._names.claim(keyid, nonce, now=now, until=until, caps=caps)
+        return claimed(self._answer(self._names.claim(keyid, nonce, now=now, until=until, caps=caps)))
+
+    def claim_content(
+        self, keyid: str, nonce: str, content: str, *, now: float, until: float, caps: Caps
+    ) -> ContentClaim:
+        """Remember the pair and the content it came with, as `claim`. The content counts as one more nonce."""
+        question = self._names.claim_content(keyid, nonce, content, now=now, until=until, caps=caps)
+        return claimed_content(self._answer(question))
+
+    def _answer(self, question: ScriptCall) -> object:
         if not self._replicas:
-            return claimed(self._claim(question.keys, question.args))
+            return self._claim(question.keys, question.args)
         answers = _replicated(self._client, question, self._replicas, self._replica_timeout).execute()
         return _confirmed(cast("Sequence[object]", answers), self._replicas)
 
@@ -113,9 +123,18 @@ class AsyncRedisReplayStore(_RedisStore):
 
     async def claim(self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps) -> Claim:
         """Remember the pair until `until`, atomically with both checks; as `RedisReplayStore.claim`."""
-        question = self._names.claim(keyid, nonce, now=now, until=until, caps=caps)
+        return claimed(await self._answer(self._names.claim(keyid, nonce, now=now, until=until, caps=caps)))
+
+    async def claim_content(
+        self, keyid: str, nonce: str, content: str, *, now: float, until: float, caps: Caps
+    ) -> ContentClaim:
+        """Remember the pair and the content it came with; as `RedisReplayStore.claim_content`."""
+        question = self._names.claim_content(keyid, nonce, content, now=now, until=until, caps=caps)
+        return claimed_content(await self._answer(question))
+
+    async def _answer(self, question: ScriptCall) -> object:
         if not self._replicas:
-            return claimed(await cast("Awaitable[object]", self._claim(question.keys, question.args)))
+            return await cast("Awaitable[object]", self._claim(question.keys, question.args))
         answers = _replicated(self._client, question, self._replicas, self._replica_timeout).execute()
         return _confirmed(await cast("Awaitable[Sequence[object]]", answers), self._replicas)
 
@@ -128,8 +147,8 @@ def _replicated(client: Client, question: ScriptCall, replicas: int, timeout: fl
     return pipeline
 
 
-def _confirmed(answers: Sequence[object], replicas: int) -> Claim:
+def _confirmed(answers: Sequence[object], replicas: int) -> object:
     answer, confirmed = answers
     if cast("int", confirmed) < replicas:
         raise NotReplicated(f"{confirmed} of {replicas} replicas confirmed the claim in time: check the replication")
-    return claimed(answer)
+    return answer

@@ -176,6 +176,14 @@ def test_claims_of_an_async_store_are_counted_by_their_result(made, recorded):
     assert len(recorded.metric("undersigned.replay.claims")) == 3
 
 
+def test_claims_with_a_content_are_counted_too(recorded):
+    store = recorded.telemetry.replay_store(MemoryReplayStore())
+    assert [store.claim_content("a", "n", content, **TIMES) for content in "xxy"] == ["fresh", "same", "seen"]
+    store = recorded.telemetry.async_replay_store(MemoryReplayStore())
+    assert asyncio.run(store.claim_content("a", "n", "x", **TIMES)) == "fresh"
+    assert sum(point["value"] for point in recorded.metric("undersigned.replay.claims")) == 4
+
+
 def test_failure_of_an_async_store_is_counted_and_raised(recorded):
     store = recorded.telemetry.async_replay_store(Awaited(Broken()))
     with pytest.raises(ConnectionError):

@@ -84,11 +84,12 @@ def test_signature_that_ended_is_rejected_if_the_profile_bounds_it(example):
 
 
 @ALL
-def test_second_delivery_is_rejected_unless_the_profile_remembers_nothing(example):
+def test_second_delivery_is_rejected_unless_the_profile_accepts_it(example):
     verifier = example.verifier()
-    verifier.verify(example.request)
-    if example.profile.replay.remembers == "nothing":
-        assert verifier.verify(example.request)
+    assert not verifier.verify(example.request).repeated
+    rule = example.profile.replay
+    if rule.remembers == "nothing" or rule.accepts_repeats:
+        assert verifier.verify(example.request).repeated == rule.accepts_repeats
         return
     with pytest.raises(SignatureError) as caught:
         verifier.verify(example.request)

@@ -145,6 +145,17 @@ class LooksThenCounts(Broken):
         return super().claim(keyid, nonce, now=now, until=until, caps=caps)
 
 
+class ForgetsTheContent(Broken):
+    def claim_content(self, keyid, nonce, _content, **options):
+        return self.claim(keyid, nonce, **options)
+
+
+class TakesEveryContent(Broken):
+    def claim_content(self, keyid, nonce, content, **options):
+        answer = super().claim_content(keyid, nonce, content, **options)
+        return "same" if answer == "seen" else answer
+
+
 BROKEN = {
     Silent: "blocking: must be True or False",
     AnswersNone: "claim: answered None; expected fresh, seen or full",
@@ -166,6 +177,8 @@ BROKEN = {
     CountsTheEnded: "an ended nonce does not count",
     TrustsEachClock: "makes no used nonce fresh",
     RejectsAfterAStep: "new nonces are fresh",
+    ForgetsTheContent: "a nonce with the content that it came with is the same",
+    TakesEveryContent: "a nonce with another content is seen, however often",
     LooksThenClaims: "of 8 at once, one is fresh",
     LooksThenCounts: "the cap lets 100 through",
 }

@@ -9,7 +9,7 @@ import pytest
 from tests.profiles.test_signing import key_pair, verification_key
 from tests.profiles.wire import OneKey
 
-from undersigned import MemoryReplayStore, Profile, Request, SignatureError, Signer, Verifier
+from undersigned import ConfigurationError, MemoryReplayStore, Profile, Request, SignatureError, Signer, Verifier
 from undersigned.errors import AnswerForm
 from undersigned.profiles import GNAP, WEB_BOT_AUTH_STRING
 from undersigned.signature.rules import Answers, CoverageRule, ParameterRule, ReplayRule, Selection, Validity
@@ -135,6 +135,59 @@ def test_field_is_remembered_for_as_long_as_the_profile_says():
         else:
             with pytest.raises(SignatureError, match="signature_replayed"):
                 subject.verify(request)
+
+
+REPEATED = ANY.derive(
+    parameters=ParameterRule(created="optional", expires="optional", nonce="optional"),
+    coverage=CoverageRule(if_sent=("idempotency-key",)),
+    replay=ReplayRule(remembers="field", field="idempotency-key", accepts_repeats=True, keeps_for=1000),
+)
+KEYED = replace(POST, fields=[*POST.fields, ("Idempotency-Key", "k1")])
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"body": b"{}"}, "signature_replayed"),
+        ({"url": f"{POST.url}/other"}, "signature_replayed"),
+        ({"method": "PUT"}, "signature_replayed"),
+        ({"body": b""}, "signature_replayed"),
+        ({"fields": [*POST.fields, ("Idempotency-Key", "k2")], "body": b"{}"}, None),
+        ({}, None),
+    ],
+)
+def test_field_comes_again_only_with_the_same_request(changes, code):
+    store = MemoryReplayStore()
+    subject = verifier(REPEATED, replay=store)
+    assert not subject.verify(signed(KEYED, "a", profile=REPEATED)).repeated
+    again = signed(replace(KEYED, **changes), "a", profile=REPEATED)
+    for _ in range(2):
+        if code:
+            with pytest.raises(SignatureError, match=code):
+                subject.verify(again)
+        else:
+            assert subject.verify(again).repeated == (not changes)
+            break
+
+
+def test_safe_request_without_the_field_is_accepted_again_and_another_is_not():
+    subject = verifier(REPEATED, replay=MemoryReplayStore())
+    for method, accepted in (("GET", True), ("POST", False)):
+        request = signed(replace(POST, method=method), "a", profile=REPEATED)
+        assert not subject.verify(request).repeated
+        if accepted:
+            assert not subject.verify(request).repeated
+        else:
+            with pytest.raises(SignatureError, match="signature_replayed"):
+                subject.verify(request)
+
+
+def test_store_that_does_not_know_contents_is_rejected_at_construction():
+    class Plain:
+        full = claim = MemoryReplayStore.full
+
+    with pytest.raises(ConfigurationError, match="so the store needs claim_content"):
+        verifier(REPEATED, replay=Plain())
 
 
 def test_field_is_remembered_at_least_until_the_signature_ends():

@@ -40,7 +40,7 @@ UCP: Final = Profile(
     digest=DigestRule(algorithms=("sha-256",)),
     algorithms=frozenset({"ecdsa-p256-sha256", "ecdsa-p384-sha384", "ed25519"}),
     validity=Validity(longest=None, ahead=60, behind=60, signed_for=300),
-    replay=ReplayRule(remembers="field", field="idempotency-key", keeps_for=86_400),
+    replay=ReplayRule(remembers="field", field="idempotency-key", accepts_repeats=True, keeps_for=86_400),
     answers=Answers(
         codes={
             **_INVALID,
@@ -69,7 +69,7 @@ UCP: Final = Profile(
     ),
     target="typed",
 )
-"""Requests with `UCP-Agent`. An Idempotency-Key is accepted once, whether the content is the same or another."""
+"""Requests with `UCP-Agent`. An Idempotency-Key comes again only with the same request, which is then `repeated`."""
 
 UCP_DUAL: Final = UCP.derive(
     name="ucp-dual",

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from undersigned.errors import ConfigurationError
 from undersigned.limits import LONGEST_NONCE
-from undersigned.replay.nonce import bounded_nonce
+from undersigned.replay.nonce import bounded_nonce, content_marker
 from undersigned.replay.workers import worker_count
 
 if TYPE_CHECKING:
-    from undersigned.replay.store import Claim
+    from undersigned.replay.store import Claim, ContentClaim
     from undersigned.signature.rules import Caps
 
 logger = logging.getLogger("undersigned")
@@ -74,21 +74,27 @@ class MemoryReplayStore:
         if not 0 < len(nonce) <= LONGEST_NONCE:
             nonce = bounded_nonce(nonce)
         with self._lock:
+            return self._claim(keyid, nonce, first, end, caps)
+
+    def claim_content(
+        self, keyid: str, nonce: str, content: str, *, now: float, until: float, caps: Caps
+    ) -> ContentClaim:
+        """Remember the pair and the content it came with, as `claim` does. The content counts as one more nonce."""
+        if self._used_in != getpid():
+            self._begin(getpid())
+        first, end = int(now // self._slot), int(until // self._slot)
+        marker = content_marker(nonce, content)
+        with self._lock:
+            claim = self._claim(keyid, bounded_nonce(nonce), first, end, caps)
             live = self._keys.get(keyid)
-            if end <= self._dropped:
-                return "seen"
-            if live is not None:
-                for slot, nonces in live.slots.items():
-                    if nonce in nonces and slot >= first:
-                        return "seen"
-            if self._swept_is_full(keyid, first, caps):
-                return "full"
-            if live is None or not live.slots:
-                live = self._keys[keyid] = _Live(first)
-            live.slots.setdefault(end, set()).add(nonce)
-            live.count += 1
-            self._total += 1
-            return "fresh"
+            if live is None or claim == "full":
+                return claim
+            if claim == "fresh":
+                live.slots[end].add(marker)
+                live.count += 1
+                self._total += 1
+                return "fresh"
+            return "same" if live.has(marker, first) else "seen"
 
     def __len__(self) -> int:
         """Return how many nonces are remembered, including ended ones in slots that are not dropped yet."""
@@ -97,6 +103,19 @@ class MemoryReplayStore:
     def __bool__(self) -> bool:
         """Return True, so that `replay or another` keeps a store that is still empty."""
         return True
+
+    def _claim(self, keyid: str, nonce: str, first: int, end: int, caps: Caps) -> Claim:
+        live = self._keys.get(keyid)
+        if end <= self._dropped or (live is not None and live.has(nonce, first)):
+            return "seen"
+        if self._swept_is_full(keyid, first, caps):
+            return "full"
+        if live is None or not live.slots:
+            live = self._keys[keyid] = _Live(first)
+        live.slots.setdefault(end, set()).add(nonce)
+        live.count += 1
+        self._total += 1
+        return "fresh"
 
     def _begin(self, process: int) -> None:
         """Log an error before the first claim in this process if other processes use a copy of this store."""
@@ -154,6 +173,13 @@ class _Live:
         self.count = 0
         self.swept = first
 
+    def has(self, nonce: str, first: int) -> bool:
+        """Return whether `nonce` is in a slot from `first` on."""
+        for slot, nonces in self.slots.items():  # noqa: SIM110 - any() takes half a microsecond more
+            if nonce in nonces and slot >= first:
+                return True
+        return False
+
 
 class UncheckedReplay:
     """A replay store that accepts every nonce: for inspecting recorded requests, never for a server."""
@@ -172,3 +198,16 @@ class UncheckedReplay:
     def claim(self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps) -> Claim:  # noqa: ARG002 - the same
         """Return `fresh`."""
         return "fresh"
+
+    def claim_content(
+        self,
+        keyid: str,
+        nonce: str,
+        content: str,  # noqa: ARG002 - the same
+        *,
+        now: float,
+        until: float,
+        caps: Caps,
+    ) -> ContentClaim:
+        """Return `fresh`."""
+        return self.claim(keyid, nonce, now=now, until=until, caps=caps)

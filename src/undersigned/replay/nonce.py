@@ -16,3 +16,11 @@ def bounded_nonce(nonce: str) -> str:
     if 0 < len(nonce) <= LONGEST_NONCE:
         return nonce
     return hashlib.sha256(nonce.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def content_marker(nonce: str, content: str) -> str:
+    """Return what a store keeps beside `nonce`, to know the content that it came with.
+
+    It never equals what a store keeps of a nonce, since no nonce has a line break.
+    """
+    return hashlib.sha256(f"{nonce}\n{content}".encode("utf-8", "surrogatepass")).hexdigest()

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from undersigned.errors import ConfigurationError, UndersignedError
-from undersigned.replay.nonce import bounded_nonce
+from undersigned.replay.nonce import bounded_nonce, content_marker
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Generator
     from types import TracebackType
 
-    from undersigned.replay.store import Claim
+    from undersigned.replay.store import Claim, ContentClaim
     from undersigned.signature.rules import Caps
 
 _VERSION = 1
@@ -57,6 +57,19 @@ _SEEN = """
 SELECT EXISTS (SELECT 1 FROM nonce JOIN sender ON nonce.sender = sender.id WHERE keyid = :keyid AND nonce = :nonce)
     OR EXISTS (SELECT 1 FROM store WHERE forgotten >= :until)
 """
+
+_KEEP_CONTENT = """
+INSERT INTO nonce (sender, nonce, until) SELECT id, :marker, :until FROM sender WHERE keyid = :keyid
+ON CONFLICT DO UPDATE SET until = excluded.until
+"""
+
+_SAME = """
+SELECT EXISTS (
+    SELECT 1 FROM sender JOIN nonce ON nonce.sender = sender.id JOIN nonce AS marker ON marker.sender = sender.id
+    WHERE keyid = :keyid AND nonce.nonce = :nonce AND marker.nonce = :marker AND marker.until >= nonce.until
+)
+"""
+"""A marker that ends before its nonce is left from a nonce that was deleted."""
 
 _FULL = """
 SELECT coalesce((SELECT live FROM sender WHERE keyid = :keyid), 0) >= :per_key OR live >= :total FROM store
@@ -137,16 +150,24 @@ class SqliteReplayStore:
         """
         asked = {"keyid": keyid, "nonce": bounded_nonce(nonce), "until": until, **_limits(caps)}
         with self._connection() as connection, _transaction(connection):
-            ended = connection.execute(_FORGET, (now, _FEW)).rowcount
-            while True:
-                connection.execute("INSERT OR IGNORE INTO sender (keyid, live) VALUES (?, 0)", (keyid,))
-                if connection.execute(_CLAIM, asked).rowcount == 1:
-                    return "fresh"
-                if _is_true(connection, _SEEN, asked):
-                    return "seen"
-                if not ended:
-                    return "full"
-                ended = connection.execute(_FORGET, (now, _MANY)).rowcount
+            return _claim(connection, asked, now)
+
+    def claim_content(
+        self, keyid: str, nonce: str, content: str, *, now: float, until: float, caps: Caps
+    ) -> ContentClaim:
+        """Remember the pair and the content it came with, as `claim` does. The content counts as one more nonce.
+
+        Raises:
+            sqlite3.Error: the file cannot be written now.
+            ReplacedFile: another file has taken its place.
+        """
+        asked = {"keyid": keyid, "nonce": bounded_nonce(nonce), "until": until, **_limits(caps)}
+        asked["marker"] = content_marker(nonce, content)
+        with self._connection() as connection, _transaction(connection):
+            claim = _claim(connection, asked, now)
+            if claim == "fresh":
+                connection.execute(_KEEP_CONTENT, asked)
+            return "same" if claim == "seen" and _is_true(connection, _SAME, asked) else claim
 
     def close(self) -> None:
         """Close the file in this process; the next call opens it again."""
@@ -274,6 +295,19 @@ def _transaction(connection: sqlite3.Connection) -> Generator[None]:
     connection.execute("BEGIN IMMEDIATE")
     yield
     connection.execute("COMMIT")
+
+
+def _claim(connection: sqlite3.Connection, asked: dict[str, object], now: float) -> Claim:
+    ended = connection.execute(_FORGET, (now, _FEW)).rowcount
+    while True:
+        connection.execute("INSERT OR IGNORE INTO sender (keyid, live) VALUES (:keyid, 0)", asked)
+        if connection.execute(_CLAIM, asked).rowcount == 1:
+            return "fresh"
+        if _is_true(connection, _SEEN, asked):
+            return "seen"
+        if not ended:
+            return "full"
+        ended = connection.execute(_FORGET, (now, _MANY)).rowcount
 
 
 def _is_true(connection: sqlite3.Connection, question: str, asked: dict[str, object]) -> bool:

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 Claim = Literal["fresh", "seen", "full"]
 """`fresh`: claimed now. `seen`: claimed before and still live. `full`: not claimed, the cap is reached."""
 
+ContentClaim = Literal["fresh", "same", "seen", "full"]
+"""As `Claim`; `same`: claimed before, with the same content, and still live. `seen`: with another content."""
+
 
 class ReplayStore(Protocol):
     """A store that remembers each pair of keyid and nonce until it can no longer be replayed.
@@ -49,4 +52,27 @@ class AsyncReplayStore(Protocol):
 
     def claim(self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps) -> Claim | Awaitable[Claim]:
         """As `ReplayStore.claim`."""
+        ...
+
+
+class ContentStore(ReplayStore, Protocol):
+    """A replay store that also knows with which content a nonce came. Every store of this library is one.
+
+    A profile needs one if a sender may repeat a request, such as one with an Idempotency-Key (`accepts_repeats`).
+    """
+
+    def claim_content(
+        self, keyid: str, nonce: str, content: str, *, now: float, until: float, caps: Caps
+    ) -> ContentClaim:
+        """As `claim`, and remember the content in the same atomic step. It may count as one more nonce of the key."""
+        ...
+
+
+class AsyncContentStore(AsyncReplayStore, Protocol):
+    """A `ContentStore` whose answers may be awaitable."""
+
+    def claim_content(
+        self, keyid: str, nonce: str, content: str, *, now: float, until: float, caps: Caps
+    ) -> ContentClaim | Awaitable[ContentClaim]:
+        """As `ContentStore.claim_content`."""
         ...

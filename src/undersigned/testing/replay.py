@@ -20,7 +20,7 @@ from undersigned.testing.contract import awaited, finish, require
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
-    from undersigned.replay.store import AsyncReplayStore, ReplayStore
+    from undersigned.replay.store import AsyncContentStore, AsyncReplayStore, ContentClaim, ReplayStore
 
 _LIFE = 360
 """Seconds from a claim to its end: five minutes of validity and one of clock skew."""
@@ -104,6 +104,23 @@ class _Contract:
         )
         require(answer in get_args(Claim), f"claim: answered {answer!r}; expected fresh, seen or full")
         return cast("Claim", answer)
+
+    @property
+    def knows_content(self) -> bool:
+        return callable(getattr(self._store, "claim_content", None))
+
+    async def expect_content(self, expected: ContentClaim, attempt: _Attempt, content: str, rule: str) -> None:
+        answer = await awaited(
+            cast("AsyncContentStore", self._store).claim_content(
+                attempt.keyid,
+                attempt.nonce,
+                content,
+                now=self._start + attempt.at,
+                until=self._start + attempt.until,
+                caps=attempt.caps,
+            )
+        )
+        require(answer == expected, f"claim_content: answered {answer!r}, expected {expected!r}: {rule}")
 
     async def expect(self, expected: Claim, attempt: _Attempt, rule: str) -> None:
         answer = await self.claim(attempt)
@@ -203,7 +220,34 @@ async def _clock_set_back(contract: _Contract) -> None:
         contract.advance(ahead)
 
 
-_CHECKS = (_once, _pairs, _any_text, _long, _last_moment, _cap, _total, _clock_set_back)
+async def _content(contract: _Contract) -> None:
+    """Check what a `ContentStore` adds to the contract; other stores have nothing to check."""
+    if not contract.knows_content:
+        return
+    caps = Caps(per_key=4)
+    first = _Attempt("content", "n", caps=caps)
+    await contract.expect_content("fresh", first, "c", "a new nonce is fresh")
+    for _ in range(3):
+        await contract.expect_content("same", first, "c", "a nonce with the content that it came with is the same")
+        await contract.expect_content("seen", first, "d", "a nonce with another content is seen, however often")
+    await contract.expect("seen", first, "a nonce is fresh once, whatever its content is")
+    await contract.expect_content("fresh", _Attempt("content", "o", caps=caps), "c", "each nonce has its own content")
+    await contract.expect_content("full", _Attempt("content", "p", caps=caps), "c", "the key's cap is reached")
+    await contract.expect("fresh", _Attempt("content", "plain"), "a new nonce is fresh")
+    await contract.expect_content("seen", _Attempt("content", "plain"), "", "a nonce without a content had another one")
+    with_total = _Attempt("other content", "n", caps=Caps(per_key=10, total=1_000_000_000))
+    await contract.expect_content("fresh", with_total, "c", "the cap of all keys is not reached")
+    await contract.expect_content("same", with_total, "c", "a nonce with the content that it came with is the same")
+    after = _LIFE + _LINGER
+    await contract.pass_time("content", at=after)
+    later = _Attempt("content", "n", at=after, until=after + _LIFE)
+    await contract.expect_content("fresh", later, "d", "an ended nonce is fresh again")
+    await contract.expect_content("seen", later, "c", "the content of an ended nonce is forgotten with it")
+    await contract.expect_content("same", later, "d", "a nonce with the content that it came with is the same")
+    contract.advance(after)
+
+
+_CHECKS = (_once, _pairs, _any_text, _long, _last_moment, _cap, _total, _clock_set_back, _content)
 
 
 async def _claim_all(contract: _Contract, racer: int) -> list[Claim]:  # noqa: ARG001 - all claim the same nonces

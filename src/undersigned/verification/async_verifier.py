@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from undersigned.message.content_digest import RunningDigest
     from undersigned.message.request import Request
     from undersigned.message.response import Response
-    from undersigned.replay.store import AsyncReplayStore, Claim
+    from undersigned.replay.store import AsyncContentStore, AsyncReplayStore, ContentClaim
     from undersigned.signature.key_source import AsyncKeySource
     from undersigned.signature.verification_key import VerificationKey
-    from undersigned.verification.authenticated_signature import AuthenticatedSignature
+    from undersigned.verification.authenticated_signature import AuthenticatedSignature, Bound
     from undersigned.verification.revocation import AsyncRevocationSource, RevocationList
     from undersigned.verification.screening import ParsedSignature
     from undersigned.verification.verified_signature import VerifiedSignature
@@ -174,11 +174,10 @@ class AsyncVerifier:
         now, parsed = self.clock(), authenticated.candidate
         try:
             bound = authenticated.bind(digest, now=now)
-            claim: Claim = "fresh"
+            claim: ContentClaim = "fresh"
             if bound.remembered is not None:
-                name, caps = authenticated.key.replay_name, self.profile.replay.caps
                 try:
-                    answer = self._replay.claim(name, bound.remembered, now=now, until=bound.until, caps=caps)
+                    answer = self._claim(bound, bound.remembered, now=now)
                     claim = answer if isinstance(answer, str) else await _awaited(answer)
                 except Exception as failure:
                     raise self._store_unavailable(step=12) from failure
@@ -193,6 +192,14 @@ class AsyncVerifier:
             return verified
         others = [await self.complete(other, content, digest=digest) for other in authenticated.others]
         return replace(verified, others=tuple(others))
+
+    def _claim(self, bound: Bound, remembered: str, *, now: float) -> ContentClaim | Awaitable[ContentClaim]:
+        name, caps = bound.proven.key.replay_name, self.profile.replay.caps
+        content = bound.proven.repeatable if self.profile.replay.accepts_repeats else None
+        if content is None:
+            return self._replay.claim(name, remembered, now=now, until=bound.until, caps=caps)
+        store = cast("AsyncContentStore", self._replay)
+        return store.claim_content(name, remembered, content, now=now, until=bound.until, caps=caps)
 
     async def _prove(self, parsed: ParsedSignature, keys: Sequence[VerificationKey]) -> AuthenticatedSignature:
         """Take the steps 7 to 10 with the keys that were found."""
@@ -271,6 +278,11 @@ def _check_arguments(profile: object, keys: object, replay: object, revocations:
         raise ConfigurationError("keys: pass a key source, such as KeySet.from_jwks(jwks)")
     if not callable(getattr(replay, "claim", None)) or not callable(getattr(replay, "full", None)):
         raise ConfigurationError("replay: pass a replay store, such as MemoryReplayStore()")
+    if profile.replay.accepts_repeats and not callable(getattr(replay, "claim_content", None)):
+        raise ConfigurationError(
+            f"replay: profile {profile.name} accepts a repeated request, so the store needs claim_content; "
+            "MemoryReplayStore() has it, and the other stores of the library"
+        )
     if revocations is not None and not callable(getattr(revocations, "current", None)):
         raise ConfigurationError("revocations: pass a RevocationList or a source of them, or leave it out")
     if not callable(clock):

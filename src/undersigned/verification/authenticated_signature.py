@@ -15,10 +15,13 @@ if TYPE_CHECKING:
     from undersigned.errors import SignatureError
     from undersigned.message.content import Content
     from undersigned.message.content_digest import RunningDigest
-    from undersigned.replay.store import Claim
+    from undersigned.replay.store import ContentClaim
     from undersigned.signature.verification_key import VerificationKey
     from undersigned.url import CanonicalURL
     from undersigned.verification.screening import ParsedSignature
+
+
+_SAFE = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 
 
 class AuthenticatedSignature(NamedTuple):
@@ -37,12 +40,25 @@ class AuthenticatedSignature(NamedTuple):
     others: tuple[AuthenticatedSignature, ...] = ()
 
     @property
+    def repeatable(self) -> str | None:
+        """A digest of method, target and content if the profile accepts a request again in which they are the same."""
+        candidate, rule = self.candidate, self.candidate.profile.replay
+        if not rule.accepts_repeats or rule.field not in candidate.request.fields.combined:
+            return None
+        declared = {} if candidate.digest is None else candidate.digest.expected
+        digests = " ".join([f"{name}={digest.hex()}" for name, digest in sorted(declared.items())])
+        text = f"{candidate.request.method} {self.target.target_uri} {digests}"
+        return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+    @property
     def remembered(self) -> str | None:
         """What a replay store remembers instead of a nonce, or None if that is nothing (RFC 9421 section 7.2.2)."""
         candidate, rule = self.candidate, self.candidate.profile.replay
         if rule.remembers == "nothing":
             return None
         value = candidate.request.fields.combined.get(rule.field) if rule.remembers == "field" else None
+        if value is None and rule.remembers == "field" and candidate.request.method in _SAFE:
+            return None
         # Never the signature: the owner of an ECDSA key, or anybody else, can turn one into another for the same base.
         return value or f"base:{hashlib.sha256(self.signature_base.encode('ascii')).hexdigest()}"
 
@@ -98,7 +114,7 @@ class Bound(NamedTuple):
     remembered: str | None
     until: float
 
-    def accept(self, claim: Claim, content: Content) -> VerifiedSignature:
+    def accept(self, claim: ContentClaim, content: Content) -> VerifiedSignature:
         """Check the replay store's answer, then the content (AdCP steps 12 to 14).
 
         Args:
@@ -115,7 +131,7 @@ class Bound(NamedTuple):
             raise profile.error("signature_replayed", step=12, detail="the keyid and nonce were seen before")
         if claim == "full":
             raise profile.error("signature_rate_abuse", step=13, detail="the key's cap of live nonces is reached")
-        if claim != "fresh":
+        if claim != "fresh" and not (claim == "same" and profile.replay.accepts_repeats):
             raise profile.error(
                 "signature_store_unavailable",
                 step=13,
@@ -143,6 +159,7 @@ class Bound(NamedTuple):
             target=proven.target,
             signature_base=proven.signature_base,
             content=content,
+            repeated=claim == "same",
         )
 
     def _ambiguous(self, ambiguous: AmbiguousJSON, content: Content) -> SignatureError:

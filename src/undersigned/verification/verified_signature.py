@@ -31,6 +31,8 @@ class VerifiedSignature:
         signature_base: the signature base. It may contain header values, so it is not in the repr.
         content: the content that was verified, empty if nothing covers it. It is not in the repr.
         operation: the operation of the request, if a policy has resolved it.
+        repeated: whether the same request was accepted before, with the same Idempotency-Key, by a profile that accepts
+            that. Answer as you did then, and do nothing a second time.
         others: the other signatures of the message, if the profile asks for all of them.
     """
 
@@ -48,6 +50,7 @@ class VerifiedSignature:
     signature_base: str = field(repr=False)
     content: Content = field(repr=False)
     operation: Operation | None = None
+    repeated: bool = False
     others: tuple[VerifiedSignature, ...] = ()
 
     @property

@@ -67,6 +67,7 @@ class Verifier:
             ("keys", keys.find),
             ("replay", replay.full),
             ("replay", replay.claim),
+            ("replay", getattr(replay, "claim_content", None)),
             ("revocations", getattr(revocations, "current", None)),
         )
         for option, asked in asked_for:

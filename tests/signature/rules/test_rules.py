@@ -86,6 +86,8 @@ from undersigned.verification.screening import window_fault
         (ReplayRule, {"remembers": "field"}, "replay.field"),
         (ReplayRule, {"remembers": "nonce", "field": "x"}, "replay.field"),
         (ReplayRule, {"remembers": "field", "field": "X"}, "replay.field"),
+        (ReplayRule, {"accepts_repeats": True}, "replay.accepts_repeats"),
+        (ReplayRule, {"accepts_repeats": 1}, "replay.accepts_repeats"),
         (ReplayRule, {"keeps_for": 0}, "replay.keeps_for"),
         (ReplayRule, {"caps": 100}, "replay.caps"),
         (Validity, {"longest": 0}, "validity.longest"),

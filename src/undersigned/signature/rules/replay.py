@@ -8,13 +8,14 @@ from typing import Literal, get_args
 
 from undersigned.errors import ConfigurationError
 from undersigned.message import token
-from undersigned.signature.rules.option import check_choice, check_seconds
+from undersigned.signature.rules.option import check_choice, check_flag, check_seconds
 
 Remembered = Literal["nonce", "base", "field", "nothing"]
 """What is remembered of an accepted signature, together with its key.
 
 `nonce`: the nonce, or the base if the signature has no nonce. `base`: a digest of the signature base, which is the same
-however often an ECDSA key signs it. `field`: the value of a covered header field. `nothing`: the same signature is
+however often an ECDSA key signs it. `field`: the value of a covered header field. Without the field, it is the base,
+or nothing if the method is a safe one, which may be repeated (RFC 9110 section 9.2.1). `nothing`: the same signature is
 accepted again until it expires.
 """
 
@@ -41,7 +42,9 @@ class ReplayRule:
 
     Attributes:
         remembers: what is remembered.
-        field: the header field, if that is what is remembered. A message without it is remembered by its base.
+        field: the header field, if that is what is remembered.
+        accepts_repeats: whether a message with the same value of the field is accepted again if it has the same method,
+            target and content. The verified signature then says that it is `repeated`.
         keeps_for: the least seconds that it is remembered. It is always remembered as long as the signature is valid;
             None if that is enough.
         caps: how many nonces may be live.
@@ -52,6 +55,7 @@ class ReplayRule:
 
     remembers: Remembered = "nonce"
     field: str = ""
+    accepts_repeats: bool = False
     keeps_for: int | None = None
     caps: Caps = Caps(per_key=1_000_000)
 
@@ -59,6 +63,9 @@ class ReplayRule:
         check_choice("replay.remembers", self.remembers, _REMEMBERED)
         if not isinstance(self.field, str) or (self.remembers == "field") != bool(_FIELD.fullmatch(self.field)):
             raise ConfigurationError('replay.field: name a header field in lower case, if remembers is "field"')
+        check_flag("replay.accepts_repeats", self.accepts_repeats)
+        if self.accepts_repeats and not self.field:
+            raise ConfigurationError("replay.accepts_repeats: name the field that says that a message is repeated")
         check_seconds("replay.keeps_for", self.keeps_for, least=1, optional=True)
         if not isinstance(self.caps, Caps):
             raise ConfigurationError("replay.caps: give a Caps, such as Caps(per_key=1_000_000)")

@@ -127,11 +127,13 @@ class AnswerForm(NamedTuple):
         status: the HTTP status.
         members: the members of the JSON answer, as (name, text) pairs.
         fields: further header fields, as (name, value) pairs.
+        rpc_code: the code of a JSON-RPC error, whose data are the members; None: the answer is no JSON-RPC error.
     """
 
     status: int
     members: tuple[tuple[str, str], ...]
     fields: tuple[tuple[str, str], ...]
+    rpc_code: int | None = None
 
 
 Step = Literal[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, "9a", 10, 11, 12, 13, 14]

@@ -9,9 +9,21 @@ import pytest
 from tests.profiles.test_signing import key_pair
 from tests.serving import uvicorn_server, waitress_server
 
-from undersigned import ConfigurationError, KeyPair, KeySet, MemoryReplayStore, Request, Signer, Verifier, asgi, wsgi
+from undersigned import (
+    ConfigurationError,
+    KeyPair,
+    KeySet,
+    MemoryReplayStore,
+    Request,
+    SignatureError,
+    Signer,
+    Verifier,
+    asgi,
+    wsgi,
+)
 from undersigned.errors import KeySourceError
-from undersigned.profiles import ADCP_3_2, UCP_RESPONSE, WEB_BOT_AUTH_STRING
+from undersigned.middleware import ErrorResponse
+from undersigned.profiles import ADCP_3_2, UCP_MCP, UCP_RESPONSE, WEB_BOT_AUTH_STRING
 from undersigned.signature.rules import Answers, CoverageRule
 
 ORIGIN = "https://shop.example"
@@ -115,3 +127,33 @@ def test_status_of_the_profile_is_answered_with_its_phrase(status, phrase):
         assert (answer.status, answer.reason, answer.getheader("WWW-Authenticate")) == (status, phrase, None)
         assert json.loads(answer.read()) == {"code": "signature_required", "content": "signature required"}
         connection.close()
+
+
+@pytest.mark.parametrize(
+    ("change", "rpc_code", "status", "code"),
+    [
+        ({"Signature": ""}, -32000, 401, "signature_missing"),
+        ({"Idempotency-Key": "b"}, -32000, 401, "signature_invalid"),
+        ({"UCP-Agent": "x"}, -32000, 401, "signature_invalid"),
+        ({"body": b"[]"}, -32600, 400, "digest_mismatch"),
+    ],
+)
+def test_rejection_over_mcp_is_a_json_rpc_error(change, rpc_code, status, code):
+    pair = KeyPair.generate()
+    request = Request(
+        "POST",
+        f"{ORIGIN}/p",
+        [("Content-Type", "application/json"), ("Idempotency-Key", "a"), ("UCP-Agent", 'profile="https://a.example"')],
+        b"{}",
+    )
+    fields = dict([*request.fields, *Signer(pair.signing_key(), profile=UCP_MCP).sign(request)]) | change
+    content = fields.pop("body", request.body)
+    sent = [(name, value) for name, value in fields.items() if change.get("Signature") != "" or "ignature" not in name]
+    verifier = Verifier(UCP_MCP, keys=pair.key_set(), replay=MemoryReplayStore())
+    with pytest.raises(SignatureError) as caught:
+        verifier.verify(Request("POST", request.url, sent, content))
+    answer = ErrorResponse.of(caught.value)
+    error = {"code": rpc_code, "message": code.replace("_", " ")}
+    data = {"code": code, "content": code.replace("_", " ")}
+    assert answer.status == status
+    assert json.loads(answer.body) == {"jsonrpc": "2.0", "id": None, "error": {**error, "data": data}}

@@ -23,6 +23,7 @@ class ErrorResponse:
         detail: what was wrong, for the operator's log.
         members: the members of the JSON content, as (name, text) pairs; by default the code alone.
         others: further header fields.
+        rpc_code: the code of a JSON-RPC error, if the content is one.
     """
 
     status: int
@@ -31,6 +32,7 @@ class ErrorResponse:
     detail: str = ""
     members: tuple[tuple[str, str], ...] = ()
     others: tuple[tuple[str, str], ...] = ()
+    rpc_code: int | None = None
 
     @classmethod
     def of(cls, error: SignatureError) -> ErrorResponse:
@@ -38,16 +40,21 @@ class ErrorResponse:
 
         A profile may ask for another status, member and header fields.
         """
-        if error.form is not None:
-            return cls(error.form.status, error.code, members=error.form.members, others=error.form.fields)
+        form = error.form
+        if form is not None:
+            return cls(form.status, error.code, members=form.members, others=form.fields, rpc_code=form.rpc_code)
         if isinstance(error, VerificationUnavailable):
             return cls(503, error.code)
         return cls(401, error.code, challenge=True)
 
     @property
     def body(self) -> bytes:
-        """The content: a JSON object with the code and nothing else."""
-        return json.dumps(dict(self.members) or {"error": self.code}).encode("ascii")
+        """The content: a JSON object with the code and nothing else, or a JSON-RPC error with it."""
+        content: dict[str, object] = dict(self.members) or {"error": self.code}
+        if self.rpc_code is not None:
+            error = {"code": self.rpc_code, "message": self.code.replace("_", " "), "data": content}
+            content = {"jsonrpc": "2.0", "id": None, "error": error}
+        return json.dumps(content).encode("ascii")
 
     @property
     def fields(self) -> list[tuple[str, str]]:

@@ -13,7 +13,7 @@ from undersigned.profiles.adcp import ADCP_3_1, ADCP_3_2, ADCP_WEBHOOK
 from undersigned.profiles.experimental import AAUTH, TAP
 from undersigned.profiles.fapi import FAPI_2_REQUEST, FAPI_2_RESPONSE
 from undersigned.profiles.gnap import GNAP
-from undersigned.profiles.ucp import UCP, UCP_DUAL, UCP_RESPONSE
+from undersigned.profiles.ucp import UCP, UCP_DUAL, UCP_MCP, UCP_RESPONSE
 from undersigned.profiles.web_bot_auth import (
     WEB_BOT_AUTH_DIRECTORY,
     WEB_BOT_AUTH_JWKS,
@@ -49,7 +49,7 @@ BY_NAME: Mapping[str, Profile] = {
         TAP,
     )
 }
-"""The profiles by the name the command line takes."""
+"""The profiles by the name the command line takes. `UCP_MCP` is not one of them: only its answers differ from `UCP`."""
 
 __all__ = [
     "AAUTH",
@@ -64,6 +64,7 @@ __all__ = [
     "TAP",
     "UCP",
     "UCP_DUAL",
+    "UCP_MCP",
     "UCP_RESPONSE",
     "WEB_BOT_AUTH_DIRECTORY",
     "WEB_BOT_AUTH_JWKS",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final, get_args
 
 from undersigned.errors import Reason
@@ -70,6 +71,26 @@ UCP: Final = Profile(
     target="typed",
 )
 """Requests with `UCP-Agent`. An Idempotency-Key comes again only with the same request, which is then `repeated`."""
+
+_PROFILE_FAULTS: Final[tuple[Reason, ...]] = (
+    "signature_jwks_unavailable",
+    "signature_jwks_untrusted",
+    "signature_jwks_malformed",
+    "signature_identity_malformed",
+)
+
+UCP_MCP: Final = UCP.derive(
+    name="ucp-mcp",
+    answers=replace(
+        UCP.answers,
+        rpc_codes={
+            **{reason: -32000 for reason in get_args(Reason) if reason != "signature_store_unavailable"},
+            **dict.fromkeys(("signature_digest_mismatch", "signature_alg_not_allowed"), -32600),
+            **dict.fromkeys(_PROFILE_FAULTS, -32001),
+        },
+    ),
+)
+"""The same for the MCP binding of UCP: a rejected request gets a JSON-RPC error."""
 
 UCP_DUAL: Final = UCP.derive(
     name="ucp-dual",

@@ -110,6 +110,7 @@ from undersigned.verification.screening import window_fault
         (Answers, {"codes": ["signature_invalid"]}, "answers.codes"),
         (Answers, {"statuses": {"signature_invalid": 200}}, "answers.statuses"),
         (Answers, {"statuses": {"signature_invalid": "401"}}, "answers.statuses"),
+        (Answers, {"rpc_codes": {"signature_invalid": "-32000"}}, "answers.rpc_codes"),
         (Answers, {"unknown": frozenset({"x"})}, "answers.unknown"),
     ],
 )

@@ -52,6 +52,8 @@ class Answers:
         statuses: the HTTP status of a reason, if it is neither 401 (the sender must act) nor 503 (the operator must).
         member: the member of the JSON answer that has the code.
         text_member: another member, which has the code in words. Empty: there is none.
+        rpc_codes: the code of a JSON-RPC error for a reason. The answer is then a JSON-RPC error (section 5.1), whose
+            data are the members above. Its id is null, since the body need not have been read.
         challenge: the header field that says why.
         asks: the reasons for which Accept-Signature also says what a signature must cover (RFC 9421 section 5). Empty:
             it is sent only as a `challenge`.
@@ -66,6 +68,7 @@ class Answers:
     statuses: Mapping[Reason, int] = field(default_factory=dict[Reason, int])
     member: str = "error"
     text_member: str = ""
+    rpc_codes: Mapping[Reason, int] = field(default_factory=dict[Reason, int])
     challenge: Challenge = "signature"
     asks: frozenset[Reason] = ASKING
     unknown: frozenset[Reason] = frozenset()
@@ -82,9 +85,18 @@ class Answers:
         codes, statuses = _check_reasons("codes", self.codes), _check_reasons("statuses", self.statuses)
         if not all(isinstance(code, str) and code and _CODE.fullmatch(code) for code in codes.values()):
             raise ConfigurationError("answers.codes: use lower-case letters and underscores: codes are sent")
-        for option in ("codes", "statuses"):
+        rpc_codes = _check_reasons("rpc_codes", self.rpc_codes)
+        if not all(type(code) is int for code in rpc_codes.values()):
+            raise ConfigurationError("answers.rpc_codes: give whole numbers, such as -32000")
+        for option in ("codes", "statuses", "rpc_codes"):
             object.__setattr__(self, option, MappingProxyType(dict(getattr(self, option))))
-        special = self.statuses or self.member != "error" or self.text_member or self.challenge != "signature"
+        special = (
+            self.statuses
+            or self.member != "error"
+            or self.text_member
+            or self.challenge != "signature"
+            or self.rpc_codes
+        )
         object.__setattr__(self, "is_special", bool(special))
         if not all(type(status) is int and status in _STATUSES for status in statuses.values()):
             raise ConfigurationError("answers.statuses: give HTTP statuses from 400 to 599")
@@ -113,7 +125,8 @@ class Answers:
         texts = {self.member: error.code}
         if self.text_member:
             texts[self.text_member] = error.code.replace("_", " ")
-        return AnswerForm(status or (503 if unavailable else 401), tuple(texts.items()), tuple(fields))
+        rpc_code = self.rpc_codes.get(error.reason) if error.reason else None
+        return AnswerForm(status or (503 if unavailable else 401), tuple(texts.items()), tuple(fields), rpc_code)
 
 
 def _check_reasons(option: str, given: object) -> Mapping[object, object]:

@@ -1,0 +1,56 @@
+"""A UCP business: it verifies what platforms ask, answers a repeated request as before, and signs its responses.
+
+    python examples/ucp_business.py --key keys/private.jwk.json --origin https://shop.example --port 8000
+
+The keys of a platform are in the profile that its UCP-Agent names. They are fetched under a guard.
+"""
+
+import argparse
+import json
+from pathlib import Path
+from uuid import uuid4
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+from undersigned import AsyncKeySource, AsyncVerifier, MemoryReplayStore, Signer, SigningKey, profiles
+from undersigned.asgi import ResponseSigningMiddleware, SignatureMiddleware
+from undersigned.discovery.ucp import AsyncUCPKeys
+from undersigned.middleware import ConfiguredOrigins
+
+
+def business(keys: AsyncKeySource, key: SigningKey, origins: ConfiguredOrigins) -> ResponseSigningMiddleware:
+    checkouts: dict[tuple[str, str], str] = {}
+
+    async def checkout(request: Request) -> JSONResponse:
+        signature, idempotency_key = request.state.signature, request.headers.get("idempotency-key", "")
+        if not idempotency_key:
+            return JSONResponse({"code": "idempotency_key_missing", "content": "send one"}, status_code=400)
+        order = (signature.signer, idempotency_key)
+        # A repeated request must not have an effect of its own. It may come while the first one is still at work.
+        if signature.repeated and order not in checkouts:
+            return JSONResponse({"code": "idempotency_conflict", "content": "at work"}, status_code=409)
+        return JSONResponse({"checkout": checkouts.setdefault(order, uuid4().hex)}, status_code=201)
+
+    verifier = AsyncVerifier(profiles.UCP, keys=keys, replay=MemoryReplayStore())
+    middleware = Middleware(SignatureMiddleware, verifier=verifier, origins=origins)
+    site = Starlette(routes=[Route("/checkout", checkout, methods=["POST"])], middleware=[middleware])
+    return ResponseSigningMiddleware(site, signer=Signer(key, profile=profiles.UCP_RESPONSE), origins=origins)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--key", type=Path, required=True, help="the business's private JWK")
+    parser.add_argument("--origin", required=True, help="the public origin, such as https://shop.example")
+    parser.add_argument("--port", type=int, default=8000)
+    options = parser.parse_args()
+    key = SigningKey.from_jwk(json.loads(options.key.read_text()))
+    uvicorn.run(business(AsyncUCPKeys(), key, [options.origin]), host="127.0.0.1", port=options.port)
+
+
+if __name__ == "__main__":
+    main()

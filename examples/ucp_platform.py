@@ -1,0 +1,44 @@
+"""A UCP platform: it signs a checkout, sends it again as after a lost answer, and verifies the signed responses.
+
+    python examples/ucp_platform.py --key keys/private.jwk.json --profile https://platform.example/.well-known/ucp \
+        --business https://shop.example --business-keys shop.jwks.json
+
+The third time, it sends other content with the same Idempotency-Key, which is a conflict.
+"""
+
+import argparse
+import json
+from pathlib import Path
+from uuid import uuid4
+
+import requests
+
+from undersigned import KeySet, MemoryReplayStore, Request, Response, Signer, SigningKey, Verifier, profiles
+from undersigned_requests import SignatureAuth
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--key", type=Path, required=True, help="the platform's private JWK")
+    parser.add_argument("--profile", required=True, help="the URL of the platform's UCP profile, which has its keys")
+    parser.add_argument("--business", required=True, help="the business's origin, such as https://shop.example")
+    parser.add_argument("--business-keys", type=Path, required=True, help="the keys of the business's UCP profile")
+    options = parser.parse_args()
+    key = SigningKey.from_jwk(json.loads(options.key.read_text()))
+    keys = KeySet.from_jwks(json.loads(options.business_keys.read_text()))
+    auth = SignatureAuth(Signer(key, profile=profiles.UCP), origins=[options.business])
+    verifier = Verifier(profiles.UCP_RESPONSE, keys=keys, replay=MemoryReplayStore())
+    headers = {"UCP-Agent": f'profile="{options.profile}"', "Idempotency-Key": str(uuid4())}
+    url = f"{options.business}/checkout"
+    for items in (["hat"], ["hat"], ["hat", "coat"]):
+        answer = requests.post(url, json={"items": items}, headers=headers, auth=auth, timeout=10)
+        response = Response(
+            answer.status_code, answer.headers.items(), answer.content, request=Request("POST", answer.url)
+        )
+        verified = verifier.verify_response(response)
+        print(answer.status_code, json.dumps(answer.json()), "signed by", verified.keyid)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

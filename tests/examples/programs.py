@@ -1,0 +1,26 @@
+"""The programs of the examples: one as a module, one as a process of its own."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def example(name: str):
+    """Return an example as a module: the examples are no package."""
+    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def ran(name: str, **options) -> subprocess.CompletedProcess[str]:
+    """Return an example that has run with these options. Warnings are errors."""
+    command = [sys.executable, "-W", "error", str(EXAMPLES / f"{name}.py")]
+    for option, value in options.items():
+        command += [f"--{option.replace('_', '-')}", str(value)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603 - ours

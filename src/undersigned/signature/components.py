@@ -282,11 +282,7 @@ class SignedMessage(Protocol):
 
 
 def rebuilt_base(signed: SignedMessage, target: CanonicalURL) -> str:
-    """Return the signature base, as rebuilt from a received message.
-
-    Args:
-        signed: the message and the signature.
-        target: the target in the form that the profile signs.
+    """Return the signature base of a received message whose target is `target` in the form that the profile signs.
 
     Raises:
         UnresolvableComponent: the message has no value for a covered component.

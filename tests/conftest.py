@@ -20,7 +20,7 @@ ROOMS = {"servers": "servers", "proxies": "servers", "stores": "stores", "attack
 # A busy machine must not fail a property: slow examples are not errors, and the profile sets their number.
 _SLOW_IS_FINE = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 settings.register_profile("quick", max_examples=30, deadline=None, suppress_health_check=_SLOW_IS_FINE)
-settings.register_profile("thorough", max_examples=200, deadline=None, suppress_health_check=_SLOW_IS_FINE)
+settings.register_profile("thorough", max_examples=100, deadline=None, suppress_health_check=_SLOW_IS_FINE)
 settings.load_profile("quick")
 
 

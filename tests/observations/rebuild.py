@@ -67,7 +67,7 @@ def _rebuilt(method: str, target, hosts: list[str], *, several: bool) -> Rebuilt
 
 
 def _check_fields(version: str, server: str, fields: list[tuple[str, str]]) -> None:
-    authority.check_version(version.removeprefix("HTTP/"), _http2_server(server), server=None, profile=PROFILE)
+    authority.check_version(version.removeprefix("HTTP/"), _http2_server(server), detect=lambda: None, profile=PROFILE)
     if not HeaderFields(fields).are_valid:
         raise MalformedURL("a field is not sound", rule="test")
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Generic
 from undersigned.client import DEFAULT_MAX_SPOOLED, ClientSigner
 
 from .content import AsyncContent, async_read, read
-from .messages import RequestT, ResponseT, async_sign, sign
-from .wire import WireCheck, encoded, own_extensions
+from .messages import Parts, RequestT, ResponseT
+from .wire import WireSigning, own_extensions
+from .written import encoded
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Generator
@@ -37,52 +38,54 @@ class SigningAuth(ABC, Generic[RequestT, ResponseT]):
     def auth_flow(self, request: RequestT) -> Generator[RequestT, ResponseT, None]:
         """Read the content of `request`, then sign it in place and yield it.
 
-        Signature fields that it has already are replaced. If the signer is a `DoubleKnock` and the answer is 401, the
-        request is signed and yielded once more by the other scheme.
+        Signature fields that it has already are replaced. Redirects that the client follows are signed when they are
+        written. If the signer is a `DoubleKnock` and the answer is 401, the request that was answered is signed and
+        yielded once more by the other scheme.
 
         Raises:
             MalformedURL: the URL has no canonical form.
             SigningError: the origin is not listed, the request lacks what the signature covers, or it is not sent as
                 it was signed.
         """
-        read(request, self._signer, self._stream)
         signer: ClientSigner | None = self._signer
         while signer is not None:
-            own, signed = own_extensions(request.extensions), sign(signer, request)
-            check = self._put(request, own, signed)
-            request.extensions = {**own, "trace": check.trace}
+            read(request, self._signer, self._stream)
+            own, signed = own_extensions(request.extensions), Parts.of(request).sign(signer)
+            wire = self._put(request, own, signed, signer)
+            request.extensions = {**own, "trace": wire.trace}
             response = yield request
-            redirected = self._is_redirected(signer, response)
-            check.finish(request.headers.raw, redirected=redirected)
-            signer = None if redirected else self._second_try(signer, signed, response)
+            signer = self._second_try(signer, wire, request, response)
+            request = response.request
 
     async def async_auth_flow(self, request: RequestT) -> AsyncGenerator[RequestT, ResponseT]:
         """Read the content of `request`, then sign and yield it as `auth_flow` does."""
-        await async_read(request, self._signer, self._stream)
         signer: ClientSigner | None = self._signer
         while signer is not None:
-            own, signed = own_extensions(request.extensions), await async_sign(signer, request)
-            check = self._put(request, own, signed)
-            request.extensions = {**own, "trace": check.async_trace}
+            await async_read(request, self._signer, self._stream)
+            own, signed = own_extensions(request.extensions), await Parts.of(request).async_sign(signer)
+            wire = self._put(request, own, signed, signer)
+            request.extensions = {**own, "trace": wire.async_trace}
             response = yield request
-            redirected = self._is_redirected(signer, response)
-            check.finish(request.headers.raw, redirected=redirected)
-            signer = None if redirected else self._second_try(signer, signed, response)
+            signer = self._second_try(signer, wire, request, response)
+            request = response.request
 
-    def _is_redirected(self, signer: ClientSigner, response: ResponseT) -> bool:
-        """Return whether a redirect was followed. The response to a first try is in the history of the second one."""
-        return len(response.history) > (signer is not self._signer)
+    def _second_try(
+        self, signer: ClientSigner, wire: WireSigning, request: RequestT, response: ResponseT
+    ) -> ClientSigner | None:
+        """Return what signs the request of `response` once more, or None if it is not sent again."""
+        is_first = signer is self._signer
+        # The response to a first try is in the history of the second one.
+        wire.finish(request.headers.raw, redirected=len(response.history) > (not is_first))
+        again = None if wire.signed is None else self._signer.second_try(wire.signed, response.status_code)
+        return again if is_first else None
 
-    def _second_try(self, signer: ClientSigner, signed: SignedRequest, response: ResponseT) -> ClientSigner | None:
-        """Return what signs the request once more, or None if it is not sent again."""
-        again = self._signer.second_try(signed, response.status_code)
-        return again if signer is self._signer else None
-
-    def _put(self, request: RequestT, own: dict[str, object], signed: SignedRequest) -> WireCheck:
-        """Give `request` its signature, and return the check that it is sent so."""
-        check = WireCheck(signed, own, follow_unsigned=self._signer.follow_unsigned)
+    def _put(
+        self, request: RequestT, own: dict[str, object], signed: SignedRequest, signer: ClientSigner
+    ) -> WireSigning:
+        """Give `request` its signature, and return what signs it when it is written again."""
+        wire = WireSigning(signer, signed, request, own)
         self._replace(request, signed.url, encoded(signed.fields), encoded(signed.signature))
-        return check
+        return wire
 
     @abstractmethod
     def _replace(self, request: RequestT, url: str, fields: list[Field], signature: list[Field]) -> None:

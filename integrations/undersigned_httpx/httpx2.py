@@ -35,15 +35,19 @@ class SignatureAuth(_Streaming, auth.SigningAuth[httpx2.Request, httpx2.Response
     The request is sent to the canonical form of its URL. Its content is read before it is sent, a file again to send
     it. It needs a Content-Type, which httpx2 sets only for `json=`, `data=` and `files=`.
 
-    If a request hook or a transport changes the request after signing, `SigningError` is raised before it is sent. A
-    retry or a redirect raises it too: httpx2 does not call an auth again for those. `SignatureTransport` signs each of
-    them.
+    If a request hook or a transport changes the request after signing, `SigningError` is raised before it is sent.
+
+    httpx2 does not call an auth for a redirect, or for a retry by a transport. Each of them is signed when it is
+    written; `response.request` is then the request before it was signed. A redirect that leaves the listed origins or
+    their listed paths raises `SigningError`. A transport without httpcore does not say when it writes: with it, any
+    redirect raises `SigningError`, and `SignatureTransport` around it signs each attempt.
 
     Args:
         signer: makes the signatures; or a function that returns the signer to use now.
         origins: the origins to sign for, such as `https://seller.example.com`. An origin with a path, such as
             `https://seller.example.com/api`, allows only what is below that path.
-        follow_unsigned: whether to follow redirects, without a signature.
+        follow_unsigned: whether to follow a redirect that leaves the listed origins, without a signature; with a
+            transport without httpcore, any redirect.
         max_spooled: how many bytes to keep of content that cannot be read again, such as a generator.
 
     Raises:
@@ -66,10 +70,11 @@ class SignatureTransport(_Copying, transports.SigningTransport[httpx2.Request, h
     """A transport that signs every request it sends: `Client(transport=SignatureTransport(HTTPTransport(), ...))`.
 
     A redirect within the listed origins is signed for its own URL, method and content. A redirect that leaves them or
-    their listed paths raises `SigningError`. To retry, put the retrying transport around this one: each attempt is then
-    signed. `response.request` is the request before it was signed.
+    their listed paths raises `SigningError`. A transport that retries may be around this one
+    or inside it: each attempt is signed. `response.request` is the request before it was signed.
 
     A client that also talks to other origins mounts the transport: `mounts={"https://seller.example.com": transport}`.
+    A redirect that leads to another transport of the client is not checked, and has no signature.
 
     Args:
         transport: sends what is signed.

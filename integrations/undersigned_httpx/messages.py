@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from undersigned import SigningError
 
 from .content import SignedStream
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from undersigned.client import ClientSigner, DigestedContent, SignedRequest
 
@@ -65,6 +66,11 @@ class Response(Protocol):
         ...
 
     @property
+    def request(self) -> Any:
+        """Return the request that was answered."""
+        ...
+
+    @property
     def history(self) -> Sequence[object]:
         """Return the responses that redirected to this one."""
         ...
@@ -74,38 +80,55 @@ RequestT = TypeVar("RequestT", bound=Request)
 ResponseT = TypeVar("ResponseT", bound=Response)
 
 
-class Parts(NamedTuple):
-    """What `ClientSigner.sign` takes."""
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The parts of a request that are signed.
+
+    Attributes:
+        method: the method.
+        url: the absolute URL.
+        headers: the header fields as they are sent.
+        content: the content, or its digest.
+    """
 
     method: str
     url: str
-    fields: list[tuple[str, str]]
+    headers: list[Field]
     content: bytes | DigestedContent
-    has_body: bool
+
+    @classmethod
+    def of(cls, request: Request) -> Parts:
+        """Return the parts of a request whose content was read.
+
+        Raises:
+            SigningError: another target is sent than that of the URL.
+        """
+        if "target" in request.extensions:
+            raise SigningError("extensions: target is sent instead of the URL's path and query; put it into the URL")
+        content = request.stream.content if isinstance(request.stream, SignedStream) else request.content
+        return cls(request.method, str(request.url), request.headers.raw, content)
+
+    def sign(self, signer: ClientSigner) -> SignedRequest:
+        """Return the request as it is to be sent, with its signature.
+
+        Raises:
+            MalformedURL: the URL has no canonical form.
+            SigningError: the origin is not listed, or the request lacks what the signature covers.
+            ConfigurationError: the key must be awaited.
+        """
+        return signer.sign(self.method, self.url, self._fields(), self.content, has_body=self._has_body())
+
+    async def async_sign(self, signer: ClientSigner) -> SignedRequest:
+        """Return what `sign` does, and await the key if its `sign` is async."""
+        return await signer.async_sign(self.method, self.url, self._fields(), self.content, has_body=self._has_body())
+
+    def _fields(self) -> list[tuple[str, str]]:
+        return [(name.decode("latin-1"), value.decode("latin-1")) for name, value in self.headers]
+
+    def _has_body(self) -> bool:
+        return is_chunked(self.headers) or bool(self.content)
 
 
-def sign(signer: ClientSigner, request: Request) -> SignedRequest:
-    """Return `request` as it is to be sent, with its signature.
-
-    Raises:
-        MalformedURL: the URL has no canonical form.
-        SigningError: the origin is not listed, or the request lacks what the signature covers.
-        ConfigurationError: the key must be awaited.
-    """
-    method, url, fields, content, has_body = _parts(request)
-    return signer.sign(method, url, fields, content, has_body=has_body)
-
-
-async def async_sign(signer: ClientSigner, request: Request) -> SignedRequest:
-    """Return what `sign` does, and await the key if its `sign` is async."""
-    method, url, fields, content, has_body = _parts(request)
-    return await signer.async_sign(method, url, fields, content, has_body=has_body)
-
-
-def _parts(request: Request) -> Parts:
-    if "target" in request.extensions:
-        raise SigningError("extensions: target is sent instead of the URL's path and query; put it into the URL")
-    fields = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in request.headers.raw]
-    chunked = any(name.lower() == "transfer-encoding" for name, _ in fields)
-    content = request.stream.content if isinstance(request.stream, SignedStream) else request.content
-    return Parts(request.method, str(request.url), fields, content, chunked or bool(content))
+def is_chunked(headers: Iterable[Field]) -> bool:
+    """Return whether a request has content whose length is not in its header fields."""
+    return any(name.lower() == b"transfer-encoding" for name, _ in headers)

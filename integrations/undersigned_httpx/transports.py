@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast
 from undersigned.client import DEFAULT_MAX_SPOOLED, ClientSigner
 
 from .content import AsyncContent, async_read, read
-from .messages import RequestT, async_sign, sign
-from .wire import WireCheck, encoded, is_signature_field, own_extensions
+from .messages import Parts, RequestT
+from .wire import WireSigning, is_signature_field, own_extensions
+from .written import encoded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -66,8 +67,8 @@ class _SigningTransport(ABC, Generic[RequestT]):
     ) -> RequestT:
         """Return the request to send for `request`, which gets the signed origin into its extensions."""
         request.extensions = {**own, _ORIGIN: signed.origin}
-        check = WireCheck(signed, own, follow_unsigned=False)
-        extensions = {**own, "trace": check.async_trace if asynchronous else check.trace}
+        wire = WireSigning(self._signer, signed, request, own)
+        extensions = {**own, "trace": wire.async_trace if asynchronous else wire.trace}
         return self._copy(request, signed.url, encoded((*signed.fields, *signed.signature)), extensions)
 
     @abstractmethod
@@ -106,7 +107,7 @@ class SigningTransport(_SigningTransport[RequestT], Generic[RequestT, ResponseT_
         own = own_extensions(request.extensions)
         outgoing = self._unsigned(request, own)
         if outgoing is None:
-            outgoing = self._signed(request, own, sign(self._signer, request), asynchronous=False)
+            outgoing = self._signed(request, own, Parts.of(request).sign(self._signer), asynchronous=False)
         return self._transport.handle_request(outgoing)
 
     def __enter__(self) -> Self:
@@ -149,7 +150,7 @@ class AsyncSigningTransport(_SigningTransport[RequestT], Generic[RequestT, Respo
         own = own_extensions(request.extensions)
         outgoing = self._unsigned(request, own)
         if outgoing is None:
-            outgoing = self._signed(request, own, await async_sign(self._signer, request), asynchronous=True)
+            outgoing = self._signed(request, own, await Parts.of(request).async_sign(self._signer), asynchronous=True)
         return await self._transport.handle_async_request(outgoing)
 
     async def __aenter__(self) -> Self:

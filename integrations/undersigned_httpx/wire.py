@@ -1,92 +1,95 @@
-"""The check of a request against what was signed, at the moment it is written to a connection."""
+"""The signing of a request each time it is written to a connection."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, cast
 
-from undersigned import SigningError
+from undersigned import ConfigurationError, SigningError
 from undersigned.client import SIGNATURE_FIELDS
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from .content import SignedStream
+from .messages import Parts
+from .written import content_of, encode, encoded, put, url_of
 
-    from undersigned.client import SignedRequest
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable, Mapping
+
+    from undersigned.client import ClientSigner, SignedRequest
 
     from .headers import Field
+    from .messages import Request
+    from .written import Written
 
     Trace = Callable[[str, Mapping[str, object]], object]
 
 _BEFORE_WRITING = "send_request_headers.started"
+_HTTP_2 = "http2."
 _CHANGED = (
     "signature: the request was changed after it was signed, by a request hook or by a transport that copies requests; "
     "change header fields in place and before signing, or put SignatureTransport directly around HTTPTransport"
 )
-_AGAIN = (
-    "signature: the request is sent a second time with one nonce, by a transport that retries; put SignatureTransport "
-    "inside that transport, so that each attempt is signed"
-)
 _REDIRECTED = (
-    "signature: a redirect is followed, which SignatureAuth cannot sign; use SignatureTransport, do not follow "
-    "redirects, or pass follow_unsigned=True to follow them without a signature"
+    "signature: a redirect is followed by a transport without httpcore, where SignatureAuth cannot sign it; put "
+    "SignatureTransport around that transport, do not follow redirects, or pass follow_unsigned=True"
+)
+_AWAITED = (
+    "signature: a redirect or a retry over HTTP/2 cannot await the key; use AsyncSignatureTransport, inside a "
+    "transport that retries, or a key whose sign is not async"
 )
 
 
-class _Target(Protocol):
-    @property
-    def target(self) -> bytes:
-        """The request target: a path and query, or the whole URL for a proxy."""
-        ...
+class WireSigning:
+    """The signing of a request each time it is written: checked the first time, signed again each further time.
 
-
-class _Written(Protocol):
-    """A request of httpcore."""
-
-    @property
-    def method(self) -> bytes: ...
-    @property
-    def url(self) -> _Target: ...
-    @property
-    def headers(self) -> Sequence[Field]: ...
-
-
-class WireCheck:
-    """A check that a request is written once, and as it was signed.
-
-    Hooks and transports can change a request after it was signed. At the end, before it writes, httpcore calls the
-    `trace` extension of the request.
+    Hooks and transports can change a request after it was signed. A transport can send it again, and the client follows
+    a redirect with a copy of it, which no auth sees. At the end, before it writes, httpcore calls the `trace` extension
+    of the request, which all of these requests share.
 
     Args:
+        signer: signs the request again.
         signed: the request as it was signed.
+        request: the request, whose content was read.
         extensions: the caller's own extensions, including a `trace`, which is called as well.
-        follow_unsigned: whether a redirected request may be written without a signature.
 
     Attributes:
+        signed: the request as it was signed last, or None after a redirect without a signature.
         traced: the caller's own `trace` extension, or None.
-        called: whether the request was checked, or signed again. A transport without httpcore checks nothing.
+        called: whether the request was checked, or signed otherwise. A transport without httpcore checks nothing.
     """
 
-    def __init__(self, signed: SignedRequest, extensions: Mapping[str, object], *, follow_unsigned: bool) -> None:
+    def __init__(
+        self, signer: ClientSigner, signed: SignedRequest, request: Request, extensions: Mapping[str, object]
+    ) -> None:
+        self.signed: SignedRequest | None = signed
         self.traced = cast("Trace | None", extensions.get("trace"))
         self.called = False
-        self._names = {name.encode("ascii") for name in (*signed.covered, *SIGNATURE_FIELDS, "host")}
-        self._method = signed.method.encode("latin-1")
-        self._targets = {signed.url.encode("ascii"), signed.url.removeprefix(signed.origin).encode("ascii")}
+        self._signer = signer
+        self._stream = request.stream
+        self._content = b"" if isinstance(request.stream, SignedStream) else request.content
+        self._names = {encode(name) for name in (*signed.covered, *SIGNATURE_FIELDS, "host")}
+        self._method = encode(signed.method)
+        self._targets = {encode(signed.url), encode(signed.url.removeprefix(signed.origin))}
         self._fields = self._compared(encoded((*signed.fields, *signed.signature)))
-        self._follow_unsigned = follow_unsigned
 
     def trace(self, event: str, info: Mapping[str, object]) -> None:
-        """Check the request before it is written: the `trace` extension of a sync request.
+        """Check or sign the request before it is written: the `trace` extension of a sync request.
 
         Raises:
-            SigningError: the request was changed after signing, or was written before.
+            MalformedURL: it is redirected to a URL without canonical form.
+            SigningError: it was changed after signing, is redirected out of the listed origins, or lacks what the
+                signature covers.
         """
-        self._check(event, info)
+        request = self._to_sign(event, info)
+        if request is not None:
+            self._put(request, self._parts(request).sign(self._signer))
         if self.traced is not None:
             self.traced(event, info)
 
     async def async_trace(self, event: str, info: Mapping[str, object]) -> None:
-        """Check the request as `trace` does: the `trace` extension of an async request."""
-        self._check(event, info)
+        """Check or sign the request as `trace` does: the `trace` extension of an async request."""
+        request = self._to_sign(event, info)
+        if request is not None:
+            self._put(request, await self._async_sign(event, request))
         if self.traced is not None:
             await cast("Awaitable[None]", self.traced(event, info))
 
@@ -104,25 +107,47 @@ class WireCheck:
             return
         if self._compared(headers) != self._fields:
             raise SigningError(_CHANGED)
-        if redirected and not self._follow_unsigned:
-            raise SigningError(_REDIRECTED)
-
-    def _check(self, event: str, info: Mapping[str, object]) -> None:
-        if not event.endswith(_BEFORE_WRITING):
-            return
-        request = cast("_Written", info["request"])
-        if request.method == b"CONNECT" != self._method:
-            return  # a tunnel through a proxy: the proxy gets no part of the request
-        fields = self._compared(request.headers)
-        if self.called:
-            if any(is_signature_field(name) for name, _ in fields):
-                raise SigningError(_AGAIN)
-            if not self._follow_unsigned:
+        if redirected:
+            self.signed = None
+            if not self._signer.follow_unsigned:
                 raise SigningError(_REDIRECTED)
-            return
-        self.called = True
-        if fields != self._fields or request.method != self._method or request.url.target not in self._targets:
-            raise SigningError(_CHANGED)
+
+    def _to_sign(self, event: str, info: Mapping[str, object]) -> Written | None:
+        """Return the request to sign, or None if it is signed already or is written without a signature."""
+        if not event.endswith(_BEFORE_WRITING):
+            return None
+        request = cast("Written", info["request"])
+        if request.method == b"CONNECT" != self._method:
+            return None  # a tunnel through a proxy: the proxy gets no part of the request
+        if not self.called:
+            self.called = True
+            is_signed = request.method == self._method and request.url.target in self._targets
+            if not is_signed or self._compared(request.headers) != self._fields:
+                raise SigningError(_CHANGED)
+            return None
+        before = None if self.signed is None else self.signed.origin
+        if self._signer.signs_redirect(before, url_of(request)):
+            return request
+        self.signed = None
+        request.headers = [field for field in request.headers if not is_signature_field(field[0])]
+        return None
+
+    def _parts(self, request: Written) -> Parts:
+        content = content_of(request, self._stream, self._content)
+        return Parts(request.method.decode("latin-1"), url_of(request), request.headers, content)
+
+    async def _async_sign(self, event: str, request: Written) -> SignedRequest:
+        if not event.startswith(_HTTP_2):
+            return await self._parts(request).async_sign(self._signer)
+        # httpcore has chosen the number of the stream, and another task would be given the same one.
+        try:
+            return self._parts(request).sign(self._signer)
+        except ConfigurationError:
+            raise SigningError(_AWAITED) from None
+
+    def _put(self, request: Written, signed: SignedRequest) -> None:
+        self.signed = signed
+        put(request, signed)
 
     def _compared(self, headers: Iterable[Field]) -> list[Field]:
         """Return the header fields to compare: the covered fields, the signature and `Host`."""
@@ -130,20 +155,15 @@ class WireCheck:
 
 
 def own_extensions(extensions: Mapping[str, object]) -> dict[str, object]:
-    """Return the caller's own extensions. A `WireCheck` among them belongs to an earlier signature and is removed."""
-    check = getattr(extensions.get("trace"), "__self__", None)
-    if not isinstance(check, WireCheck):
+    """Return the caller's own extensions. A `WireSigning` among them is of an earlier signature and is removed."""
+    earlier = getattr(extensions.get("trace"), "__self__", None)
+    if not isinstance(earlier, WireSigning):
         return dict(extensions)
-    check.called = True
+    earlier.called = True
     own = {name: value for name, value in extensions.items() if name != "trace"}
-    return own if check.traced is None else {**own, "trace": check.traced}
+    return own if earlier.traced is None else {**own, "trace": earlier.traced}
 
 
 def is_signature_field(name: bytes) -> bool:
     """Return whether the signer writes the header field `name`."""
     return name.lower().decode("latin-1") in SIGNATURE_FIELDS
-
-
-def encoded(fields: Iterable[tuple[str, str]]) -> list[Field]:
-    """Return text fields as the bytes that are sent."""
-    return [(name.encode("latin-1"), value.encode("latin-1")) for name, value in fields]

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 TRUST = ssl.create_default_context()
 """Made once: each client would load every certificate authority there is."""
 
+HTTP_2 = {"http1": False, "http2": True}
+"""The options of a transport that knows that the server speaks HTTP/2."""
+
 LIBRARIES = {"httpx": (httpx, undersigned_httpx.httpx), "httpx2": (httpx2, undersigned_httpx.httpx2)}
 
 

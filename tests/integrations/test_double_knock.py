@@ -35,6 +35,7 @@ class Inbox(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.origin = f"http://127.0.0.1:{self.server_address[1]}"
         self.schemes = schemes
+        self.schemes_at: dict[str, str] = {}
         self.asked: list[str] = []
         self.bodies: list[bytes] = []
         keys = OneKey(verification_key())
@@ -53,7 +54,7 @@ class _Handler(BaseHTTPRequestHandler):
         scheme = RFC_9421 if "Signature-Input" in self.headers else DRAFT
         server.asked.append(scheme)
         status = 401
-        if scheme in server.schemes:
+        if scheme in server.schemes_at.get(self.path, server.schemes):
             request = Request(self.command, server.origin + self.path, self.headers.items(), body)
             try:
                 server.verifiers[scheme].verify(request)
@@ -111,7 +112,7 @@ class WithHttpx:
         self._auth = self.auth(signer, origins=[origin])
 
     def send(self, method, url, body=None):
-        with self.library.Client(auth=self._auth, trust_env=False) as client:
+        with self.library.Client(auth=self._auth, trust_env=False, follow_redirects=True) as client:
             return client.request(method, url, content=body, headers=TYPE)
 
 
@@ -201,12 +202,36 @@ def test_httpx_sends_a_file_twice_each_time_by_another_scheme(inbox, kind):
 
 
 def test_httpx_does_not_try_again_after_a_redirect_without_signature(inbox):
-    server = inbox(RFC_9421)
+    server, other = inbox(RFC_9421), inbox()
+
+    def elsewhere(response):
+        if response.status_code == 307:
+            response.headers["Location"] = f"{other.origin}/inbox"
+
     auth = HttpxAuth(knock(), origins=[server.origin], follow_unsigned=True)
-    with httpx.Client(auth=auth, trust_env=False, follow_redirects=True) as client:
+    options = {"trust_env": False, "follow_redirects": True, "event_hooks": {"response": [elsewhere]}}
+    with httpx.Client(auth=auth, **options) as client:
         answer = client.post(f"{server.origin}/old", content=CREATE, headers=TYPE)
     assert answer.status_code == 401
-    assert server.asked == [RFC_9421, DRAFT]  # an unsigned request looks like the draft to this server
+    assert (server.asked, len(other.asked)) == ([RFC_9421], 1)
+
+
+@pytest.mark.parametrize("kind", [WithHttpx, WithHttpx2])
+def test_httpx_signs_a_redirect_after_two_tries(inbox, kind):
+    server = inbox(DRAFT)
+    answer = kind(knock(), server.origin).send("POST", f"{server.origin}/old", CREATE)
+    assert answer.status_code == 202
+    assert server.asked == [RFC_9421, DRAFT, DRAFT]
+    assert server.bodies == [CREATE, CREATE]
+
+
+@pytest.mark.parametrize("kind", [WithHttpx, WithHttpx2])
+def test_httpx_sends_only_the_last_request_of_a_chain_by_another_scheme(inbox, kind):
+    server = inbox(RFC_9421)
+    server.schemes_at["/inbox"] = DRAFT
+    answer = kind(knock(), server.origin).send("POST", f"{server.origin}/old", CREATE)
+    assert answer.status_code == 202
+    assert server.asked == [RFC_9421, RFC_9421, DRAFT]
 
 
 def test_requests_does_not_try_again_after_a_redirect_without_signature(inbox):

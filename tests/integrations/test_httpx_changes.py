@@ -1,16 +1,19 @@
-"""A request that was changed after it was signed, or that would be sent twice, is not sent."""
+"""A request that was changed after it was signed is not sent; one that is sent twice is signed twice."""
 
 from __future__ import annotations
 
 import asyncio
+import io
 import ssl
 
 import pytest
 from tests.integrations.capture import BUSY, DROPPED, capturing, certified, tunnelling
-from tests.integrations.clients import BY_AUTH, BY_TRANSPORT, LIBRARIES, MEANS
-from tests.integrations.seller import KEYID, make_signer, make_verifier
+from tests.integrations.clients import BY_AUTH, BY_TRANSPORT, HTTP_2, LIBRARIES, MEANS
+from tests.integrations.http2 import BUSY as BUSY_HTTP_2
+from tests.integrations.http2 import capturing_http2
+from tests.integrations.seller import KEYID, AsyncKey, make_signer, make_verifier
 
-from undersigned import SigningError
+from undersigned import Signer, SigningError, profiles
 
 every_means = pytest.mark.parametrize("means", MEANS, ids=str)
 by_auth = pytest.mark.parametrize("means", BY_AUTH, ids=str)
@@ -205,15 +208,77 @@ def test_transport_that_drops_the_signature_inside_the_signing_one_is_rejected_b
 # Retries
 
 
-@pytest.mark.parametrize("first", [BUSY, DROPPED])
 @every_means
-def test_transport_that_retries_below_the_signature_is_rejected_before_the_second_attempt(means, first):
+def test_transport_that_retries_below_the_signature_sends_a_new_one_each_time(means):
+    content = io.BytesIO(b"ab\x00\xff" * 20_000)
+    for parts in ({"json": {"a": 1}}, {"json": None, "files": {"f": content}}, {"json": None}):
+        with capturing(first=[BUSY, DROPPED]) as capture:
+            put(means, capture, sending=lambda inner: Passing(means, inner, times=3), **parts)
+        assert accepted(capture) == [KEYID] * 3
+        assert len({tuple(sent.lines("signature-input")) for sent in capture.sent}) == 3
+        assert len({sent.body for sent in capture.sent}) == 1
+
+
+@every_means
+def test_transport_that_changes_each_attempt_sends_a_new_signature_for_it(means):
+    def change(request):
+        if "X-Attempt" in request.headers:
+            request.headers["Content-Type"] = "text/plain"
+        request.headers["X-Attempt"] = "1"
+        return request
+
+    with capturing(first=[BUSY]) as capture:
+        put(means, capture, sending=lambda inner: Passing(means, inner, change, times=2))
+    assert accepted(capture) == [KEYID] * 2
+    assert capture.sent[1].lines("content-type") == ["text/plain"]
+
+
+@pytest.mark.parametrize("headers", [{}, {"Transfer-Encoding": "chunked"}], ids=["a length", "chunked"])
+@every_means
+def test_transport_that_retries_with_content_of_its_own_is_rejected(means, headers):
+    plain, attempts = LIBRARIES[means.library][0], []
+
+    def copied(request):
+        attempts.append(request)
+        if len(attempts) == 1:
+            return request
+        kept = [
+            (name, value) for name, value in request.headers.multi_items() if not headers or name != "content-length"
+        ]
+        parts = {"headers": [*kept, *headers.items()], "extensions": request.extensions}
+        return plain.Request(request.method, request.url, stream=plain.ByteStream(b'{"a":2}'), **parts)
+
     with (
-        capturing(first=[first]) as capture,
-        pytest.raises(SigningError, match=r"a second time with one nonce, .*; put"),
+        capturing(first=[BUSY]) as capture,
+        pytest.raises(SigningError, match="content: a transport sends the request"),
     ):
-        put(means, capture, sending=lambda inner: Passing(means, inner, times=2))
+        put(means, capture, sending=lambda inner: Passing(means, inner, copied, times=2))
     assert accepted(capture) == [KEYID]
+
+
+@pytest.mark.parametrize("http2", [False, True])
+@pytest.mark.parametrize("means", [means for means in MEANS if means.asynchronous], ids=str)
+def test_retry_below_the_signature_awaits_the_key_over_http_1_1_only(means, http2):
+    signer = Signer(AsyncKey(), profile=profiles.ADCP_3_2)
+    options = {"signer": signer, "sending": lambda inner: Passing(means, inner, times=2)}
+    if not http2:
+        with capturing(first=[BUSY]) as capture:
+            put(means, capture, **options)
+        assert accepted(capture) == [KEYID] * 2
+        return
+    with (
+        capturing_http2([BUSY_HTTP_2]) as capture,
+        pytest.raises(SigningError, match="a redirect or a retry over HTTP/2 cannot await the key"),
+    ):
+        put(means, capture, options=HTTP_2, **options)
+    assert capture.signers() == [KEYID]
+
+
+@every_means
+def test_retry_below_the_signature_is_signed_over_http_2(means):
+    with capturing_http2([BUSY_HTTP_2]) as capture:
+        put(means, capture, options=HTTP_2, sending=lambda inner: Passing(means, inner, times=2))
+    assert capture.signers() == [KEYID] * 2
 
 
 @both_libraries

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import io
 
 import pytest
-from tests.integrations.capture import capturing
-from tests.integrations.clients import BY_AUTH, BY_TRANSPORT, LIBRARIES, MEANS
-from tests.integrations.seller import CREDENTIALS, KEYID, make_signer, selling
+from tests.integrations.capture import capturing, lead
+from tests.integrations.clients import LIBRARIES, MEANS
+from tests.integrations.seller import CREDENTIALS, KEYID, AsyncKey, make_signer, make_verifier, selling
 
-from undersigned import MalformedURL, SigningError
+from undersigned import MalformedURL, Request, Signer, SigningError, profiles
 
 STATUSES = [301, 302, 303, 307, 308]
 FOLLOWING = {"follow_redirects": True}
+REDIRECT = b"HTTP/1.1 307 Moved\r\nLocation: /n\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 every_means = pytest.mark.parametrize("means", MEANS, ids=str)
-by_auth = pytest.mark.parametrize("means", BY_AUTH, ids=str)
-by_transport = pytest.mark.parametrize("means", BY_TRANSPORT, ids=str)
 both_libraries = pytest.mark.parametrize("library", LIBRARIES)
 
 
@@ -45,8 +45,8 @@ def follow(means, method, url, seller, *, origins=None, signer=None, unsigned=Fa
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
 @pytest.mark.parametrize("status", STATUSES)
-@by_transport
-def test_redirect_within_the_origin_is_signed_by_the_transport(seller, means, status, method):
+@every_means
+def test_redirect_within_the_origin_is_signed(seller, means, status, method):
     parts = {"json": {"a": 1}} if method == "POST" else {}
     answer = follow(means, method, seller.go(status, "/next"), seller, **parts)
     first, second = seller.arrivals
@@ -57,24 +57,9 @@ def test_redirect_within_the_origin_is_signed_by_the_transport(seller, means, st
     assert second.body in {first.body, b""}
 
 
-@pytest.mark.parametrize("method", ["GET", "POST"])
-@pytest.mark.parametrize("status", STATUSES)
-@by_auth
-def test_redirect_is_not_followed_by_the_auth_unless_unsigned(seller, means, status, method):
-    parts = {"json": {"a": 1}} if method == "POST" else {}
-    url = seller.go(status, "/next")
-    with pytest.raises(SigningError, match="a redirect is followed, which SignatureAuth cannot sign"):
-        follow(means, method, url, seller, **parts)
-    assert [arrival.keyid for arrival in seller.arrivals] == [KEYID]
-    answer = follow(means, method, url, seller, unsigned=True, **parts)
-    assert [arrival.keyid for arrival in seller.arrivals] == [KEYID, KEYID, None]
-    assert answer.json() == {"keyid": None}
-    assert seller.arrivals[-1].bare
-
-
 @pytest.mark.parametrize("unsigned", [False, True])
 @pytest.mark.parametrize("status", [302, 307])
-@by_transport
+@every_means
 def test_redirect_to_another_listed_origin_is_signed_for_its_own_target(seller, other, means, status, unsigned):
     given = {"headers": {**CREDENTIALS, "Host": f"127.0.0.1:{seller.port}"}, "json": {"a": 1}, "unsigned": unsigned}
     origins, url = [seller.origin, other.origin], seller.go(status, f"{other.origin}/%7enext?a=b")
@@ -110,7 +95,7 @@ def test_redirect_from_an_unsigned_origin_is_not_signed(seller, other, means):
     assert seller.arrivals[1].bare
 
 
-@by_transport
+@every_means
 def test_unsigned_redirect_carries_no_signature_field(seller, other, means):
     given = {"Content-Digest": "sha-256=:AAAA:", "Signature": "a=:AAAA:", "X-Kept": "1"}
     follow(means, "GET", seller.go(302, f"{other.origin}/next"), seller, headers=given, unsigned=True)
@@ -119,12 +104,81 @@ def test_unsigned_redirect_carries_no_signature_field(seller, other, means):
     assert arrival.fields["x-kept"] == "1"
 
 
-@by_transport
-def test_every_hop_of_a_chain_is_signed_by_the_transport(seller, means):
+@every_means
+def test_every_hop_of_a_chain_is_signed(seller, means):
     chain = seller.go(302, f"/go/307?to={seller.origin}/go/301?to=/end")
     follow(means, "GET", chain, seller)
     assert [hop.keyid for hop in seller.arrivals] == [KEYID] * 4
     assert len({hop.fields["signature-input"] for hop in seller.arrivals}) == 4
+
+
+@every_means
+def test_chain_between_listed_origins_is_signed_at_every_hop(seller, other, means):
+    url = seller.go(307, other.go(307, seller.go(307, f"{other.origin}/order")))
+    follow(means, "POST", url, seller, origins=[seller.origin, other.origin], json={"a": 1})
+    arrivals = [*seller.arrivals, *other.arrivals]
+    assert [hop.keyid for hop in arrivals] == [KEYID] * 4
+    assert len({hop.fields["signature-input"] for hop in arrivals}) == 4
+
+
+@every_means
+def test_chain_is_signed_until_it_leaves_the_listed_origins(seller, other, means):
+    url = seller.go(307, seller.go(307, other.go(307, seller.go(307, "/order"))))
+    follow(means, "POST", url, seller, json={"a": 1}, unsigned=True)
+    assert [hop.keyid for hop in seller.arrivals] == [KEYID, KEYID, None, None]
+    assert all(hop.bare for hop in (*other.arrivals, *seller.arrivals[2:]))
+
+
+@pytest.mark.parametrize("status", [302, 307])
+@every_means
+def test_file_is_sent_again_by_a_redirect_that_keeps_the_method(seller, means, status):
+    content = b"ab\x00\xff" * 20_000
+    follow(means, "POST", seller.go(status, "/next"), seller, files={"f": ("name", io.BytesIO(content))})
+    first, second = seller.arrivals
+    assert content in first.body
+    assert second.body == (first.body if status == 307 else b"")
+    assert [first.keyid, second.keyid] == [KEYID, KEYID]
+
+
+@pytest.mark.parametrize("means", [means for means in MEANS if means.asynchronous], ids=str)
+def test_async_key_is_awaited_for_each_hop(seller, means):
+    signer = Signer(AsyncKey(), profile=profiles.ADCP_3_2)
+    follow(means, "POST", seller.go(307, "/next"), seller, json={"a": 1}, signer=signer)
+    assert [hop.keyid for hop in seller.arrivals] == [KEYID, KEYID]
+
+
+@every_means
+def test_redirect_through_a_proxy_is_signed(means):
+    with capturing(first=[REDIRECT]) as proxy:
+        options = {**FOLLOWING, "proxy": f"http://user:s3cret@127.0.0.1:{proxy.port}"}
+        url = "http://seller.example.com/p"
+        means.send(
+            "PUT", url, signer=make_signer(), origins=["http://seller.example.com"], options=options, data={"a": 1}
+        )
+    assert [sent.target for sent in proxy.sent] == [url, "http://seller.example.com/n"]
+    verifier = make_verifier()
+    for sent, target in zip(proxy.sent, ("/p", "/n"), strict=True):
+        request = Request(sent.method, f"http://seller.example.com{target}", sent.fields, sent.body)
+        assert verifier.verify(request).keyid == KEYID
+
+
+@every_means
+def test_redirect_of_an_ipv6_address_is_signed(means):
+    with capturing(host="::1", first=[REDIRECT]) as capture:
+        origin = f"http://[::1]:{capture.port}"
+        means.send("GET", f"{origin}/p", signer=make_signer(), origins=[origin], options=FOLLOWING)
+    verifier = make_verifier()
+    assert [verifier.verify(sent.request()).keyid for sent in capture.sent] == [KEYID, KEYID]
+
+
+@pytest.mark.parametrize("means", [means for means in MEANS if not means.asynchronous], ids=str)
+def test_redirect_to_the_default_port_is_signed(monkeypatch, means):
+    with capturing(first=[REDIRECT]) as capture:
+        lead(monkeypatch, "seller.example.com", 80, capture.port)
+        origin = "http://seller.example.com"
+        means.send("GET", f"{origin}/p", signer=make_signer(), origins=[origin], options=FOLLOWING)
+    verifier = make_verifier()
+    assert [verifier.verify(sent.request()).target_uri for sent in capture.sent] == [f"{origin}/p", f"{origin}/n"]
 
 
 @pytest.mark.parametrize(
@@ -137,21 +191,21 @@ def test_every_hop_of_a_chain_is_signed_by_the_transport(seller, means):
         ("http://user@127.0.0.1:{port}/p", "/p"),
     ],
 )
-@by_transport
+@every_means
 def test_location_is_sent_as_it_is_signed(seller, means, location, target):
     follow(means, "GET", seller.go(302, location.format(port=seller.port)), seller)
     assert (seller.arrivals[1].target, seller.arrivals[1].keyid) == (target, KEYID)
 
 
 @pytest.mark.parametrize("unsigned", [False, True])
-@by_transport
+@every_means
 def test_location_without_canonical_form_is_not_followed(seller, means, unsigned):
     with pytest.raises(MalformedURL):
         follow(means, "GET", seller.go(302, "/%252e%252e/next"), seller, unsigned=unsigned)
     assert len(seller.arrivals) == 1
 
 
-@by_transport
+@every_means
 def test_redirect_out_of_the_listed_path_is_not_followed_unless_unsigned(seller, means):
     origins = [f"{seller.origin}/go"]
     with pytest.raises(SigningError, match="redirect: "):
@@ -160,11 +214,9 @@ def test_redirect_out_of_the_listed_path_is_not_followed_unless_unsigned(seller,
     assert [arrival.bare for arrival in seller.arrivals] == [False, False, True]
 
 
-@by_transport
+@every_means
 def test_redirect_that_cannot_be_signed_raises_the_error_of_the_signer(means):
-    with capturing(
-        answer=b"HTTP/1.1 302 Found\r\nLocation: /n\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
-    ) as to:
+    with capturing(answer=REDIRECT.replace(b"307", b"302")) as to:
         origin = f"http://127.0.0.1:{to.port}"
         signer = make_signer(components=["content-length"])
         with pytest.raises(SigningError, match="content-length"):

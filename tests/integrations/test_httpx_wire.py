@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import socket
 import ssl
-import threading
 
-import h2.config
-import h2.connection
-import h2.events
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.integrations.capture import capturing, certified, lead
-from tests.integrations.clients import LIBRARIES, MEANS, TRUST
+from tests.integrations.clients import HTTP_2, LIBRARIES, MEANS, TRUST
+from tests.integrations.http2 import MOVED, capturing_http2
 from tests.integrations.seller import KEYID, make_signer, make_verifier
 
 from undersigned import Request, SigningError, UndersignedError, canonicalize
@@ -155,16 +151,26 @@ def test_proxy_gets_the_canonical_url(means):
 
 @every_means
 def test_http_2_sends_the_authority_without_a_host_field(means):
-    with _http2_server() as (port, requests):
-        origin = f"http://127.0.0.1:{port}"
-        options = {"http1": False, "http2": True}
-        means.send("POST", f"{origin}/%7ea?", signer=make_signer(), origins=[origin], options=options, json={"a": 1})
-    ((fields, body),) = requests
-    named = dict(fields)
-    assert (named[":authority"], named[":path"]) == (f"127.0.0.1:{port}", "/~a?")
+    with capturing_http2() as capture:
+        options = {"signer": make_signer(), "origins": [capture.origin], "options": HTTP_2}
+        means.send("POST", f"{capture.origin}/%7ea?", json={"a": 1}, **options)
+    named = capture.sent[0].named
+    assert (named[":authority"], named[":path"]) == (f"127.0.0.1:{capture.port}", "/~a?")
     assert "host" not in named
-    received = Request("POST", f"{origin}{named[':path']}", [f for f in fields if f[0][0] != ":"], body)
-    assert make_verifier().verify(received).keyid == KEYID
+    assert capture.signers() == [KEYID]
+
+
+@every_means
+def test_http_2_signs_a_redirect_for_its_own_target(means):
+    with capturing_http2([MOVED]) as capture:
+        options = {
+            "signer": make_signer(),
+            "origins": [capture.origin],
+            "options": {**HTTP_2, "follow_redirects": True},
+        }
+        means.send("POST", f"{capture.origin}/p", json={"a": 1}, **options)
+    assert [sent.named[":path"] for sent in capture.sent] == ["/p", "/n"]
+    assert capture.signers() == [KEYID, KEYID]
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -181,39 +187,6 @@ def test_sending_changes_nothing_of_any_target_that_was_signed(library, typed):
     written = f"{origin}{request.url.raw_path.decode('ascii')}"
     assert written == str(request.url) == canonicalize(written).target_uri
     assert make_verifier().verify(Request("GET", written, request.headers.multi_items())).keyid == KEYID
-
-
-class _http2_server:  # noqa: N801 - used as a function
-    """Serve one HTTP/2 connection without TLS, and keep the requests that came."""
-
-    def __enter__(self):
-        self.listening = socket.create_server(("127.0.0.1", 0))
-        self.requests = []
-        self.thread = threading.Thread(target=self._serve, daemon=True)
-        self.thread.start()
-        return self.listening.getsockname()[1], self.requests
-
-    def __exit__(self, *_):
-        self.thread.join(10)
-        self.listening.close()
-
-    def _serve(self):
-        connection, _ = self.listening.accept()
-        state = h2.connection.H2Connection(h2.config.H2Configuration(client_side=False, header_encoding="utf-8"))
-        state.initiate_connection()
-        with connection:
-            connection.sendall(state.data_to_send())
-            fields, body = [], b""
-            while received := connection.recv(65536):
-                for event in state.receive_data(received):
-                    if isinstance(event, h2.events.RequestReceived):
-                        fields = [(str(name), str(value)) for name, value in event.headers]
-                    elif isinstance(event, h2.events.DataReceived):
-                        body += event.data
-                    elif isinstance(event, h2.events.StreamEnded):
-                        self.requests.append((fields, body))
-                        state.send_headers(event.stream_id, [(":status", "200")], end_stream=True)
-                connection.sendall(state.data_to_send())
 
 
 @pytest.mark.parametrize("library", LIBRARIES)

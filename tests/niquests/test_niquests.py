@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import io
-import socket
-import threading
 from dataclasses import dataclass
 
-import h2.config
-import h2.connection
-import h2.events
 import pytest
 from tests.integrations.capture import BUSY, DROPPED, capturing, lead
+from tests.integrations.http2 import BUSY as BUSY_HTTP_2
+from tests.integrations.http2 import MOVED, capturing_http2
 from tests.integrations.seller import CREDENTIALS, KEYID, AsyncKey, make_signer, make_verifier, selling
 
-from undersigned import ConfigurationError, MalformedURL, Request, Signer, SigningError, canonicalize, profiles
+from undersigned import ConfigurationError, MalformedURL, Signer, SigningError, canonicalize, profiles
 
 pytestmark = pytest.mark.niquests
 niquests = pytest.importorskip("niquests", reason="pip install 'undersigned[niquests]'")
@@ -27,6 +24,7 @@ from undersigned_niquests import AsyncSignatureAdapter, SignatureAdapter  # noqa
 ORIGIN = "http://seller.example.com"
 TEXT = {"Content-Type": "text/plain"}
 JSON = {"json": {"a": 1}}
+HTTP_2 = {"disable_http1": True}
 CONTENT = b"ab\x00\xff" * 20_000
 
 
@@ -372,46 +370,18 @@ def test_repr_of_fields_to_write_does_not_sign_them():
     assert dict(fields.copy().items()) == {"X-A": "1", "X-B": b"2", "Signature": "x"}
 
 
-class _http2_server:  # noqa: N801 - used as a function
-    """Serve one HTTP/2 connection without TLS, and keep the requests that came."""
-
-    def __enter__(self):
-        self.listening = socket.create_server(("127.0.0.1", 0))
-        self.requests = []
-        self.thread = threading.Thread(target=self._serve, daemon=True)
-        self.thread.start()
-        return self.listening.getsockname()[1], self.requests
-
-    def __exit__(self, *_):
-        self.thread.join(10)
-        self.listening.close()
-
-    def _serve(self):
-        connection, _ = self.listening.accept()
-        state = h2.connection.H2Connection(h2.config.H2Configuration(client_side=False, header_encoding="utf-8"))
-        state.initiate_connection()
-        with connection:
-            connection.sendall(state.data_to_send())
-            fields, body = [], b""
-            while received := connection.recv(65536):
-                for event in state.receive_data(received):
-                    if isinstance(event, h2.events.RequestReceived):
-                        fields = [(str(name), str(value)) for name, value in event.headers]
-                    elif isinstance(event, h2.events.DataReceived):
-                        body += event.data
-                    elif isinstance(event, h2.events.StreamEnded):
-                        self.requests.append((fields, body))
-                        state.send_headers(event.stream_id, [(":status", "200")], end_stream=True)
-                connection.sendall(state.data_to_send())
-
-
 def test_http_2_sends_what_was_signed(means):
-    with _http2_server() as (port, requests):
-        origin = f"http://127.0.0.1:{port}"
-        means.send("POST", f"{origin}/%7ea?q", origin, signing={"disable_http1": True}, **JSON)
-    ((fields, body),) = requests
-    named = dict(fields)
-    assert (named[":authority"], named[":path"]) == (f"127.0.0.1:{port}", "/~a?q")
+    with capturing_http2() as capture:
+        means.send("POST", f"{capture.origin}/%7ea?q", capture.origin, signing=HTTP_2, **JSON)
+    named = capture.sent[0].named
+    assert (named[":authority"], named[":path"]) == (f"127.0.0.1:{capture.port}", "/~a?q")
     assert "host" not in named
-    received = Request("POST", f"{origin}{named[':path']}", [field for field in fields if field[0][0] != ":"], body)
-    assert make_verifier().verify(received).keyid == KEYID
+    assert capture.signers() == [KEYID]
+
+
+def test_http_2_signs_a_redirect_and_a_retry_for_their_own_targets(means):
+    with capturing_http2([MOVED, BUSY_HTTP_2]) as capture:
+        signing = {**HTTP_2, "max_retries": retries()}
+        means.send("POST", f"{capture.origin}/p", capture.origin, signing=signing, **JSON)
+    assert [sent.named[":path"] for sent in capture.sent] == ["/p", "/n", "/n"]
+    assert capture.signers() == [KEYID] * 3

@@ -63,14 +63,17 @@ def digest_cause(body: bytes, declared: str) -> str:
 
     The result is empty if the digest matches or no cause is known.
     """
+    words = digested_content(body, declared)
+    return f"the digest is of {words}; sign exactly the bytes that are sent" if words else digest_fault(declared)
+
+
+def digest_fault(declared: str) -> str:
+    """Return why a Content-Digest field declares no digest, or an empty text if it declares one."""
     try:
         expected = ContentDigest.parse(declared, "base64", "base64url")
     except MalformedField:
         return "Content-Digest is not a dictionary of byte sequences"
-    if not expected.expected:
-        return "Content-Digest contains neither sha-256 nor sha-512"
-    words = digested_content(body, declared)
-    return words and f"the digest is of {words}; sign exactly the bytes that are sent"
+    return "" if expected.expected else "Content-Digest contains neither sha-256 nor sha-512"
 
 
 def digested_content(body: bytes, declared: str) -> str:
@@ -82,7 +85,7 @@ def digested_content(body: bytes, declared: str) -> str:
         expected = ContentDigest.parse(declared, "base64", "base64url")
     except MalformedField:
         return ""
-    if _matches(expected, body):
+    if not expected.expected or _matches(expected, body):
         return ""
     return next((words for words, content in other_contents(body) if _matches(expected, content)), "")
 
@@ -111,5 +114,9 @@ def other_contents(body: bytes) -> Iterator[tuple[str, bytes]]:
     for sort, ascii_only, (style, indent, separators) in product((False, True), (True, False), _STYLES):
         keys = ", with sorted keys" if sort else ""
         escapes = "" if body.isascii() else ", with non-ASCII escaped" if ascii_only else ", with non-ASCII as it is"
-        text = json.dumps(value, ensure_ascii=ascii_only, sort_keys=sort, indent=indent, separators=separators)
+        try:
+            text = json.dumps(value, ensure_ascii=ascii_only, sort_keys=sort, indent=indent, separators=separators)
+        except RecursionError:
+            # The standard library reads JSON that is nested more deeply than what it writes.
+            return
         yield f"the same JSON written {style}{keys}{escapes}", text.encode("utf-8", "surrogatepass")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from itertools import chain
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from undersigned.explanation.body_digest import ALGORITHM_NAMES, is_base64url, other_base64, other_contents
 from undersigned.explanation.variant import Alternative, Variant
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from undersigned.explanation.values import SignedValues
     from undersigned.message.structured_fields import Encoding
 
+_Described: TypeAlias = tuple[str, bytes]
+
 _NAME: Final = "content-digest"
 
 
@@ -23,12 +26,21 @@ def _of_other_content(values: SignedValues) -> Iterator[Alternative]:
     if declared is None or _NAME not in values.covered:
         return
     body = bytes(values.content)
-    contents = [("the body that you received", body), *other_contents(body)]
+    contents = [("the body that you received", body)]
+    written = other_contents(body)
     for algorithms, encoding in _forms(declared):
-        for words, content in contents:
+        # The contents are written only while somebody asks for more, because that takes longest.
+        for words, content in chain(contents, _kept(written, contents)):
             value = content_digest(content, encoding, algorithms=algorithms)
             reason = f"the digest is of {words}: sign exactly the bytes that are sent"
             yield Alternative(values.with_field(_NAME, value), value, declared, reason)
+
+
+def _kept(contents: Iterator[_Described], kept: list[_Described]) -> Iterator[_Described]:
+    """Yield the contents, and keep each of them."""
+    for one in contents:
+        kept.append(one)
+        yield one
 
 
 def _forms(declared: str) -> dict[tuple[tuple[DigestAlgorithm, ...], Encoding], None]:

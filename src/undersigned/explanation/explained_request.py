@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from undersigned.errors import MalformedURL, printable
 from undersigned.explanation.base_difference import BaseDifference, compare_bases
-from undersigned.explanation.body_digest import ALGORITHM_NAMES, digest_cause, is_base64url
+from undersigned.explanation.body_digest import ALGORITHM_NAMES, digest_fault, is_base64url
 from undersigned.explanation.cause import CauseSearch, find_cause
 from undersigned.explanation.profile_guess import guess, others, rejection, signing_time
 from undersigned.explanation.recorded_signature import RecordedSignature, other_spellings
@@ -233,7 +233,7 @@ def _suggested(explained: ExplainedRequest, step: Step, request: Request, profil
         period = f"from {validity.created!r} to {validity.expires!r} (seconds since the epoch)"
         yield f"the signature is valid {period}: set --now accordingly"
     elif step == _CONTENT:
-        yield from filter(None, [digest_cause(request.body, request.fields.combined.get("content-digest", ""))])
+        yield from filter(None, [digest_fault(request.fields.combined.get("content-digest", ""))])
     elif step == _PROOF and explained.signers_base is not None and explained.difference is None:
         yield "the two bases are equal: another key signed, or the signature was changed"
 

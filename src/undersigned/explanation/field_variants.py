@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from undersigned.explanation.values import SignedValues
 
 _MOST_MEMBERS: Final = 16
-_COMMA: Final = re.compile(r"[ \t]*,[ \t]*")
-_SEMICOLON: Final = re.compile(r"[ \t]*;[ \t]*")
+_LONGEST: Final = 4096
 _BLANKS: Final = re.compile(r"[ \t]+")
 _CHARSETS: Final = ("; charset=utf-8", ";charset=utf-8", "; charset=UTF-8", ";charset=UTF-8")
 
@@ -30,27 +29,33 @@ def _of_fields(
     def alternatives(values: SignedValues) -> Iterator[Alternative]:
         for name in sorted(values.covered):
             value = values.fields.combined.get(name)
-            if value is not None and name != "content-digest" and only in {"", name}:
+            if value is None or name == "content-digest" or only not in {"", name}:
+                continue
+            if len(value) <= _LONGEST:
                 for other in signed(value, tuple(values.fields.values(name))):
                     yield Alternative(values.with_field(name, other), f"{name}: {other}", f"{name}: {value}")
 
     return alternatives
 
 
+def _split(value: str, separator: str) -> list[str]:
+    return [one.strip(" \t") for one in value.split(separator)]
+
+
 def _before_joining(value: str, lines: tuple[str, ...]) -> Iterator[str]:
-    members = _COMMA.split(value)
+    members = _split(value, ",")
     for separator in (",", ", ", " , ", ";", "; ", " ", ""):
         yield separator.join(lines)
     for separator in (",", ", ", " , "):
         yield separator.join(members)
     yield _BLANKS.sub(" ", value)
     for separator in (";", "; ", " ; "):
-        yield _SEMICOLON.sub(separator, value)
+        yield separator.join(_split(value, ";"))
     yield ", ".join(reversed(lines))
 
 
 def _before_adding(value: str, lines: tuple[str, ...]) -> Iterator[str]:
-    for several, separator in ((lines, ", "), (_COMMA.split(value), ", ")):
+    for several, separator in ((lines, ", "), (_split(value, ","), ", ")):
         if len(several) > 1:
             yield several[0]
             yield several[-1]
@@ -59,7 +64,7 @@ def _before_adding(value: str, lines: tuple[str, ...]) -> Iterator[str]:
 
 
 def _before_changing_parameters(value: str, _lines: tuple[str, ...]) -> Iterator[str]:
-    kind = _SEMICOLON.split(value)[0]
+    kind = _split(value, ";")[0]
     yield kind
     for charset in _CHARSETS:
         yield f"{kind}{charset}"

@@ -33,6 +33,7 @@ _RESERVED: Final = re.compile(r"[!$&'()*+,:;=@]")
 _PERCENT: Final = re.compile(r"%(?=[0-9A-Fa-f]{2})")
 _DOUBLE: Final = re.compile(r"%25(?=[0-9A-Fa-f]{2})")
 _ENCODED_SLASH: Final = re.compile(r"%2[Ff]")
+_ANY_TRIPLET: Final = re.compile(r"%[0-9A-Fa-f]{2}")
 _TRIPLET: Final = re.compile(r"%(?:2[1-9A-Fa-f]|[3-7][0-9A-Fa-f])")
 _DECODED: Final = "/!$&'()*+,;=:@"
 
@@ -53,6 +54,7 @@ def _before_decoding(path: str) -> Iterator[str]:
     yield from rewritten(path, _PERCENT, "%25")
     for start in [match.start() for match in _SLASH.finditer(path)][:8]:
         yield path[:start] + quote(path[start:], safe="%")
+        yield path[: start + 1] + quote(path[start + 1 :], safe="%")
     yield "/".join([quote(segment, safe="%") for segment in path.split("/")])
     for character in sorted(set(_RESERVED.findall(path))):
         yield path.replace(character, quote(character))
@@ -75,6 +77,11 @@ def _before_merging(path: str) -> Iterator[str]:
 
 def _before_adding_slashes(path: str) -> Iterator[str]:
     yield from rewritten(path, _SLASHES, "/")
+
+
+def _with_other_digits(path: str) -> Iterator[str]:
+    yield _ANY_TRIPLET.sub(lambda match: match[0].lower(), path)
+    yield _ANY_TRIPLET.sub(lambda match: match[0].upper(), path)
 
 
 def _before_changing_the_end(path: str) -> Iterator[str]:
@@ -126,6 +133,9 @@ PATH_VARIANTS: Final = (
         "added slashes", "path",
         "a client joined a base URL that ends with a slash and a path that begins with one: sign the URL as it is sent",
         _of_path(_before_adding_slashes),
+    ),
+    Variant(
+        "other case", "path", f"something changed the case of the hex digits: {FORWARD}", _of_path(_with_other_digits)
     ),
     Variant(
         "trailing slash", "path",

@@ -18,7 +18,7 @@ _MOST_PERMUTED: Final = 5
 _MOST_PARAMETERS: Final = 32
 _SPACE: Final = re.compile(r"%20")
 _PLUS: Final = re.compile(r"\+")
-_RESERVED: Final = re.compile(r"[!$'()*,/:;?@\[\]]")
+_RESERVED: Final = re.compile(r"[!$'()*,/:;?@\[\]~]")
 _TRIPLET: Final = re.compile(r"%(?:2[1-9A-Fa-f]|[3-7][0-9A-Fa-f])")
 _KEPT: Final = frozenset({"%25", "%26", "%2B", "%3D"})
 _ANY_TRIPLET: Final = re.compile(r"%[0-9A-Fa-f]{2}")
@@ -74,8 +74,6 @@ def _before_encoding(query: str) -> Iterator[str]:
     yield _TRIPLET.sub(_decoded, query)
     for triplet in sorted(set(_TRIPLET.findall(query))):
         yield query.replace(triplet, unquote(triplet))
-    yield from rewritten(query, _PLUS, "%20")
-    yield _ANY_TRIPLET.sub(lambda match: match[0].lower(), query)
 
 
 def _decoded(triplet: re.Match[str]) -> str:
@@ -83,15 +81,27 @@ def _decoded(triplet: re.Match[str]) -> str:
     return triplet[0] if triplet[0].upper() in _KEPT else unquote(triplet[0])
 
 
+def _triplet(character: str) -> str:
+    return f"%{ord(character):02X}"
+
+
 def _before_decoding(query: str) -> Iterator[str]:
     for character in sorted(set(_RESERVED.findall(query))):
-        yield query.replace(character, quote(character, safe=""))
-    yield _RESERVED.sub(lambda match: quote(match[0], safe=""), query)
+        yield query.replace(character, _triplet(character))
+    yield _RESERVED.sub(lambda match: _triplet(match[0]), query)
     parameters = parse_qsl(query, keep_blank_values=True, max_num_fields=None)
     yield urlencode(parameters, quote_via=quote_plus)
     yield urlencode(parameters, quote_via=quote, safe="")
-    yield from rewritten(query, _SPACE, "+")
     yield from rewritten(query, _PERCENT, "%25")
+
+
+def _with_other_spaces(query: str) -> Iterator[str]:
+    yield from rewritten(query, _PLUS, "%20")
+    yield from rewritten(query, _SPACE, "+")
+
+
+def _with_other_digits(query: str) -> Iterator[str]:
+    yield _ANY_TRIPLET.sub(lambda match: match[0].lower(), query)
     yield _ANY_TRIPLET.sub(lambda match: match[0].upper(), query)
 
 
@@ -121,6 +131,15 @@ QUERY_VARIANTS: Final = (
     Variant(
         "reordered query", "query", "something sorted the parameters, and their order is signed: keep the order",
         _of_query(_before_reordering),
+    ),
+    Variant(
+        "+ for a space", "query",
+        "one side wrote a space as + and the other as %20: sign and forward the query as it is sent",
+        _of_query(_with_other_spaces),
+    ),
+    Variant(
+        "other case", "query", "something changed the case of the hex digits: sign and forward the query as it is sent",
+        _of_query(_with_other_digits),
     ),
     Variant("encoded octets", "query", _ENCODED_AGAIN, _of_query(_before_encoding)),
     Variant("decoded octets", "query", _ENCODED_AGAIN, _of_query(_before_decoding)),

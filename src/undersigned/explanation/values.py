@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from undersigned.errors import MalformedURL
 from undersigned.message.header_fields import HeaderFields
 from undersigned.message.request import Request
-from undersigned.message.request_target import received_target, typed_target
+from undersigned.message.request_target import check_length, received_target, typed_target
 from undersigned.signature.components import ComponentValues, signature_base
 from undersigned.url import URL, CanonicalURL, canonicalize_authority
 
@@ -81,8 +81,9 @@ class SignedValues(NamedTuple):
             keys: the keys that the signature names.
 
         Raises:
-            MalformedURL: the scheme is neither http nor https, or the authority has no canonical form.
+            MalformedURL: the URL is too long, or its scheme or authority has no canonical form.
         """
+        check_length(request.url)
         typed = URL.parse(request.url)
         try:
             canonical = received_target(request)

@@ -1,0 +1,287 @@
+"""Requests that were properly signed and changed on the way, one for each kind of change."""
+
+from __future__ import annotations
+
+import base64
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
+from tests import keys
+from tests.profiles.wire import EXAMPLES, OneKey
+
+from undersigned import Request, profiles
+from undersigned.message.content_digest import content_digest
+from undersigned.url import Origin
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from undersigned import Profile
+
+SITE = "https://seller.example.com"
+JSON = json.dumps({"b": [1, 2], "a": "x"}).encode()
+OTHER_JWKS = keys.KeySet.from_jwks({"keys": [keys.PUBLIC, keys.EC_PUBLIC, keys.OTHER_PUBLIC]})
+
+
+@dataclass(frozen=True)
+class ChangedRequest:
+    """A request that was changed on the way.
+
+    Attributes:
+        names: the names of the variants that must explain it.
+        received: the request as it was received.
+        words: what the sentence of the first change must contain.
+        profile: the profile that it is verified by.
+        origins: the origins of the service.
+        known: the keys of the verifier.
+        now: the clock of the verifier.
+    """
+
+    names: tuple[str, ...]
+    received: Request
+    words: str = ""
+    profile: Profile = profiles.ADCP_3_2
+    origins: tuple[Origin, ...] = ()
+    known: object = keys.KEYS
+    now: float = keys.NOW
+
+
+def _target(name: str, signed: str, received: str, words: str = "", *, fields=(), **options) -> ChangedRequest:
+    """A request signed for one URL and received for another."""
+    own = [("Host", received.split("/")[2]), *fields]
+    added = keys.signer().sign(Request("GET", signed), nonce=keys.NONCE)
+    return ChangedRequest((name,), Request("GET", received, [*own, *added]), words, **options)
+
+
+def _method(signed: str, received: str) -> ChangedRequest:
+    """A request signed for one method and received with another."""
+    request = _signed_base(Request(received, keys.URL), lambda base: base.replace(received, signed, 1))
+    return ChangedRequest(("other method",), request, f"signed {signed}; you received {received}")
+
+
+def _signed_base(request: Request, change: Callable[[str], str]) -> Request:
+    """The request with a signature over its base after `change`."""
+    sent = keys.hostile_request(request, keys.covering(*keys.BARE))
+    parsed = keys.parse_signature_input(sent.fields.combined["signature-input"])["sig1"]
+    base = change(
+        keys.signature_base(
+            keys.ComponentValues(request, keys.canonicalize(request.url)), parsed.components, parsed.text
+        )
+    )
+    return keys.with_field(sent, "signature", f"sig1=:{base64.b64encode(keys.KEY.sign(base.encode())).decode()}:")
+
+
+def _typed(url: str) -> ChangedRequest:
+    """A request whose sender signed the URL as it was typed, and not its canonical form."""
+    canonical = keys.canonicalize(url)
+
+    def typed(base: str) -> str:
+        return base.replace(str(canonical), url).replace(
+            f'"@authority": {canonical.authority}', f'"@authority": {url.split("/")[2]}'
+        )
+
+    return ChangedRequest(
+        ("not canonical",), _signed_base(Request("GET", url), typed), f"signed {url}; you received {canonical}"
+    )
+
+
+def _fields(name: str, covered: str, signed: list[str], received: list[str], words: str = "") -> ChangedRequest:
+    """A request with a covered field whose lines were changed."""
+    before = Request("GET", keys.URL, [(covered, line) for line in signed])
+    sent = keys.hostile_request(before, keys.covering(*keys.BARE, covered))
+    own = [one for one in sent.fields if one[0] != covered]
+    return ChangedRequest((name,), keys.changed(sent, fields=[*((covered, line) for line in received), *own]), words)
+
+
+def _content(
+    names: tuple[str, ...], change: Callable[[Request], Request], words: str = "", **options
+) -> ChangedRequest:
+    request = keys.signed_request(body=JSON, profile=options.get("profile", profiles.ADCP_3_2))
+    return ChangedRequest(names, change(request), words, **options)
+
+
+def _redigested(request: Request, body: bytes) -> Request:
+    """The request with other content, and the digest of it."""
+    added = content_digest(body, "base64")
+    return keys.changed(keys.with_field(request, "content-digest", added), body=body)
+
+
+def _in_base64url(request: Request, *names: str) -> Request:
+    for name in names:
+        label, _, octets = request.fields.combined[name].partition("=:")
+        value = f"{label}=:{octets.rstrip(':').rstrip('=').replace('+', '-').replace('/', '_')}:"
+        request = keys.with_field(request, name, value)
+    return request
+
+
+def _by_another_key() -> ChangedRequest:
+    signing = keys.SigningKey.from_jwk({**keys.OTHER_PRIVATE, "kid": "buyer-ed25519"})
+    received = keys.signed_request(key=signing)
+    return ChangedRequest(
+        ("another key",), received, "by the key stranger, and names the key buyer-ed25519", known=OTHER_JWKS
+    )
+
+
+def _by_an_unknown_keyid() -> ChangedRequest:
+    signing = keys.SigningKey.from_jwk({**keys.PRIVATE, "kid": "nobody"})
+    return ChangedRequest(
+        ("another key",), keys.signed_request(key=signing), "by the key buyer-ed25519, and names the key nobody"
+    )
+
+
+def _in_der() -> ChangedRequest:
+    request = keys.signed_request(key=keys.EC_KEY)
+    raw = base64.b64decode(request.fields.combined["signature"][6:-1])
+    der = encode_dss_signature(int.from_bytes(raw[:32], "big"), int.from_bytes(raw[32:], "big"))
+    value = f"sig1=:{base64.b64encode(der).decode()}:"
+    return ChangedRequest(
+        ("DER signature",), keys.with_field(request, "signature", value), "a DER sequence, expected r and s"
+    )
+
+
+def _of_another_profile() -> ChangedRequest:
+    example = EXAMPLES["gnap"]
+    words = "by the profile gnap, and not by adcp-3.2"
+    return ChangedRequest(("another profile",), example.request, words, known=OneKey(example.key), now=example.now)
+
+
+CHANGED = {
+    "a decoded slash": _target(
+        "decoded octets", f"{SITE}/a%2Fb", f"{SITE}/a/b", "the sender signed /a%2Fb; you received /a/b"
+    ),
+    "several decoded slashes": _target("decoded octets", f"{SITE}/x/a%2Fb%2Fc/y", f"{SITE}/x/a/b/c/y"),
+    "a URL in the path": _target(
+        "decoded octets", f"{SITE}/r/https%3A%2F%2Fb.example%2Fc%2Fd%2Fe%2Ff", f"{SITE}/r/https://b.example/c/d/e/f"
+    ),
+    "decoded reserved octets": _target("decoded octets", f"{SITE}/a%3Ab%40c", f"{SITE}/a:b@c"),
+    "one kind of decoded octets": _target("decoded octets", f"{SITE}/a%3Ab@c%3A", f"{SITE}/a:b@c:"),
+    "an escape decoded once": _target("decoded octets", f"{SITE}/a%252Fb", f"{SITE}/a%2Fb"),
+    "an encoded slash": _target(
+        "encoded octets", f"{SITE}/a/b", f"{SITE}/a%2Fb", "the sender signed /a/b; you received /a%2Fb"
+    ),
+    "encoded reserved octets": _target("encoded octets", f"{SITE}/a:b@c", f"{SITE}/a%3Ab%40c"),
+    "one kind of encoded octets": _target("encoded octets", f"{SITE}/a:b%40c:", f"{SITE}/a%3Ab%40c%3A"),
+    "an escape encoded again": _target("encoded octets", f"{SITE}/a%2Fb", f"{SITE}/a%252Fb"),
+    "merged slashes": _target("merged slashes", f"{SITE}/a//b", f"{SITE}/a/b", "signed /a//b; you received /a/b"),
+    "merged slashes in several places": _target("merged slashes", f"{SITE}/a//b//c/d", f"{SITE}/a/b/c/d"),
+    "added slashes": _target("added slashes", f"{SITE}/a/b", f"{SITE}//a/b"),
+    "a lost slash at the end": _target("trailing slash", f"{SITE}/a/", f"{SITE}/a"),
+    "an added slash at the end": _target("trailing slash", f"{SITE}/a", f"{SITE}/a/"),
+    "a stripped prefix": _target(
+        "stripped prefix", f"{SITE}/api/v1/a", f"{SITE}/a", "signed /api/v1/a; you received /a"
+    ),
+    "a stripped prefix that a field names": _target(
+        "stripped prefix", f"{SITE}/tenant7/a", f"{SITE}/a", fields=[("X-Forwarded-Prefix", "/tenant7")]
+    ),
+    "a stripped prefix of an origin": _target(
+        "stripped prefix", f"{SITE}/tenant8/a", f"{SITE}/a", origins=(Origin.parse(f"{SITE}/tenant8"),)
+    ),
+    "an added prefix": _target("added prefix", f"{SITE}/a", f"{SITE}/backend/internal/a"),
+    "a rewritten target": _target(
+        "rewritten target",
+        f"{SITE}/shop/7?x=1",
+        f"{SITE}/index.php?shop=7",
+        "the sender signed /shop/7?x=1",
+        fields=[("X-Original-URI", "/shop/7?x=1")],
+    ),
+    "a rewritten target in absolute form": _target(
+        "rewritten target", f"{SITE}/shop/7", f"{SITE}/index.php", fields=[("X-Original-URL", f"{SITE}/shop/7")]
+    ),
+    "a lost ?": _target("lost ?", f"{SITE}/a?", f"{SITE}/a", "the sender signed a lone ?; you received no query"),
+    "an added ?": _target("added ?", f"{SITE}/a", f"{SITE}/a?", "the sender signed no query; you received a lone ?"),
+    "a sorted query": _target(
+        "reordered query",
+        f"{SITE}/a?z=1&b=2&a=3",
+        f"{SITE}/a?a=3&b=2&z=1",
+        "signed ?z=1&b=2&a=3; you received ?a=3&b=2&z=1",
+    ),
+    "a moved parameter of many": _target(
+        "reordered query", f"{SITE}/?f=6&a=1&b=2&c=3&d=4&e=5", f"{SITE}/?a=1&b=2&c=3&d=4&e=5&f=6"
+    ),
+    "an unsorted query of many": _target(
+        "reordered query", f"{SITE}/?a=1&b=2&c=3&d=4&e=5&f=6", f"{SITE}/?f=6&c=3&a=1&e=5&b=2&d=4"
+    ),
+    "a query encoded again": _target("encoded octets", f"{SITE}/?a=x,y:z", f"{SITE}/?a=x%2Cy%3Az"),
+    "a query with its plus as %20": _target("+ for a space", f"{SITE}/?a=x+y", f"{SITE}/?a=x%20y"),
+    "a decoded query": _target("decoded octets", f"{SITE}/?a=x%2Cy%3Az", f"{SITE}/?a=x,y:z"),
+    "a query with %20 as its plus": _target("+ for a space", f"{SITE}/?a=x%20y%20z", f"{SITE}/?a=x+y+z"),
+    "a query with upper-case hex digits": _target("other case", f"{SITE}/?a=%c3%a9", f"{SITE}/?a=%C3%A9"),
+    "a query with lower-case hex digits": _target("other case", f"{SITE}/?a=%C3%A9", f"{SITE}/?a=%c3%a9"),
+    "an added parameter": _target("added query", f"{SITE}/?a=1&b=2", f"{SITE}/?a=1&utm=x&b=2"),
+    "an added query": _target(
+        "added query", f"{SITE}/a", f"{SITE}/a?gclid=1&x=2", "signed no query; you received ?gclid=1&x=2"
+    ),
+    "another scheme": _target(
+        "other scheme", f"{SITE}/a", "http://seller.example.com/a", "signed https; you received http"
+    ),
+    "a lost port": _target("other port", f"{SITE}:8443/a", f"{SITE}/a", "signed seller.example.com:8443; you received"),
+    "an added port": _target("other port", f"{SITE}/a", f"{SITE}:5000/a"),
+    "a lost port that a field names": _target(
+        "other port", f"{SITE}:7443/a", f"{SITE}/a", fields=[("X-Forwarded-Port", "7443")]
+    ),
+    "another host that a field names": _target(
+        "other host",
+        f"{SITE}/a",
+        "https://backend:8000/a",
+        "signed seller.example.com; you received backend:8000",
+        fields=[("X-Forwarded-Host", "seller.example.com")],
+    ),
+    "another host that Forwarded names": _target(
+        "other host", f"{SITE}/a", "https://backend/a", fields=[("Forwarded", "for=1.2.3.4;host=seller.example.com")]
+    ),
+    "another host of the origins": _target(
+        "other host", f"{SITE}/a", "https://10.0.0.7/a", origins=(Origin.parse(SITE), Origin.parse("https://b.example"))
+    ),
+    "a host as it was typed": _typed("https://Seller.Example.com/a"),
+    "a path as it was typed": _typed(f"{SITE}/%7Ea/../b"),
+    "a URL without a path as it was typed": _typed(f"{SITE}:443"),
+    "a default port as it was typed": _typed(f"{SITE}:443/a"),
+    "another method": _method("POST", "GET"),
+    "a method in lower case": _method("post", "POST"),
+    "lines joined without a space": _fields("other header joining", "x-list", ["a,b"], ["a", "b"], "x-list: a,b"),
+    "spaces after commas": _fields("other header joining", "x-list", ["a,b,c"], ["a, b, c"]),
+    "lines in another order": _fields("other header joining", "x-list", ["b", "a"], ["a", "b"]),
+    "spaces between words": _fields("other header joining", "x-list", ["a b"], ["a  b"]),
+    "spaces after semicolons": _fields("other header joining", "x-list", ["a;b=1;c"], ["a; b=1; c"]),
+    "an added charset": _fields("other Content-Type", "content-type", ["text/plain"], ["text/plain;charset=utf-8"]),
+    "a dropped charset": _fields("other Content-Type", "content-type", ["text/plain; charset=utf-8"], ["text/plain"]),
+    "an added line": _fields("added value", "x-list", ["a"], ["a", "b"]),
+    "an added member": _fields("added value", "x-list", ["a, b"], ["a, x, b"]),
+    "a value in lower case": _fields("other case", "x-list", ["a"], ["A"]),
+    "a value in upper case": _fields("other case", "x-list", ["A"], ["a"]),
+    "the digest of compact JSON": _content(
+        ("other content",),
+        lambda request: _redigested(request, b'{\n  "b": [\n    1,\n    2\n  ],\n  "a": "x"\n}'),
+    ),
+    "content that was written again": _content(
+        ("other content",),
+        lambda request: keys.changed(request, body=json.dumps(json.loads(JSON), indent=2).encode()),
+        "the sender signed the same JSON written with spaces, as json.dumps does",
+    ),
+    "a digest of the content in place of another": _content(
+        ("other content",),
+        lambda request: keys.with_field(request, "content-digest", content_digest(b"x", "base64")),
+    ),
+    "a digest by another algorithm": _content(
+        ("other content",),
+        lambda request: keys.with_field(
+            request, "content-digest", content_digest(JSON, "base64", algorithms=("sha-512",))
+        ),
+    ),
+    "a signature in Base64url": _content(
+        ("other Base64",),
+        lambda request: _in_base64url(request, "signature"),
+        "signature in Base64url, expected padded Base64 (RFC 8941)",
+    ),
+    "a digest in Base64url": _content(("other Base64",), lambda request: _in_base64url(request, "content-digest")),
+    "both in Base64url": _content(
+        ("other Base64", "other Base64"), lambda request: _in_base64url(request, "signature", "content-digest")
+    ),
+    "another key of the set": _by_another_key(),
+    "a keyid that nobody knows": _by_an_unknown_keyid(),
+    "an ECDSA signature in DER": _in_der(),
+    "another profile": _of_another_profile(),
+}
+"""Each kind of change, with the names of the variants that explain it."""

@@ -15,8 +15,10 @@ from undersigned.explanation.explained_request import (
     ValidityPeriod,
     explain_request,
 )
+from undersigned.explanation.pasted_request import PastedRequest, parse_pasted_request
 from undersigned.explanation.profile_guess import REQUEST_PROFILES, guess
 from undersigned.explanation.raw_request import MalformedRequest, parse_raw_request
+from undersigned.explanation.right_request import right_request
 from undersigned.explanation.variant import Change, Part
 from undersigned.explanation.variants import VARIANT_NAMES
 
@@ -34,10 +36,13 @@ __all__ = [
     "MalformedRequest",
     "Outcome",
     "Part",
+    "PastedRequest",
     "ValidityPeriod",
     "compare_bases",
     "explain_request",
     "find_cause",
     "guess",
+    "parse_pasted_request",
     "parse_raw_request",
+    "right_request",
 ]

@@ -13,7 +13,7 @@ from undersigned.cli.explain.url import comparison_text, explanation_text, one_a
 from undersigned.cli.key_file import FILE, read_key_set
 from undersigned.cli.lines import write_object
 from undersigned.cli.options import SECONDS
-from undersigned.explanation import REQUEST_PROFILES, MalformedRequest, explain_request, parse_raw_request
+from undersigned.explanation import REQUEST_PROFILES, MalformedRequest, explain_request, parse_pasted_request
 from undersigned.normalization import RULE_SETS
 from undersigned.url import explain as explanation_of
 
@@ -48,7 +48,7 @@ def _key_set(context: click.Context, parameter: click.Parameter, path: Path | No
 
 @click.command()
 @click.option("--rules", type=click.Choice(list(RULE_SETS)), help="A rule set.  [default: adcp]")
-@click.option("--request", "request_file", type=FILE, help="A file with a signed request, raw or as from curl -v.")
+@click.option("--request", "request_file", type=FILE, help="A file with a signed request, as any tool shows it.")
 @click.option("--jwks", type=FILE, callback=_key_set, help="A file with a JWK set, for --request.")
 @click.option("--body", type=FILE, help="A file with the content, if the request file has none.")
 @click.option("--base", type=FILE, help="A file with the signature base that the signer signed.")
@@ -125,11 +125,13 @@ def _two(a: str, b: str, rules: str | None) -> tuple[Answer, Iterable[Text]]:
 def _request(recorded: RecordedRequest) -> tuple[Answer, Iterable[Text]]:
     content = None if recorded.body is None else _bytes(recorded.body)
     try:
-        request = parse_raw_request(_bytes(recorded.file), scheme=recorded.scheme, body=content)
+        pasted = parse_pasted_request(_bytes(recorded.file), scheme=recorded.scheme, body=content)
     except MalformedRequest as malformed:
         raise click.ClickException(f"{click.format_filename(recorded.file)}: {malformed}") from None
+    if not pasted.is_whole:
+        raise click.ClickException(f"{click.format_filename(recorded.file)}: {pasted.fault}")
     explained = explain_request(
-        request,
+        pasted.request,
         None if recorded.profile is None else profiles.BY_NAME[recorded.profile],
         recorded.jwks,
         now=recorded.now,

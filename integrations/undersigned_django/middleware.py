@@ -16,7 +16,7 @@ from django.utils.functional import cached_property
 from undersigned import ConfigurationError, asgi, wsgi
 from undersigned.middleware import Verification
 
-from .requirement import publish
+from .requirement import publish, record_denial
 from .settings import REQUEST, configured, key, options
 
 if TYPE_CHECKING:
@@ -68,7 +68,11 @@ class SignatureMiddleware:
             rejection = async_to_sync(self._verify_asgi)(request)
         else:
             rejection = self._verify_wsgi(request)
-        return self._get_response(request) if rejection is None else rejection
+        if rejection is not None:
+            return rejection
+        response = cast("HttpResponseBase", self._get_response(request))
+        record_denial(request, response)
+        return response
 
     async def _respond(self, request: HttpRequest) -> HttpResponseBase:
         if isinstance(request, ASGIRequest):
@@ -77,7 +81,9 @@ class SignatureMiddleware:
             rejection = await sync_to_async(self._verify_wsgi)(request)
         if rejection is not None:
             return rejection
-        return await cast("Awaitable[HttpResponseBase]", self._get_response(request))
+        response = await cast("Awaitable[HttpResponseBase]", self._get_response(request))
+        record_denial(request, response)
+        return response
 
     def _verify_wsgi(self, request: HttpRequest) -> HttpResponse | None:
         """Verify a request over WSGI. Return the response if the request is rejected."""

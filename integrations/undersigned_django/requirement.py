@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import wraps
 from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar, cast
@@ -15,6 +16,8 @@ from undersigned.middleware import ErrorResponse, Verification
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from django.http.response import HttpResponseBase
+
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
@@ -22,6 +25,39 @@ _ADVICE = (
     'add "undersigned_django.middleware.SignatureMiddleware" as the first of MIDDLEWARE; in tests use '
     "django.test.Client, because a RequestFactory runs no middleware"
 )
+
+
+_DENIED = frozenset({401, 403})
+
+
+def _always() -> bool:
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class Denial:
+    """A reason for which a view may be about to reject a request, known before the view decides.
+
+    Attributes:
+        detail: the reason, for the log.
+        applies: returns, after the response, whether it can be the reason.
+    """
+
+    detail: str
+    applies: Callable[[], bool] = _always
+
+    def note(self, request: HttpRequest) -> None:
+        """Let `record_denial` know of it."""
+        vars(request)["signature_denial"] = self
+
+
+def record_denial(request: HttpRequest, response: HttpResponseBase) -> None:
+    """Record that a view has rejected a request, if it noted a `Denial` and answered so."""
+    denial: Denial | None = vars(request).pop("signature_denial", None)
+    if denial is not None and response.status_code in _DENIED and denial.applies():
+        published = verification(request)
+        error = published.profile.error("signature_required", step=0, detail=denial.detail)
+        published.reject(error, method=request.method, route=route(request))
 
 
 def publish(request: HttpRequest, published: Verification) -> None:

@@ -1,4 +1,4 @@
-"""The authentication class for Django REST framework."""
+"""The authentication class and the permission class for Django REST framework."""
 
 from __future__ import annotations
 
@@ -6,19 +6,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from rest_framework.authentication import BaseAuthentication
+from rest_framework.permissions import BasePermission
 
-from .requirement import route, verification
+from .requirement import Denial, verification
 from .settings import configured
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rest_framework.request import Request
+    from rest_framework.views import APIView
 
     from undersigned import VerifiedSignature
 
 
 _UNSIGNED = "the view requires an authenticated caller; the request has no signature"
+_REQUIRED = "the view requires a signed request; the request has no signature"
 _UNKNOWN = 'the view requires an authenticated caller; UNDERSIGNED["USER"] knows none for this key'
 
 
@@ -42,29 +45,43 @@ class SignatureAuthentication(BaseAuthentication):
     The user is a `SignedCaller`, or what the function `UNDERSIGNED["USER"]` returns for the signature; if it returns
     None, the request is not authenticated. An unsigned request is left to the next authentication class.
 
-    List it first: REST framework asks only the first class for the challenge. If the view then answers 401, that
-    rejection is a `Decision`.
+    List it first: REST framework asks only the first class for the challenge, and answers 403 without one. If no other
+    class authenticates the request, and the view answers 401 or 403, that rejection is a `Decision`.
     """
 
     def authenticate(self, request: Request) -> tuple[object, VerifiedSignature] | None:
         """Return the caller and the signature, or None if the request is unsigned or its caller unknown."""
         signature = verification(request._request).signature  # noqa: SLF001 - as REST framework documents it
-        if signature is None:
-            return None
-        user = cast("Callable[[VerifiedSignature], object]", configured().get("USER") or _caller)(signature)
-        return None if user is None else (user, signature)
+        user: object = None
+        if signature is not None:
+            user = cast("Callable[[VerifiedSignature], object]", configured().get("USER") or _caller)(signature)
+            if user is not None:
+                return user, signature
+        detail = _UNSIGNED if signature is None else _UNKNOWN
+        Denial(detail, lambda: request.successful_authenticator is None).note(request._request)  # noqa: SLF001 - as above
+        return None
 
     def authenticate_header(self, request: Request) -> str:
-        """Return the challenge for WWW-Authenticate, so that an unsigned request gets 401 and not 403.
+        """Return the challenge for WWW-Authenticate, so that an unsigned request gets 401 and not 403."""
+        profile = verification(request._request).profile  # noqa: SLF001 - as above
+        return f'Signature error="{profile.error("signature_required", step=0, detail=_UNSIGNED).code}"'
 
-        REST framework asks for it once it has decided to answer 401, so that rejection is recorded here.
-        """
-        rejected = request._request  # noqa: SLF001 - as above
-        published = verification(rejected)
-        detail = _UNSIGNED if published.signature is None else _UNKNOWN
-        error = published.profile.error("signature_required", step=0, detail=detail)
-        published.reject(error, method=rejected.method, route=route(rejected))
-        return f'Signature error="{error.code}"'
+
+class IsSigned(BasePermission):
+    """A permission class that lets only signed requests pass, however their caller is authenticated.
+
+    If it rejects an unsigned request, and the view answers 401 or 403, that rejection is a `Decision`.
+    """
+
+    message = "The request must be signed."
+
+    def has_permission(self, request: Request, view: APIView) -> bool:  # noqa: ARG002 - as REST framework calls it
+        """Return whether the request is signed."""
+        asked = request._request  # noqa: SLF001 - as above
+        if verification(asked).signature is not None:
+            return True
+        Denial(_REQUIRED).note(asked)
+        return False
 
 
 def _caller(signature: VerifiedSignature) -> SignedCaller:

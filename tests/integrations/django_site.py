@@ -27,7 +27,9 @@ settings.configure(
 )
 django.setup()
 
-from rest_framework.permissions import IsAuthenticated  # noqa: E402 - Django is set up before REST framework is imported
+# Django is set up before REST framework is imported.
+from rest_framework.authentication import BaseAuthentication  # noqa: E402
+from rest_framework.permissions import AllowAny, BasePermission, IsAuthenticated  # noqa: E402
 from rest_framework.response import Response  # noqa: E402
 from rest_framework.views import APIView  # noqa: E402
 
@@ -74,7 +76,30 @@ class Plans(APIView):
     permission_classes = (IsAuthenticated,)
 
     def post(self, request, plan: str) -> Response:
-        return Response({"plan": plan, "caller": request.user.keyid, "signed": request.auth.target_uri})
+        caller, signed = getattr(request.user, "keyid", None), getattr(request.auth, "target_uri", None)
+        return Response({"plan": plan, "caller": caller, "signed": signed})
+
+
+allowed, authenticated = AllowAny, IsAuthenticated
+
+
+class Named(BaseAuthentication):
+    """Knows every caller by another credential, and has no challenge."""
+
+    def authenticate(self, _request):
+        return "somebody", None
+
+
+class Nobody(BaseAuthentication):
+    """Knows no caller, and has no challenge."""
+
+    def authenticate(self, _request):
+        return None
+
+
+class Never(BasePermission):
+    def has_permission(self, _request, _view):
+        return False
 
 
 def public(request: HttpRequest) -> JsonResponse:

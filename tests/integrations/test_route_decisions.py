@@ -19,7 +19,7 @@ from starlette.endpoints import HTTPEndpoint
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from tests.integrations.agreement import BODY, JSON, KEYID, ORIGINS, Agreement, ask, raw_request
-from tests.integrations.django_site import FIRST, Plans, site
+from tests.integrations.django_site import FIRST, Named, Never, Nobody, Plans, allowed, authenticated, site
 from tests.integrations.test_aiohttp import served
 from tests.serving import uvicorn_server, waitress_server
 
@@ -29,6 +29,7 @@ import undersigned_fastapi
 import undersigned_flask
 import undersigned_starlette
 from undersigned import Decision, Policy, asgi, wsgi
+from undersigned_django.rest_framework import IsSigned, SignatureAuthentication
 
 BRACES = "/plans/{plan}"
 
@@ -91,11 +92,11 @@ def flask_app(verifier, decisions, **options):
 
 
 @contextlib.contextmanager
-def django_app(verifier, decisions, *, serve=waitress_server, application=get_wsgi_application, rest=False, **options):
+def django_app(verifier, decisions, *, serve=waitress_server, application=get_wsgi_application, rest=None, **options):
     def buy(_request, plan: str) -> HttpResponse:
         return HttpResponse(plan)
 
-    view = Plans.as_view() if rest else buy if "policy" in options else undersigned_django.signature_required(buy)
+    view = rest.as_view() if rest else buy if "policy" in options else undersigned_django.signature_required(buy)
     urls = type("urls", (), {"urlpatterns": [path("plans/<str:plan>", view)]})
     named = {}
     if "policy" in options:
@@ -113,12 +114,12 @@ def django_asgi_app(verifier, decisions, **options):
     return django_app(verifier, decisions, serve=uvicorn_server, application=get_asgi_application, **options)
 
 
-def rest_app(verifier, decisions, **options):
-    return django_app(verifier, decisions, rest=True, **options)
+def rest_app(verifier, decisions, view=Plans, **options):
+    return django_app(verifier, decisions, rest=view, **options)
 
 
-def rest_asgi_app(verifier, decisions, **options):
-    return django_asgi_app(verifier, decisions, rest=True, **options)
+def rest_asgi_app(verifier, decisions, view=Plans, **options):
+    return django_asgi_app(verifier, decisions, rest=view, **options)
 
 
 def aiohttp_app(verifier, decisions):
@@ -218,6 +219,54 @@ def test_signed_request_whose_caller_rest_framework_does_not_know_makes_a_decisi
     assert verified.outcome == "verified"
     assert (rejected.outcome, rejected.method, rejected.route) == ("rejected", "POST", "plans/<str:plan>")
     assert 'UNDERSIGNED["USER"] knows none for this key' in caplog.text
+
+
+SERVED = {"wsgi": rest_app, "asgi": rest_asgi_app}
+
+
+@pytest.mark.parametrize("served", SERVED)
+@pytest.mark.parametrize(
+    ("authentication", "permissions", "status", "outcomes"),
+    [
+        ((), [IsSigned], 403, ["unsigned", "rejected"]),
+        ((Named,), [IsSigned], 403, ["unsigned", "rejected"]),
+        ((Nobody,), [authenticated & IsSigned], 403, ["unsigned"]),
+        ((Nobody,), [allowed & IsSigned], 403, ["unsigned", "rejected"]),
+        ((SignatureAuthentication,), [IsSigned], 401, ["unsigned", "rejected"]),
+        ((SignatureAuthentication, Named), [IsSigned], 403, ["unsigned", "rejected"]),
+        ((Nobody, SignatureAuthentication), [authenticated], 403, ["unsigned", "rejected"]),
+        ((SignatureAuthentication, Named), [Never], 403, ["unsigned"]),
+        ((Nobody,), [Never], 403, ["unsigned"]),
+        ((Named,), [IsSigned | allowed], 200, ["unsigned"]),
+    ],
+)
+def test_rejection_by_a_permission_of_rest_framework_is_one_decision(
+    agreement, served, authentication, permissions, status, outcomes
+):
+    class Open(Plans):
+        authentication_classes = authentication
+        permission_classes = permissions
+
+    decisions: list[Decision] = []
+    with SERVED[served](agreement.verifier(), decisions.append, view=Open) as port:
+        assert ask(port, raw_request("POST", "/plans/gold", JSON, BODY)).status == status
+    assert [told.outcome for told in decisions] == outcomes
+    for rejected in decisions[1:]:
+        assert (rejected.code, rejected.method, rejected.route) == (
+            "request_signature_required",
+            "POST",
+            "plans/<str:plan>",
+        )
+
+
+def test_permission_of_rest_framework_lets_a_signed_request_pass(agreement):
+    class Signed(Plans):
+        permission_classes = (IsSigned,)
+
+    decisions: list[Decision] = []
+    with rest_app(agreement.verifier(), decisions.append, view=Signed) as port:
+        assert ask(port, agreement.raw("POST", "/plans/gold", BODY)).status == 200
+    assert [decision.outcome for decision in decisions] == ["verified"]
 
 
 def test_signed_request_that_rest_framework_accepts_makes_one_decision(agreement):

@@ -15,7 +15,7 @@ from undersigned import limits, profiles
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path(undersigned.__file__).parent
-PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("tests/vectors/published/**/*.md")]
+PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("tests/vectors/published/**/*.md")]
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 BOUND = re.compile(r"^\| `([A-Za-z_.]+)` \| ([0-9,.]+) \| (.+) \|$", re.MULTILINE)
 CONSTANT = re.compile(r"^(_?(?:MOST|LONGEST)_[A-Z_]+)\b[^=\n]* = [0-9]", re.MULTILINE)

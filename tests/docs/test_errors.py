@@ -1,0 +1,255 @@
+"""The pages of error codes: every code and every exception is there, and what the pages quote from the log is so."""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, get_args
+
+import pytest
+
+from undersigned import (
+    Claim,
+    KeyPair,
+    KeySet,
+    MemoryReplayStore,
+    Request,
+    RevocationList,
+    SignatureError,
+    Signer,
+    SigningKey,
+    Verifier,
+    profiles,
+)
+from undersigned.errors import Reason
+from undersigned.middleware import ErrorResponse
+from undersigned.middleware.answer import UNREAD
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "docs" / "errors"
+PAGES = {path.stem: path.read_text("utf-8") for path in sorted(FOLDER.glob("*.md"))}
+FAMILIES = {name: text for name, text in PAGES.items() if name not in {"index", "exceptions"}}
+ENTRY = re.compile(r"^### ([a-z_]+)\n\n(.+?)\n\n(.+?)\n", re.MULTILINE)
+ENTRIES = {code: facts for text in FAMILIES.values() for code, facts, _ in ENTRY.findall(text)}
+CAUSE = re.compile(r"^\d\. \*\*(.+?)\*\*\n    - See: (.+)\n    - Fix: (.+)\n", re.MULTILINE)
+CAUSES = [(name, *cause) for name, text in PAGES.items() for cause in CAUSE.findall(text)]
+NAMES = {"adcp": "AdCP", "ucp": "UCP", "web-bot-auth": "Web Bot Auth", "gnap": "GNAP", "wimse": "WIMSE"}
+OTHERS = "other profiles"
+FETCHED = 7
+"""The step of a reason that only a key source gives."""
+COMPUTED = {"signature_store_unavailable": {"9a"}}
+"""Steps that are an argument where the error is made."""
+
+
+def family(name: str) -> str:
+    """Return the name of the protocol that a profile is of, if its codes or statuses are not the usual ones."""
+    return next((shown for start, shown in NAMES.items() if name.startswith(start)), OTHERS)
+
+
+def joined(values: dict[object, set[str]], spelled: str, usual: object) -> str:
+    """Return values in words, each with the protocols that have it, the usual one first."""
+    rest = [
+        f"{spelled.format(value)} ({', '.join(sorted(names))})" for value, names in values.items() if value != usual
+    ]
+    return "; ".join([spelled.format(usual), *([", ".join(sorted(rest))] if rest else [])])
+
+
+@cache
+def made_at_steps() -> dict[str, set[object]]:
+    """Return the steps at which the source makes an error of each reason."""
+    steps: dict[str, set[object]] = {reason: set(COMPUTED.get(reason, ())) for reason in get_args(Reason)}
+    for path in (*(ROOT / "src").rglob("*.py"), *(ROOT / "integrations").rglob("*.py")):
+        for call in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(call, ast.Call) and call.args and isinstance(call.args[0], ast.Constant):
+                step = [
+                    word.value.value
+                    for word in call.keywords
+                    if word.arg == "step" and isinstance(word.value, ast.Constant)
+                ]
+                if call.args[0].value in steps:
+                    steps[call.args[0].value].update(step)
+    return {reason: found or {FETCHED} for reason, found in steps.items()}
+
+
+def facts(reason: Reason, steps: set[object]) -> str:
+    """Return the line of a page that says how a reason is told: its codes, its steps and its statuses."""
+    codes: dict[object, set[str]] = {}
+    statuses: dict[object, set[str]] = {}
+    for profile in profiles.BY_NAME.values():
+        codes.setdefault(profile.answers.code(reason), set()).add(family(profile.name))
+        status = ErrorResponse.of(profile.error(reason, step=0, detail="")).status
+        if profile.message == "request":
+            statuses.setdefault(status, set()).add(family(profile.name))
+    usual = next(status for status, names in statuses.items() if OTHERS in names)
+    shown = sorted(steps, key=lambda step: float(str(step).replace("a", ".5")))
+    word = "Step" if len(shown) == 1 else "Steps"
+    told = f"{word} {' and '.join(str(step) for step in shown)}. Status {joined(statuses, '{}', usual)}."
+    return f"Codes: {joined(codes, '`{}`', reason)}. {told}"
+
+
+def test_pages_have_every_reason_and_no_other():
+    assert sorted(ENTRIES) == sorted([*get_args(Reason), *(response.code for response in UNREAD)])
+
+
+@pytest.mark.parametrize("reason", get_args(Reason))
+def test_page_has_the_codes_steps_and_statuses_of_the_reason(reason):
+    assert ENTRIES[reason] == facts(reason, made_at_steps()[reason])
+
+
+@pytest.mark.parametrize("response", UNREAD, ids=lambda response: response.code)
+def test_page_has_the_status_of_a_request_that_was_not_read(response):
+    assert ENTRIES[response.code] == f"Code: `{response.code}`. Status {response.status}."
+
+
+def test_index_leads_from_every_code_to_its_page():
+    told = {profile.answers.code(reason) for reason in get_args(Reason) for profile in profiles.BY_NAME.values()}
+    codes = {re.sub("^(request|webhook)_(?=signature|target|body)", "", code) for code in told}
+    codes |= {response.code for response in UNREAD}
+    rows = re.findall(r"^\| `([a-z_]+)` \| (.+) \|$", PAGES["index"], re.MULTILINE)
+    assert [code for code, _ in rows] == sorted(codes)
+    for _, links in rows:
+        for page, anchor in re.findall(r"\]\((\w+)\.md(?:#(\w+))?\)", links):
+            assert f"### {anchor}\n" in PAGES[page] if anchor else page in PAGES
+
+
+@pytest.mark.parametrize("name", [name for name in PAGES if name != "index"])
+def test_page_of_a_family_has_five_causes(name):
+    assert len([cause for cause in CAUSES if cause[0] == name]) == 5
+
+
+def is_text(quoted: str) -> bool:
+    """Return whether the page quotes a text, and not a command or a name."""
+    return " " in quoted and not quoted.startswith("undersigned ")
+
+
+@cache
+def texts() -> list[str]:
+    """Return the texts of the source, with the value of an f-string as three dots."""
+    found: list[str] = []
+    for path in (*(ROOT / "src").rglob("*.py"), *(ROOT / "integrations").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.JoinedStr):
+                found.append(
+                    "".join(str(part.value) if isinstance(part, ast.Constant) else "..." for part in node.values)
+                )
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                found.append(node.value)
+    return found
+
+
+@pytest.mark.parametrize(
+    "quoted", sorted({text for _, _, see, _ in CAUSES for text in re.findall(r"`([^`]+)`", see) if is_text(text)})
+)
+def test_text_that_a_page_quotes_is_a_text_of_the_library(quoted):
+    assert any(quoted in text for text in texts())
+
+
+def exceptions() -> set[str]:
+    """Return every exception of the library that a caller or a source may meet, by the classes in its source."""
+    bases: dict[str, set[str]] = {}
+    for path in (*(ROOT / "src").rglob("*.py"), *(ROOT / "integrations").rglob("*.py")):
+        if not {"cli", "conformance"}.intersection(path.parts):
+            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+                if isinstance(node, ast.ClassDef):
+                    bases.setdefault(node.name, set()).update(ast.unparse(base) for base in node.bases)
+    found, more = {"UndersignedError"}, {"UndersignedError"}
+    while more:
+        more = {name for name, named in bases.items() if named & found} - found
+        found |= more
+    return found
+
+
+def test_page_of_exceptions_has_every_one_and_no_other():
+    rows = re.findall(r"^\| `(\w+)` \| ", PAGES["exceptions"], re.MULTILINE)
+    assert sorted(rows) == sorted(exceptions())
+
+
+NOW = 1_776_520_800
+KEY = KeyPair.generate(keyid="buyer")
+FIELDS = [("Content-Type", "application/json")]
+BODY = b'{"plan":"gold"}'
+
+
+def change(name: str, old: str, new: str) -> Callable[[list[tuple[str, str]]], list[tuple[str, str]]]:
+    """Return a change of one signature field."""
+    return lambda fields: [(field, value.replace(old, new) if field == name else value) for field, value in fields]
+
+
+STALE = """{
+    "issuer": "a",
+    "updated": "2020-01-01T00:00:00Z",
+    "next_update": "2020-01-01T00:15:00Z",
+    "revoked_kids": []
+}"""
+
+FAULTS = {
+    "unsigned": lambda _: [],
+    "malformed": lambda fields: fields[:-1],
+    "profile": change("Signature-Input", ' "content-digest"', ""),
+    "time": change("Signature-Input", f";created={NOW}", f";created={NOW + 200}"),
+    "key": change("Signature-Input", 'keyid="buyer"', 'keyid="stranger"'),
+    "invalid": change("Signature-Input", f";created={NOW}", f";created={NOW + 1}"),
+}
+"""One fault for each family that a changed signature field can cause."""
+
+
+def rejection(verifier: Verifier, fields: list[tuple[str, str]], url: str, body: bytes) -> SignatureError:
+    with pytest.raises(SignatureError) as caught:
+        verifier.verify(Request("POST", url, [*FIELDS, *fields], body))
+    return caught.value
+
+
+@pytest.fixture
+def verifier() -> Verifier:
+    keys, store = KeySet.from_jwks(KEY.public), MemoryReplayStore()
+    return Verifier(profiles.ADCP_3_2, keys=keys, replay=store, clock=lambda: float(NOW))
+
+
+@pytest.fixture
+def signed() -> list[tuple[str, str]]:
+    signer = Signer(SigningKey.from_jwk(KEY.private), profile=profiles.ADCP_3_2)
+    return [*signer.sign(Request("POST", "https://a.example/plans", FIELDS, BODY), created=NOW)]
+
+
+def assert_explained(error: SignatureError, name: str) -> None:
+    """Check that the page of the family has the code, and a cause that quotes what the log says."""
+    assert f"### {error.reason}\n" in PAGES[name]
+    quoted = [
+        text for page, _, see, _ in CAUSES if page == name for text in re.findall("`([^`]+)`", see) if is_text(text)
+    ]
+    patterns = [".+".join(re.escape(part) for part in text.split("...")) for text in quoted]
+    assert any(re.search(pattern, error.detail) for pattern in patterns), error.detail
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_page_of_the_family_explains_a_changed_signature_field(name, verifier, signed):
+    assert_explained(rejection(verifier, FAULTS[name](signed), "https://a.example/plans", BODY), name)
+
+
+def test_page_of_the_family_explains_a_changed_body_a_repeated_key_and_a_replay(verifier, signed):
+    url = "https://a.example/plans"
+    assert_explained(rejection(verifier, signed, url, BODY + b" "), "body")
+    verifier.verify(Request("POST", url, [*FIELDS, *signed], BODY))
+    assert_explained(rejection(verifier, signed, url, BODY), "replay")
+    twice = b'{"plan":"gold","plan":"lead"}'
+    signer = Signer(SigningKey.from_jwk(KEY.private), profile=profiles.ADCP_3_2)
+    again = [*signer.sign(Request("POST", url, FIELDS, twice), created=NOW)]
+    assert_explained(rejection(verifier, again, url, twice), "body")
+
+
+def test_page_of_the_family_explains_a_broken_store_and_a_stale_list(signed):
+    class Down(MemoryReplayStore):
+        def claim(self, *_: object, **__: object) -> Claim:
+            raise OSError
+
+    stale = RevocationList.from_json(STALE)
+    keys, clock = KeySet.from_jwks(KEY.public), (lambda: float(NOW))
+    down = Verifier(profiles.ADCP_3_2, keys=keys, replay=Down(), clock=clock)
+    old = Verifier(profiles.ADCP_3_2, keys=keys, replay=MemoryReplayStore(), revocations=stale, clock=clock)
+    for verifier in (down, old):
+        assert_explained(rejection(verifier, signed, "https://a.example/plans", BODY), "unavailable")

@@ -1,0 +1,55 @@
+"""The page about tests: its snippets run, and its tables have every tool."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from fastapi import FastAPI
+
+from undersigned import Request, SignatureError, testing
+
+PAGE = (Path(__file__).parents[2] / "docs" / "testing.md").read_text("utf-8")
+SNIPPETS = dict(re.findall(r"^## (.+?)\n.*?```python\n(.*?)```", PAGE, re.MULTILINE | re.DOTALL))
+
+
+def run(*titles: str) -> dict:
+    """Run snippets of the page one after the other, in one module."""
+    names: dict = {"app": FastAPI()}
+    for title in titles:
+        exec(compile(SNIPPETS[title], "docs/testing.md", "exec"), names)  # noqa: S102 - the page's own snippets
+    return names
+
+
+def test_snippet_for_pytest_passes_in_a_project_of_its_own(tmp_path):
+    (tmp_path / "test_app.py").write_text(SNIPPETS["Test an application with pytest"])
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "error", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)  # noqa: S603 - ours
+    assert "1 passed" in done.stdout, done.stdout + done.stderr
+
+
+def test_tampered_requests_of_the_page_are_rejected():
+    names = run("Test an application without pytest", "Test what must be rejected", "Make every run the same")
+    assert len(names["changed"]) == len(testing.PARTS)
+    for request in names["changed"]:
+        with pytest.raises(SignatureError):
+            names["verifier"].verify(request)
+
+
+def test_frozen_clock_of_the_page_ends_a_signature():
+    names = run("Test an application without pytest", "Make every run the same")
+    frozen, request = names["frozen"], Request("GET", "https://testserver/plans")
+    frozen.now -= 400
+    signed = names["signer"].sign(request)
+    fresh = Request("GET", request.url, [*signed])
+    assert names["verifier"].verify(fresh).keyid
+    frozen.advance(400)
+    with pytest.raises(SignatureError, match="request_signature_window_invalid"):
+        names["verifier"].verify(fresh)
+
+
+def test_page_has_every_tool():
+    assert {name for name in testing.__all__ if name not in {"Part", "sign_environ"}} <= set(re.findall(r"\w+", PAGE))

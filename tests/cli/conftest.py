@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from undersigned.signature.key_pair import KeyPair
-
-if TYPE_CHECKING:
-    import pathlib
 
 KEYID = "buyer-2026"
 
@@ -28,7 +28,7 @@ class KeyFiles:
 
 @pytest.fixture(scope="session")
 def keys(tmp_path_factory) -> KeyFiles:
-    directory: pathlib.Path = tmp_path_factory.mktemp("keys")
+    directory: Path = tmp_path_factory.mktemp("keys")
     own = KeyPair.generate("ed25519", keyid=KEYID)
     ecdsa = KeyPair.generate("ecdsa-p256-sha256", keyid="buyer-p256")
     stranger = KeyPair.generate("ed25519", keyid="stranger")
@@ -39,5 +39,13 @@ def keys(tmp_path_factory) -> KeyFiles:
         "stranger": stranger.private,
     }
     for name, content in contents.items():
+        (directory / name).touch(0o600)
         (directory / name).write_text(json.dumps(content))
     return KeyFiles(**{name: str(directory / name) for name in contents})
+
+
+def private_pem(jwk: str) -> bytes:
+    """Return the key of a file with a private Ed25519 JWK in PEM."""
+    key = Ed25519PrivateKey.from_private_bytes(base64.urlsafe_b64decode(json.loads(Path(jwk).read_text())["d"] + "="))
+    form = serialization.PrivateFormat.PKCS8
+    return key.private_bytes(serialization.Encoding.PEM, form, serialization.NoEncryption())

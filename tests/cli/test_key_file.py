@@ -43,10 +43,14 @@ def test_key_file_is_rejected_when_it_does_not_exist(tmp_path):
 
 
 def test_key_file_is_rejected_when_it_cannot_be_read(keys, monkeypatch):
-    def unreadable(_path):
-        raise PermissionError(13, os.strerror(13))
+    opened = pathlib.Path.open
 
-    monkeypatch.setattr(pathlib.Path, "read_bytes", unreadable)
+    def unreadable(path, *mode, **options):
+        if path.name in {"private", "public"}:
+            raise PermissionError(13, os.strerror(13))
+        return opened(path, *mode, **options)
+
+    monkeypatch.setattr(pathlib.Path, "open", unreadable)
     assert "cannot be read: Permission denied" in sign(keys.private)
     assert "cannot be read: Permission denied" in verify(keys.public)
 
@@ -72,5 +76,5 @@ def test_key_set_is_rejected_when_two_keys_share_a_kid(keys, tmp_path):
     members = json.loads(pathlib.Path(keys.public).read_bytes())["keys"]
     path.write_text(json.dumps({"keys": members * 2}))
     assert "share the kid" in verify(path)
-    path.write_text(json.dumps(members[0]))
+    path.write_text(json.dumps({"keys": members[0]}))
     assert '"keys" array' in verify(path)

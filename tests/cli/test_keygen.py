@@ -3,13 +3,14 @@ from __future__ import annotations
 import json
 import os
 import stat
+from pathlib import Path
 
 import pytest
 from cryptography.hazmat.primitives import serialization
 from tests.cli.command import answers, invoke, lines
 from tests.keys import EC_PRIVATE, PRIVATE, ed25519_key, es256_key
 
-from undersigned.cli import keygen, new_files
+from undersigned.cli import new_files
 
 PEM, PKCS8 = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8
 MEMBERS = {"kid", "kty", "crv", "alg", "use", "key_ops", "adcp_use", "x"}
@@ -131,6 +132,7 @@ def test_unknown_algorithm_is_a_usage_error(tmp_path):
 @pytest.mark.parametrize(("key", "private"), [(ed25519_key(), PRIVATE), (es256_key(), EC_PRIVATE)])
 def test_key_in_pem_gives_the_files_of_that_key(key, private, tmp_path):
     pem = tmp_path / "key.pem"
+    pem.touch(0o600)
     pem.write_bytes(key.private_bytes(PEM, PKCS8, serialization.NoEncryption()))
     result = invoke("keygen", "--pem", str(pem), "--kid", private["kid"], "--out", str(tmp_path))
     assert (result.exit_code, result.stderr) == (0, "")
@@ -148,10 +150,14 @@ def test_pem_without_a_usable_key_is_rejected_and_not_quoted(text, tmp_path):
 
 
 def test_pem_that_cannot_be_read_is_rejected(tmp_path, monkeypatch):
-    def denied(_path):
-        raise PermissionError(13, "Permission denied")
+    opened = Path.open
+
+    def denied(path, *mode, **options):
+        if path.name == "key.pem":
+            raise PermissionError(13, "Permission denied")
+        return opened(path, *mode, **options)
 
     (tmp_path / "key.pem").write_text("")
-    monkeypatch.setattr(keygen.Path, "read_bytes", denied)
+    monkeypatch.setattr(Path, "open", denied)
     result = invoke("keygen", "--pem", str(tmp_path / "key.pem"), "--out", str(tmp_path / "new"))
     assert (result.exit_code, "Permission denied" in result.stderr) == (2, True)

@@ -94,6 +94,78 @@ def test_unknown_profile_is_a_usage_error(keys):
     assert "adcp-3.2" in result.stderr
 
 
+def shown(keys, *args: str, stdin: bytes = b"") -> dict[str, str]:
+    """Return the header fields that are written for one request."""
+    result = invoke("sign", "--key", keys.private, *args, stdin=stdin)
+    assert (result.exit_code, result.exception) == (0, None), result.output
+    return dict(line.split(": ", 1) for line in result.stdout.splitlines())
+
+
+def rejected(keys, *args: str) -> str:
+    result = invoke("sign", "--key", keys.private, *args)
+    assert (result.exit_code, result.stdout) == (2, "")
+    return " ".join(result.stderr.split())
+
+
+def test_request_of_options_gives_the_same_fields_as_its_line(keys, tmp_path):
+    [answer] = answers("sign", "--key", keys.private, *FIXED, "-", stdin=lines(POST))
+    (tmp_path / "body").write_bytes(b"{}")
+    for content in ("{}", f"@{tmp_path / 'body'}"):
+        options = (*FIXED, "-X", "POST", "-H", "Content-Type: application/json", "-d", content)
+        assert shown(keys, *options, URL) == dict(answer["headers"])
+
+
+def test_request_of_options_is_a_get_or_a_post_by_default(keys):
+    [get] = answers("sign", "--key", keys.private, *FIXED, "-", stdin=lines(GET))
+    assert shown(keys, *FIXED, URL) == dict(get["headers"])
+    [post] = answers("sign", "--key", keys.private, *FIXED, "-", stdin=lines({**GET, "method": "POST"}))
+    assert shown(keys, *FIXED, "-d", "", URL) == dict(post["headers"])
+
+
+def test_content_type_of_json_is_added_and_written(keys):
+    [answer] = answers("sign", "--key", keys.private, *FIXED, "-", stdin=lines(POST))
+    made = shown(keys, *FIXED, "-d", "@-", URL, stdin=b"{}")
+    assert list(made) == ["Content-Type", "Content-Digest", "Signature-Input", "Signature"]
+    assert made == {"Content-Type": "application/json", **dict(answer["headers"])}
+
+
+def test_real_command_writes_the_fields_and_until_when_they_hold(keys, tmp_path):
+    (tmp_path / "body").write_bytes(b"{}")
+    done = run("sign", "--key", keys.private, *FIXED, "-X", "POST", URL, "-d", "@body", cwd=tmp_path)
+    assert done.returncode == 0
+    assert [line.split(b":")[0] for line in done.stdout.splitlines()][-1] == b"Signature"
+    until = b"This signature is for one request, which must arrive before 2026-04-18 14:05:00 UTC."
+    assert done.stderr.strip() == until
+
+
+def test_nothing_is_said_of_an_expiry_when_the_profile_has_none(keys):
+    options = ("--profile", "ucp", "-H", 'UCP-Agent: profile="https://a.test"')
+    assert invoke("sign", "--key", keys.private, *options, URL).stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("args", "told"),
+    [
+        (("-d", "hello", URL), "the content is not JSON, so say what it is: -H 'Content-Type: ...'"),
+        (("-d", '{"a": 1, "a": 2}', URL), "the content is not JSON"),
+        (("-d", "@absent", URL), "File 'absent' does not exist"),
+        (("-H", "no colon", URL), "write a header field as 'Name: value'"),
+        (("-H", "Content-Length: 3", URL), "leave out Content-Length"),
+        (("-H", "Host: other.example", URL), "Host"),
+        (("-H", "a: b\r\nc: d", URL), "a"),
+        (("-X", "get it", URL), "method"),
+        (("ftp://a.example",), "URL"),
+        (("seller.example.com/orders",), "URL"),
+        (("-X", "GET", "-"), "- reads whole requests as JSON"),
+        (("-H", "a: b", "-"), "- reads whole requests as JSON"),
+        (("-d", "", "-"), "- reads whole requests as JSON"),
+        (("--curl", "-"), "- reads whole requests as JSON"),
+    ],
+)
+def test_request_of_options_that_cannot_be_signed_is_a_usage_error(args, told, keys):
+    assert told in rejected(keys, *args)
+
+
 @given(stdin=st.binary(max_size=200))
 def test_any_bytes_give_one_object_per_line_that_is_not_blank(stdin, keys):
     assert len(answers("sign", "--key", keys.private, "-", stdin=stdin)) == not_blank(stdin)

@@ -36,6 +36,7 @@ def test_positive_vector_is_signed_again_to_the_same_bytes(without, tmp_path):
     published = vector["request"]["headers"]
     [public] = [key for key in json.loads(KEYS.read_text("utf-8"))["keys"] if key["kid"] in vector["jwks_ref"]]
     key = tmp_path / "key"
+    key.touch(0o600)
     key.write_text(json.dumps({**public, "key_ops": ["sign"], "d": public["_private_d_for_test_only"]}))
     options = [f"--{name}={parameter(published['Signature-Input'], name)}" for name in ("created", "expires", "nonce")]
     made = ("Signature-Input", "Signature", *without)

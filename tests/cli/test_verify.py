@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.cli.command import answers, invoke, lines, not_blank, objects, run
+from tests.cli.command import NOTHING, answers, invoke, lines, not_blank, objects, run
 from tests.cli.conftest import KEYID
 from tests.cli.test_sign import GET, POST, REQUESTS
 
@@ -20,6 +21,10 @@ def signed(keys, request, *options: str, key: str = "private") -> dict:
 
 def verify(keys, *requests: object, options=("--now", str(NOW))) -> list[dict]:
     return answers("verify", "--jwks", keys.public, *options, "-", stdin=lines(*requests))
+
+
+def rejected(code: str, step: int | None, detail: str) -> dict:
+    return {"ok": False, "code": code, "step": step, "detail": detail}
 
 
 def test_verified_request_gives_keyid_label_and_base(keys):
@@ -43,7 +48,10 @@ def test_signed_request_is_verified_under_the_same_profile(profile, key, keys):
 def test_repeated_line_is_a_replay_while_the_command_runs(keys):
     request = signed(keys, GET)
     first, second = verify(keys, request, request)
-    assert (first["ok"], second) == (True, {"ok": False, "code": "request_signature_replayed", "step": 12})
+    assert (first["ok"], second) == (
+        True,
+        rejected("request_signature_replayed", 12, "the keyid and nonce were seen before"),
+    )
     assert verify(keys, request)[0]["ok"]
 
 
@@ -55,9 +63,9 @@ def test_no_replay_accepts_a_repeated_line(keys):
 
 def test_clock_is_fixed_by_now_and_real_without_it(keys):
     request = signed(keys, GET)
-    expired = {"ok": False, "code": "request_signature_window_invalid", "step": 5}
-    assert verify(keys, request, options=("--now", str(NOW + 361))) == [expired]
-    assert verify(keys, request, options=()) == [expired]
+    for options in (("--now", str(NOW + 361)), ()):
+        [expired] = verify(keys, request, options=options)
+        assert (expired["code"], expired["step"]) == ("request_signature_window_invalid", 5)
     [made] = answers("sign", "--key", keys.private, "--created", str(int(time.time())), "-", stdin=lines(GET))
     assert verify(keys, {**GET, "headers": made["headers"]}, options=())[0]["ok"]
 
@@ -87,18 +95,20 @@ def test_now_is_rejected_when_it_is_out_of_range(now, keys):
 )
 def test_changed_request_is_rejected_with_code_and_step_and_the_next_is_verified(change, code, step, keys):
     request = signed(keys, POST)
-    rejected, accepted = verify(keys, {**request, **change}, request)
-    assert (rejected, accepted["ok"]) == ({"ok": False, "code": code, "step": step}, True)
+    first, accepted = verify(keys, {**request, **change}, request)
+    assert (first, accepted["ok"]) == (rejected(code, step, first["detail"]), True)
+    assert first["detail"].isprintable()
+    assert len(first["detail"]) > 10
 
 
 def test_key_is_unknown_when_the_set_lacks_it(keys):
-    [rejected] = verify(keys, signed(keys, GET, key="stranger"))
-    assert rejected == {"ok": False, "code": "request_signature_key_unknown", "step": 7}
+    [answer] = verify(keys, signed(keys, GET, key="stranger"))
+    assert answer == rejected("request_signature_key_unknown", 7, answer["detail"])
 
 
 def test_signed_body_with_a_repeated_key_is_rejected_at_the_last_step(keys):
-    [rejected] = verify(keys, signed(keys, {**POST, "body": '{"a": 1, "a": 2}'}))
-    assert rejected == {"ok": False, "code": "request_body_malformed", "step": 14}
+    [answer] = verify(keys, signed(keys, {**POST, "body": '{"a": 1, "a": 2}'}))
+    assert answer == rejected("request_body_malformed", 14, answer["detail"])
 
 
 @given(stdin=st.binary(max_size=200))
@@ -111,7 +121,7 @@ def test_any_bytes_give_one_object_per_line_that_is_not_blank(stdin, keys):
 @given(request_=REQUESTS)
 def test_any_unsigned_request_is_rejected(request_, keys):
     [answer] = verify(keys, request_)
-    assert (answer.keys(), answer["ok"]) == ({"ok", "code", "step"}, False)
+    assert (answer.keys(), answer["ok"]) == ({"ok", "code", "step", "detail"}, False)
 
 
 @given(request_=REQUESTS)
@@ -123,3 +133,30 @@ def test_any_signed_request_is_verified(request_, keys):
         [answer] = verify(keys, {**request_, "headers": [*pairs, *made["headers"]]})
         assert answer["ok"], answer
         assert answer["signature_base"] == made["signature_base"]
+
+
+@pytest.mark.parametrize("change", [{"method": "PUT"}, {"headers": 1}], ids=["rejected", "malformed"])
+def test_exit_code_is_1_when_one_of_several_requests_is_not_verified(change, keys):
+    request, other = signed(keys, GET), signed(keys, GET)
+    stdin = lines({**request, **change}, other)
+    done = run("verify", "--jwks", keys.public, "--now", str(NOW), "-", stdin=stdin)
+    assert (done.returncode, [answer["ok"] for answer in objects(done.stdout)]) == (1, [False, True])
+
+
+def test_exit_code_is_1_when_there_is_no_request(keys):
+    result = invoke("verify", "--jwks", keys.public, "-", stdin=b"\n")
+    assert (result.exit_code, result.stdout, result.stderr) == (1, "", NOTHING)
+
+
+def test_requests_are_read_from_a_file(keys, tmp_path):
+    path = tmp_path / "requests.jsonl"
+    path.write_bytes(lines(signed(keys, GET), signed(keys, POST)))
+    result = invoke("verify", "--jwks", keys.public, "--now", str(NOW), str(path))
+    assert (result.exit_code, [answer["ok"] for answer in objects(result.stdout_bytes)]) == (0, [True, True])
+
+
+def test_keys_are_read_from_standard_input_when_the_requests_are_in_a_file(keys, tmp_path):
+    path = tmp_path / "requests.jsonl"
+    path.write_bytes(lines(signed(keys, GET)))
+    options = ("--now", str(NOW), str(path))
+    assert invoke("verify", "--jwks", "-", *options, stdin=Path(keys.public).read_bytes()).exit_code == 0

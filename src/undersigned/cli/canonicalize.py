@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from undersigned.cli.explain.url import changes, explanation_text, write_lines
+from undersigned.cli.input_file import standard_input
 from undersigned.cli.lines import CODE, Answer, MalformedLine, answer_lines, write_object
 from undersigned.errors import MalformedURL
 from undersigned.url import ADCP, ADCP_RECEIVED
@@ -35,7 +36,8 @@ def canonicalize(*, urls: tuple[str, ...], received: bool, as_json: bool, explai
     {"error": "line_malformed", "rule": "line", "message": ...}
     """  # noqa: D301 - click needs the escape to keep the line breaks
     if urls == ("-",):
-        answer_lines(lambda value: _answer(_string(value), received=received, explained=explained), _line_error)
+        file = standard_input(click.get_current_context(), "-")
+        answer_lines(file, lambda value: _answer(_string(value), received=received, explained=explained), _line_error)
         return
     if "-" in urls:
         raise click.UsageError("- reads URLs from standard input; give it as the only argument")

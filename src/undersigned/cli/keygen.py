@@ -7,15 +7,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
-from undersigned.cli.key_file import FILE
+from undersigned.cli.input_file import MOST_SETTINGS
 from undersigned.cli.new_files import create_files
-from undersigned.cli.options import algorithm_option
+from undersigned.cli.options import algorithm_option, pem_option
+from undersigned.cli.pem_file import check_private_pem
 from undersigned.errors import ConfigurationError
 from undersigned.signature.key_pair import Algorithm, KeyPair
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from undersigned.cli.input_file import InputFile
 
 PRIVATE = "private.jwk.json"
 PUBLIC = "public.jwks.json"
@@ -25,11 +29,7 @@ PRIVATE_MODE = 0o600
 @click.command()
 @algorithm_option("The signature algorithm.")
 @click.option("--kid", "keyid", metavar="ID", help="The key's kid.  [default: the RFC 7638 thumbprint]")
-@click.option(
-    "--pem",
-    type=FILE,
-    help="A private key in PEM, without a password, to take instead of a new one.",
-)
+@pem_option
 @click.option(
     "--out",
     "directory",
@@ -38,12 +38,17 @@ PRIVATE_MODE = 0o600
     type=click.Path(file_okay=False, path_type=Path),
     help="The directory for the files; created if it does not exist.",
 )
-def keygen(*, algorithm: Algorithm, keyid: str | None, pem: Path | None, directory: Path) -> None:
+def keygen(*, algorithm: Algorithm, keyid: str | None, pem: InputFile | None, directory: Path) -> None:
     """Make a key pair for request signing.
 
     The files are a private JWK (mode 0600) and a JWK set to publish. Existing files are never overwritten.
-    """
-    pair = new_pair(algorithm, keyid) if pem is None else _pair_of(pem, keyid)
+
+    \b
+    Examples:
+      undersigned keygen --out keys
+      openssl genpkey -algorithm ed25519 | undersigned keygen --pem - --out keys
+    """  # noqa: D301 - click needs the escape to keep the line breaks
+    pair = key_pair(algorithm, keyid, pem)
     try:
         directory.mkdir(parents=True, exist_ok=True)
         create_files(
@@ -60,31 +65,31 @@ def keygen(*, algorithm: Algorithm, keyid: str | None, pem: Path | None, directo
     click.echo(f"public JWK set to publish: {click.format_filename(directory / PUBLIC)}")
 
 
-def new_pair(algorithm: Algorithm, keyid: str | None) -> KeyPair:
-    """Return a new key pair.
+def key_pair(algorithm: Algorithm, keyid: str | None, pem: InputFile | None) -> KeyPair:
+    """Return a new key pair, or the pair of a private key in PEM.
+
+    Args:
+        algorithm: the value of `--alg`. A key in PEM has its own; only an RSA key needs it.
+        keyid: the value of `--kid`.
+        pem: the value of `--pem`.
 
     Raises:
-        click.BadParameter: `keyid` is not printable ASCII.
-    """
-    try:
-        return KeyPair.generate(algorithm, keyid=keyid)
-    except ConfigurationError as wrong:
-        raise click.BadParameter(str(wrong), param_hint="--kid") from None
-
-
-def _pair_of(pem: Path, keyid: str | None) -> KeyPair:
-    """Return the key pair of a PEM file.
-
-    Raises:
-        click.BadParameter: the file has no private key that can be used, or `keyid` is not printable ASCII. The message
+        click.BadParameter: `keyid` is not printable ASCII, or the file has no private key that can be used. The message
             quotes nothing of the file.
     """
+    if pem is None:
+        try:
+            return KeyPair.generate(algorithm, keyid=keyid)
+        except ConfigurationError as wrong:
+            raise click.BadParameter(str(wrong), param_hint="--kid") from None
+    text = pem.read(MOST_SETTINGS)
+    pem.warn_if_exposed()
+    check_private_pem(pem, text)
+    is_chosen = click.get_current_context().get_parameter_source("algorithm") is ParameterSource.COMMANDLINE
     try:
-        return KeyPair.from_pem(pem.read_bytes(), keyid=keyid)
-    except OSError as failure:
-        raise click.BadParameter(f"{click.format_filename(pem)}: {failure.strerror}", param_hint="--pem") from None
+        return KeyPair.from_pem(text, keyid=keyid, algorithm=algorithm if is_chosen else None)
     except ConfigurationError as wrong:
-        raise click.BadParameter(str(wrong), param_hint="--pem or --kid") from None
+        raise click.BadParameter(str(wrong), param_hint="--pem, --kid or --alg") from None
 
 
 def json_text(content: Mapping[str, object]) -> bytes:

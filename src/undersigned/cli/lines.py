@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable, Iterator, Mapping
-from typing import TypeAlias
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
 from undersigned.errors import UndersignedError
 from undersigned.message.strict_json import AmbiguousJSON, JSONValue, loads
+
+if TYPE_CHECKING:
+    from undersigned.cli.input_file import InputFile
 
 CODE = "line_malformed"
 """The code for a line that a command cannot parse. No profile uses this code."""
@@ -23,21 +25,24 @@ class MalformedLine(UndersignedError, ValueError):
     """Raised when a line does not have the form that the command expects. The message quotes nothing of the line."""
 
 
-def answer_lines(answer: Callable[[JSONValue], Answer], on_error: Callable[[MalformedLine], Answer]) -> None:
-    """Read standard input to its end and write one object for each line that is not blank.
+def answer_lines(
+    file: InputFile, answer: Callable[[JSONValue], Answer], on_error: Callable[[MalformedLine], Answer]
+) -> None:
+    """Read a file to its end and write one object for each line that is not blank.
 
     A line is UTF-8 and ends with LF. A line of white space only is blank. JSON that parsers interpret differently, such
     as a repeated key or NaN, is rejected.
 
     Args:
+        file: the file, or standard input.
         answer: takes the value of a line and returns the object to write. It raises `MalformedLine` if the value does
             not have the expected form.
         on_error: returns the object to write for a line that cannot be parsed.
 
     Raises:
-        click.ClickException: standard input cannot be read.
+        click.ClickException: the file cannot be read.
     """
-    for line in _stdin():
+    for line in file.lines():
         if line.strip():
             try:
                 members = answer(_value(line))
@@ -49,15 +54,6 @@ def answer_lines(answer: Callable[[JSONValue], Answer], on_error: Callable[[Malf
 def write_object(members: Answer) -> None:
     """Write one JSON object as a line of ASCII, and flush it."""
     click.echo(json.dumps(members))
-
-
-def _stdin() -> Iterator[bytes]:
-    if sys.stdin is None:
-        raise click.ClickException("standard input is closed, but - reads from it")
-    try:
-        yield from sys.stdin.buffer
-    except OSError as failure:
-        raise click.ClickException(f"standard input cannot be read: {failure.strerror}") from None
 
 
 def _value(line: bytes) -> JSONValue:

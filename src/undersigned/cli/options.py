@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, get_args
 
 import click
 
 from undersigned import profiles
+from undersigned.cli.input_file import FILE_OR_DASH, as_input_file
+from undersigned.signature.key_pair import Algorithm
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,8 +29,14 @@ profile_option = click.option(
     help="The profile of the signatures.",
 )
 
-stdin_argument = click.argument("source", type=click.Choice(["-"]), metavar="-", expose_value=False)
-"""The `-` of a command that reads only from standard input."""
+
+pem_option = click.option(
+    "--pem",
+    type=FILE_OR_DASH,
+    callback=as_input_file,
+    metavar="FILE",
+    help="A private key in PEM, without a password, to take instead of a new one.",
+)
 
 
 def algorithm_option(words: str) -> Callable[[Command], Command]:
@@ -36,8 +44,8 @@ def algorithm_option(words: str) -> Callable[[Command], Command]:
     return click.option(
         "--alg",
         "algorithm",
-        type=click.Choice(["ed25519", "ecdsa-p256-sha256"]),
+        type=click.Choice(get_args(Algorithm)),
         default="ed25519",
         show_default=True,
-        help=words,
+        help=f"{words} AdCP accepts the first two.",
     )

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from undersigned.cli.key_file import FILE
-from undersigned.cli.keygen import PRIVATE_MODE, json_text, new_pair
+from undersigned.cli.keygen import PRIVATE_MODE, json_text, key_pair
 from undersigned.cli.new_files import create_files
-from undersigned.cli.options import SECONDS, algorithm_option
+from undersigned.cli.options import SECONDS, algorithm_option, pem_option
 from undersigned.errors import ConfigurationError
+from undersigned.signature.pem import is_pem
+from undersigned.signature.public_jwk import pem_jwks
 from undersigned.signature.public_jwks import read_public_jwks
 from undersigned.signature.rotation import (
     LAST_SIGNATURE,
@@ -31,14 +32,32 @@ from undersigned.signature.rotation import (
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
 
+    from undersigned.cli.input_file import InputFile
     from undersigned.signature.key_pair import Algorithm, KeyPair
 
 NEXT = "private.next.jwk.json"
 _ADVICE = "a file that is in the way was left by a run that was cut off, or by the last rotation: move it"
 
 
+def _not_standard_input(_ctx: click.Context, _param: click.Parameter, path: Path) -> Path:
+    if str(path) == "-":
+        raise click.BadParameter("the set is rewritten, so it cannot be standard input; give a file")
+    return path
+
+
 @click.command()
-@click.option("--jwks", "public", required=True, metavar="FILE", type=FILE, help="The public JWK set; it is rewritten.")
+@click.option(
+    "--jwks",
+    "public",
+    required=True,
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
+    callback=_not_standard_input,
+    help="The public JWK set; it is rewritten. Of a public key in PEM, a set is written beside it.",
+)
+@click.option(
+    "--keyid", "old_keyid", metavar="ID", help="For a public key in PEM: the kid under which verifiers know it."
+)
 @click.option(
     "--out",
     "private",
@@ -47,6 +66,7 @@ _ADVICE = "a file that is in the way was left by a run that was cut off, or by t
     help=f"The file for the new private key.  [default: {NEXT} in the set's directory]",
 )
 @algorithm_option("The signature algorithm of the new key.")
+@pem_option
 @click.option("--kid", "keyid", metavar="ID", help="The new key's kid.  [default: the RFC 7638 thumbprint]")
 @click.option(
     "--overlap",
@@ -62,8 +82,10 @@ _ADVICE = "a file that is in the way was left by a run that was cut off, or by t
 def rotate(
     *,
     public: Path,
+    old_keyid: str | None,
     private: Path | None,
     algorithm: Algorithm,
+    pem: InputFile | None,
     keyid: str | None,
     overlap: int,
     finish: bool,
@@ -76,19 +98,26 @@ def rotate(
     set. The old key stays in the set for its overlap. The run with --finish drops the old key. Each run says what to do
     next. The file of the set is replaced as a whole, so a server never reads a part of it. Keys for other uses stay as
     they are.
-    """
+
+    \b
+    Examples:
+      undersigned rotate --jwks keys/public.jwks.json
+      undersigned rotate --jwks keys/public.jwks.json --finish
+    """  # noqa: D301 - click needs the escape to keep the line breaks
     # If the path is a symbolic link, replace the file that it leads to, not the link.
-    public = public.resolve()
+    source = public.resolve()
+    public = _set_of(source)
     private = public.with_name(NEXT) if private is None else private
     moment = int(time.time()) if now is None else now
     try:
         with nullcontext() if dry_run else _alone(public) as replacement:
-            jwks = read_public_jwks(public.read_bytes())
+            jwks = _read(source, public, old_keyid)
             if finish:
                 step = _finish(jwks, public, now=moment)
             else:
-                step = _begin(jwks, new_pair(algorithm, keyid), public, private, now=moment, overlap=overlap)
+                step = _begin(jwks, key_pair(algorithm, keyid, pem), public, private, now=moment, overlap=overlap)
             if replacement is not None and step.changes:
+                shutil.copymode(source, replacement)
                 _write(step, public, replacement)
             elif replacement is not None:
                 replacement.unlink()
@@ -159,6 +188,33 @@ def _time(seconds: int) -> str:
     return dt.datetime.fromtimestamp(seconds, dt.UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
+def _set_of(source: Path) -> Path:
+    """Return the file to write the set to: the file that it is read from, or a new one beside a PEM.
+
+    Raises:
+        click.UsageError: the new one exists, or the file cannot be read.
+    """
+    try:
+        if not is_pem(source.read_bytes()):
+            return source
+    except OSError as failure:
+        raise click.UsageError(f"{click.format_filename(source)}: {failure.strerror}") from None
+    public = source.with_suffix(".jwks.json")
+    if public.exists():
+        name = click.format_filename(public)
+        raise click.UsageError(f"{name} exists: it is the set to rotate from now on: --jwks {name}")
+    return public
+
+
+def _read(source: Path, public: Path, keyid: str | None) -> Mapping[str, object]:
+    text = source.read_bytes()
+    if source == public:
+        return read_public_jwks(text)
+    if keyid is None:
+        raise ConfigurationError("a PEM has no key ID: give the kid under which verifiers know the key, with --keyid")
+    return pem_jwks(text, keyid=keyid)
+
+
 @contextmanager
 def _alone(public: Path) -> Generator[Path]:
     """Yield a new file in the folder of the set, as a lock. Two runs at once would each lose what the other adds.
@@ -186,7 +242,6 @@ def _write(step: _Step, public: Path, replacement: Path) -> None:
             file.write(step.rotation.text)
             file.flush()
             os.fsync(file.fileno())
-        shutil.copymode(public, replacement)
         replacement.replace(public)
     except OSError:
         for path in step.new_files:

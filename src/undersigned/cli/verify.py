@@ -3,55 +3,72 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import click
 
 from undersigned import profiles
-from undersigned.cli.key_file import FILE, read_key_set
+from undersigned.cli.input_file import FILE_OR_DASH, as_input_file
+from undersigned.cli.key_file import jwks_option, keyid_option, read_key_set
 from undersigned.cli.lines import CODE, Answer, MalformedLine, answer_lines
-from undersigned.cli.options import SECONDS, profile_option, stdin_argument
+from undersigned.cli.options import SECONDS, profile_option
 from undersigned.cli.request_line import parse_request
 from undersigned.errors import SignatureError
 from undersigned.replay.memory import MemoryReplayStore, UncheckedReplay
 from undersigned.verification.verifier import Verifier
 
 if TYPE_CHECKING:
+    from undersigned.cli.input_file import InputFile
     from undersigned.message.strict_json import JSONValue
-    from undersigned.signature.key_source import KeySet
 
 
 @click.command()
-@click.option("--jwks", required=True, type=FILE, callback=read_key_set, help="A file with a JWK set.")
+@jwks_option
+@keyid_option
 @profile_option
 @click.option("--now", type=SECONDS, help="The verifier's clock, in seconds since the epoch.  [default: the real one]")
 @click.option("--no-replay", is_flag=True, help="Accept repeated nonces, for recorded requests.")
-@stdin_argument
-def verify(*, jwks: KeySet, profile: str, now: int | None, no_replay: bool) -> None:
-    """Verify signed requests.
+@click.argument("source", type=FILE_OR_DASH, callback=as_input_file, metavar="FILE")
+def verify(
+    *, jwks: InputFile, keyid: str | None, profile: str, now: int | None, no_replay: bool, source: InputFile
+) -> None:
+    """Verify signed requests, which FILE has as JSON, one in a line.
 
-    Read one object per line and write one object per line. Each nonce is accepted once while the command runs.
+    - is standard input, for FILE and for --jwks. Write one JSON object for each line, which says why a request is
+    rejected. Each nonce is accepted once while the command runs.
+
+    The exit code is 0 if every request is verified, and 1 if one is not, or if there is none.
 
     \b
     {"method", "url", "headers": {..} or [[n, v], ..], "body" or "body_b64"}
 
     \b
     {"ok": true, "keyid": ..., "label": ..., "signature_base": ...}
-    {"ok": false, "code": "request_signature_invalid", "step": 10}
-    {"ok": false, "code": "line_malformed", "step": null}
+    {"ok": false, "code": "request_signature_invalid", "step": 10, "detail": ...}
+    {"ok": false, "code": "line_malformed", "step": null, "detail": ...}
+
+    \b
+    Example:
+      undersigned verify --jwks keys/public.jwks.json requests.jsonl
+
+    For one request as `curl -v` shows it, use `undersigned explain --request`.
     """  # noqa: D301 - click needs the escape to keep the line breaks
     verifier = Verifier(
         profiles.BY_NAME[profile],
-        keys=jwks,
+        keys=read_key_set(jwks, keyid=keyid),
         replay=UncheckedReplay() if no_replay else MemoryReplayStore(),
         clock=time.time if now is None else lambda: now,
     )
+    counts = Counter[str]()
 
     def answer(value: JSONValue) -> Answer:
         try:
             verified = verifier.verify(parse_request(value))
         except SignatureError as error:
-            return {"ok": False, "code": error.code, "step": error.step}
+            counts["rejected"] += 1
+            return _rejected(error.code, error.step, error.detail)
+        counts["verified"] += 1
         return {
             "ok": True,
             "keyid": verified.keyid,
@@ -59,8 +76,15 @@ def verify(*, jwks: KeySet, profile: str, now: int | None, no_replay: bool) -> N
             "signature_base": verified.signature_base,
         }
 
-    answer_lines(answer, _line_error)
+    def line_error(malformed: MalformedLine) -> Answer:
+        counts["rejected"] += 1
+        return _rejected(CODE, None, str(malformed))
+
+    answer_lines(source, answer, line_error)
+    if not counts:
+        click.echo(f"Error: {source} has no request: there is nothing to verify", err=True)
+    click.get_current_context().exit(int(set(counts) != {"verified"}))
 
 
-def _line_error(_malformed: MalformedLine) -> Answer:
-    return {"ok": False, "code": CODE, "step": None}
+def _rejected(code: str, step: int | str | None, detail: str) -> Answer:
+    return {"ok": False, "code": code, "step": step, "detail": detail}

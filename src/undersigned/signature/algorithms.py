@@ -34,7 +34,9 @@ ALGORITHMS: frozenset[str] = frozenset(BY_NAME)
 SHARED_SECRET: Final = HMAC_SHA256.algorithm_id
 """The one algorithm whose key is a secret of both parties."""
 
-_RSA: Final = (RSA_PSS_SHA512.algorithm_id, RSA_V1_5_SHA256.algorithm_id)
+RSA: Final = (RSA_PSS_SHA512.algorithm_id, RSA_V1_5_SHA256.algorithm_id)
+"""The two algorithms of an RSA key."""
+
 _CURVES: Final[Mapping[type[ec.EllipticCurve], str]] = {
     ec.SECP256R1: ECDSA_P256_SHA256.algorithm_id,
     ec.SECP384R1: ECDSA_P384_SHA384.algorithm_id,
@@ -77,7 +79,7 @@ def _algorithms(key: object, *, private: bool) -> tuple[str, ...]:
     if isinstance(key, edwards):
         return (ED25519.algorithm_id,)
     if isinstance(key, factoring):
-        return _RSA
+        return RSA
     if isinstance(key, elliptic):
         name = _CURVES.get(type(cast("ec.EllipticCurvePublicKey", key).curve))
         return () if name is None else (name,)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
@@ -12,6 +11,7 @@ from undersigned.errors import ConfigurationError
 from undersigned.limits import LEAST_RSA_BITS
 from undersigned.signature.key_source import KeySet
 from undersigned.signature.pem import read_private_pem
+from undersigned.signature.public_jwk import ALGS, base64url, base64url_integer, public_jwk
 from undersigned.signature.signing_key import SigningKey
 from undersigned.signature.thumbprint import thumbprint
 
@@ -71,10 +71,10 @@ class KeyPair:
             ConfigurationError: the key is of another kind, or `keyid` is not printable ASCII.
         """
         signing = SigningKey.from_private_key(key, keyid="k" if keyid is None else keyid, algorithm=algorithm)
-        public, secrets = _members(key)
-        named = {"kid": thumbprint(public) if keyid is None else keyid, **public, "alg": _ALGS[signing.algorithm]}
+        public = public_jwk(key.public_key())
+        named = {"kid": thumbprint(public) if keyid is None else keyid, **public, "alg": ALGS[signing.algorithm]}
         named["use"] = "sig"
-        private = {**named, "key_ops": ["sign"], "adcp_use": "request-signing", **secrets}
+        private = {**named, "key_ops": ["sign"], "adcp_use": "request-signing", **_members(key)}
         return cls(private, {"keys": [{**named, "key_ops": ["verify"], "adcp_use": "request-signing"}]})
 
     @classmethod
@@ -109,37 +109,16 @@ _GENERATORS: Final[Mapping[Algorithm, Callable[[], PrivateKey]]] = {
     "rsa-pss-sha512": lambda: rsa.generate_private_key(_EXPONENT, LEAST_RSA_BITS),
     "rsa-v1_5-sha256": lambda: rsa.generate_private_key(_EXPONENT, LEAST_RSA_BITS),
 }
-_ALGS: Final[Mapping[str, str]] = {
-    "ed25519": "EdDSA",
-    "ecdsa-p256-sha256": "ES256",
-    "ecdsa-p384-sha384": "ES384",
-    "rsa-pss-sha512": "PS512",
-    "rsa-v1_5-sha256": "RS256",
-}
 
 
-def _members(key: PrivateKey) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the public members of a key's JWK, and the private ones (RFC 7518 section 6, RFC 8037 section 2)."""
+def _members(key: PrivateKey) -> dict[str, str]:
+    """Return the private members of a key's JWK (RFC 7518 section 6, RFC 8037 section 2)."""
     if isinstance(key, ed25519.Ed25519PrivateKey):
-        x = _base64url(key.public_key().public_bytes_raw())
-        return {"kty": "OKP", "crv": "Ed25519", "x": x}, {"d": _base64url(key.private_bytes_raw())}
+        return {"d": base64url(key.private_bytes_raw())}
     if isinstance(key, rsa.RSAPrivateKey):
         numbers = key.private_numbers()
         factors = {"d": numbers.d, "p": numbers.p, "q": numbers.q}
         factors |= {"dp": numbers.dmp1, "dq": numbers.dmq1, "qi": numbers.iqmp}
-        public = {"kty": "RSA", "n": _integer(numbers.public_numbers.n), "e": _integer(numbers.public_numbers.e)}
-        return public, {name: _integer(number) for name, number in factors.items()}
-    private, length = key.private_numbers(), -(-key.key_size // 8)
-    x, y, secret = (
-        _base64url(number.to_bytes(length, "big"))
-        for number in (private.public_numbers.x, private.public_numbers.y, private.private_value)
-    )
-    return {"kty": "EC", "crv": f"P-{key.key_size}", "x": x, "y": y}, {"d": secret}
-
-
-def _integer(number: int) -> str:
-    return _base64url(number.to_bytes(-(-number.bit_length() // 8), "big"))
-
-
-def _base64url(data: bytes) -> str:
-    return base64.urlsafe_b64encode(data).rstrip(b"=").decode("ascii")
+        return {name: base64url_integer(number) for name, number in factors.items()}
+    length = -(-key.key_size // 8)
+    return {"d": base64url(key.private_numbers().private_value.to_bytes(length, "big"))}

@@ -13,6 +13,11 @@ if TYPE_CHECKING:
     from undersigned.signature.jwk import PrivateKey, PublicKey
 
 
+def is_pem(text: bytes) -> bool:
+    """Return whether a text has a PEM block, and is not JSON."""
+    return b"-----BEGIN " in text and not text.lstrip().startswith((b"{", b"["))
+
+
 def read_public_pem(pem: bytes | str) -> PublicKey:
     """Return the public key in a PEM text, which may be of another kind than a verifier can use.
 

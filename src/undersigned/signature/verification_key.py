@@ -23,6 +23,7 @@ from undersigned.signature.jwk import (
     texts_of,
 )
 from undersigned.signature.pem import read_public_pem
+from undersigned.signature.public_jwk import public_jwk
 from undersigned.signature.shared_secret import read_secret
 from undersigned.signature.thumbprint import thumbprint
 
@@ -49,7 +50,7 @@ class VerificationKey:
         purposes: the JWK's `adcp_use`.
         fault: why no key could be made of the JWK, or "".
         owner: whose key it is, as the key source has it, or "" if the source does not say.
-        thumbprint: the JWK thumbprint (RFC 7638), or "" if the key was not made of a JWK.
+        thumbprint: the JWK thumbprint (RFC 7638), or "" if the key is a shared secret or cannot be used.
         replay_name: the name of the key in a replay store: its keyid, preceded by its owner if it has one.
     """
 
@@ -118,7 +119,7 @@ class VerificationKey:
             ConfigurationError: the key is of another kind or cannot be used, or `keyid` is not a string.
         """
         name = algorithm_for(key, private=False, algorithm=algorithm)
-        return cls._of(BY_NAME[name](public_key=key), keyid, purposes, owner)
+        return cls._of(BY_NAME[name](public_key=key), keyid, purposes, owner, thumbprint(public_jwk(key)) or "")
 
     @classmethod
     def from_pem(
@@ -153,11 +154,14 @@ class VerificationKey:
         return cls._of(BY_NAME[SHARED_SECRET](public_key=read_secret(secret)), keyid, purposes, owner)
 
     @classmethod
-    def _of(cls, verifier: HTTPSignatureAlgorithm, keyid: str, purposes: _Purposes, owner: str) -> VerificationKey:
+    def _of(
+        cls, verifier: HTTPSignatureAlgorithm, keyid: str, purposes: _Purposes, owner: str, thumbprint: str = ""
+    ) -> VerificationKey:
         if not isinstance(keyid, str):
             raise ConfigurationError("keyid: give a string: a signature names its key by it")
         name = verifier.algorithm_id
-        return cls(keyid, name, "sig", frozenset({"verify"}), frozenset(purposes), "", owner, {name: verifier})
+        operations = frozenset({"verify"})
+        return cls(keyid, name, "sig", operations, frozenset(purposes), "", owner, {name: verifier}, thumbprint)
 
     @property
     def algorithms(self) -> frozenset[str]:

@@ -346,16 +346,16 @@ def test_malformed_request_file_is_one_line_on_standard_error(keys, tmp_path):
 
 def test_unreadable_file_is_one_line_on_standard_error(recorded, monkeypatch):
     options = recorded()
-    read = Path.read_bytes
+    opened = Path.open
 
-    def unreadable(path):
+    def unreadable(path, *mode, **options):
         if path.name == "request":
             raise PermissionError(13, "Permission denied")
-        return read(path)
+        return opened(path, *mode, **options)
 
-    monkeypatch.setattr(Path, "read_bytes", unreadable)
+    monkeypatch.setattr(Path, "open", unreadable)
     result = invoke("explain", *options)
-    assert (result.exit_code, result.stdout) == (1, "")
+    assert (result.exit_code, result.stdout) == (2, "")
     assert "cannot be read: Permission denied" in result.stderr
 
 

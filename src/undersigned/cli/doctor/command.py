@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import re
-import ssl
 from typing import TYPE_CHECKING
 
 import click
@@ -14,8 +13,10 @@ from undersigned.cli.doctor.diagnosis import Examination
 from undersigned.cli.doctor.probe import NoAnswer, ProbeClient
 from undersigned.cli.doctor.profile_guess import ProfileGuess
 from undersigned.cli.doctor.site import Site
-from undersigned.cli.key_file import FILE, read_signing_key
+from undersigned.cli.input_file import FILE_OR_DASH, as_input_file
+from undersigned.cli.key_file import key_option, keyid_option, read_signing_key
 from undersigned.cli.lines import write_object
+from undersigned.cli.trust import trusted
 from undersigned.errors import ConfigurationError, MalformedURL, SigningError
 from undersigned.explanation.profile_guess import REQUEST_PROFILES
 from undersigned.message import token
@@ -23,10 +24,8 @@ from undersigned.signature.signer import Signer
 from undersigned.url import CanonicalURL, canonicalize
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from undersigned.cli.doctor.finding import Diagnosis
-    from undersigned.signature.signing_key import SigningKey
+    from undersigned.cli.input_file import InputFile
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH")
 _FIELD = re.compile(rf"({token.ANY}+):[ \t]*([!-~](?:[ -~]*[!-~])?)")
@@ -42,13 +41,6 @@ def _read_url(_ctx: click.Context, _param: click.Parameter, text: str) -> Canoni
     return url
 
 
-def _read_authorities(_ctx: click.Context, _param: click.Parameter, path: Path | None) -> ssl.SSLContext:
-    try:
-        return ssl.create_default_context(cafile=path)
-    except (OSError, ValueError):
-        raise click.BadParameter("the file does not contain PEM certificates") from None
-
-
 def _read_fields(_ctx: click.Context, _param: click.Parameter, texts: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     matches = [_FIELD.fullmatch(text) for text in texts]
     if not all(matches):
@@ -57,7 +49,8 @@ def _read_fields(_ctx: click.Context, _param: click.Parameter, texts: tuple[str,
 
 
 @click.command()
-@click.option("--key", required=True, type=FILE, callback=read_signing_key, help="A private JWK that the server knows.")
+@key_option
+@keyid_option
 @click.option(
     "--profile",
     type=click.Choice([profile.name for profile in REQUEST_PROFILES]),
@@ -87,21 +80,22 @@ def _read_fields(_ctx: click.Context, _param: click.Parameter, texts: tuple[str,
 )
 @click.option(
     "--ca-file",
-    "tls",
-    type=FILE,
-    callback=_read_authorities,
+    type=FILE_OR_DASH,
+    callback=as_input_file,
+    metavar="FILE",
     help="PEM certificates to trust.  [default: the system's]",
 )
 @click.option("--json", "as_json", is_flag=True, help="Write a JSON object.")
 @click.argument("url", callback=_read_url)
 def doctor(
     *,
-    key: SigningKey,
+    key: InputFile,
+    keyid: str | None,
     profile: str | None,
     fields: tuple[tuple[str, str], ...],
     method: str,
     timeout: int,
-    tls: ssl.SSLContext,
+    ca_file: InputFile | None,
     as_json: bool,
     url: CanonicalURL,
 ) -> None:
@@ -111,13 +105,16 @@ def doctor(
     also 404. No other server is contacted, and redirects are not followed. The exit code is 0 if nothing is changed,
     1 if something is changed or no answer comes, 2 for wrong usage.
     """
-    client = ProbeClient(url, timeout, tls)
-    guess = ProfileGuess(Site.of(url), key, fields, client.ask)
+    signing = read_signing_key(key, None if profile is None else profiles.BY_NAME[profile], keyid=keyid)
+    client = ProbeClient(url, timeout, trusted(ca_file))
+    guess = ProfileGuess(Site.of(url), signing, fields, client.ask)
     try:
         likely = guess.likely() if profile is None else ()
         found = guess.accepted(likely) or likely[0] if profile is None else profiles.BY_NAME[profile]
         guess.check(found)
-        diagnosis = Examination(url, Signer(key, profile=found), client.ask, method=method, fields=fields).diagnose()
+        diagnosis = Examination(
+            url, Signer(signing, profile=found), client.ask, method=method, fields=fields
+        ).diagnose()
         if profile is not None and diagnosis.findings and not diagnosis.passed:
             other = guess.accepted([other for other in guess.likely() if other is not found])
             if other is not None:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from undersigned import profiles
 from undersigned.cli.explain.request import request_answer, request_text
 from undersigned.cli.explain.url import comparison_text, explanation_text, one_answer, two_answer, write_lines
-from undersigned.cli.key_file import FILE, read_key_set
+from undersigned.cli.input_file import FILE_OR_DASH, as_input_file
+from undersigned.cli.key_file import keyid_option, read_key_set
 from undersigned.cli.lines import write_object
 from undersigned.cli.options import SECONDS
 from undersigned.explanation import REQUEST_PROFILES, MalformedRequest, explain_request, parse_pasted_request
@@ -18,40 +19,46 @@ from undersigned.normalization import RULE_SETS
 from undersigned.url import explain as explanation_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
+    from collections.abc import Callable, Iterable
 
     from rich.text import Text
 
+    from undersigned.cli.input_file import InputFile
     from undersigned.cli.lines import Answer
+    from undersigned.cli.options import Command
     from undersigned.signature.key_source import KeySet
 
 MOST_URLS = 2
+
+_MOST: Final = 67_108_864
+"""bytes of a recorded request, and of its content"""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedRequest:
     """The recorded request to verify, and the options for it."""
 
-    file: Path
-    body: Path | None
+    file: InputFile
+    body: InputFile | None
     scheme: str
     jwks: KeySet
     profile: str | None
     now: int | None
-    base: Path | None
+    base: InputFile | None
 
 
-def _key_set(context: click.Context, parameter: click.Parameter, path: Path | None) -> KeySet | None:
-    return None if path is None else read_key_set(context, parameter, path)
+def _file(name: str, *names: str, words: str) -> Callable[[Command], Command]:
+    """Return an option that names a file to read."""
+    return click.option(name, *names, type=FILE_OR_DASH, callback=as_input_file, metavar="FILE", help=words)
 
 
 @click.command()
 @click.option("--rules", type=click.Choice(list(RULE_SETS)), help="A rule set.  [default: adcp]")
-@click.option("--request", "request_file", type=FILE, help="A file with a signed request, as any tool shows it.")
-@click.option("--jwks", type=FILE, callback=_key_set, help="A file with a JWK set, for --request.")
-@click.option("--body", type=FILE, help="A file with the content, if the request file has none.")
-@click.option("--base", type=FILE, help="A file with the signature base that the signer signed.")
+@_file("--request", "request_file", words="A file with a signed request, as any tool shows it.")
+@_file("--jwks", words="The public keys, for --request: a JWK set, a public JWK, or a public key in PEM.")
+@keyid_option
+@_file("--body", words="A file with the content, if the request file has none.")
+@_file("--base", words="A file with the signature base that the signer signed.")
 @click.option(
     "--scheme",
     type=click.Choice(["https", "http"]),
@@ -72,10 +79,11 @@ def _key_set(context: click.Context, parameter: click.Parameter, path: Path | No
 def explain(
     *,
     rules: str | None,
-    request_file: Path | None,
-    jwks: KeySet | None,
-    body: Path | None,
-    base: Path | None,
+    request_file: InputFile | None,
+    jwks: InputFile | None,
+    keyid: str | None,
+    body: InputFile | None,
+    base: InputFile | None,
     scheme: str,
     profile: str | None,
     now: int | None,
@@ -95,10 +103,11 @@ def explain(
             raise click.UsageError("--request cannot be combined with URLs or --rules")
         if jwks is None:
             raise click.UsageError("--request needs --jwks, the keys to verify with")
-        recorded = RecordedRequest(request_file, body, scheme, jwks, profile, now, base)
+        keys = read_key_set(jwks, keyid=keyid)
+        recorded = RecordedRequest(request_file, body, scheme, keys, profile, now, base)
         answer, text = _request(recorded)
-    elif jwks is not None or body is not None or base is not None or now is not None:
-        raise click.UsageError("--jwks, --body, --base and --now need --request")
+    elif any(given is not None for given in (jwks, keyid, body, base, now)):
+        raise click.UsageError("--jwks, --keyid, --body, --base and --now need --request")
     elif len(urls) == 1:
         answer, text = _one(urls[0], rules or "adcp")
     elif len(urls) == MOST_URLS:
@@ -123,25 +132,18 @@ def _two(a: str, b: str, rules: str | None) -> tuple[Answer, Iterable[Text]]:
 
 
 def _request(recorded: RecordedRequest) -> tuple[Answer, Iterable[Text]]:
-    content = None if recorded.body is None else _bytes(recorded.body)
+    content = None if recorded.body is None else recorded.body.read(_MOST)
     try:
-        pasted = parse_pasted_request(_bytes(recorded.file), scheme=recorded.scheme, body=content)
+        pasted = parse_pasted_request(recorded.file.read(_MOST), scheme=recorded.scheme, body=content)
     except MalformedRequest as malformed:
-        raise click.ClickException(f"{click.format_filename(recorded.file)}: {malformed}") from None
+        raise click.ClickException(f"{recorded.file}: {malformed}") from None
     if not pasted.is_whole:
-        raise click.ClickException(f"{click.format_filename(recorded.file)}: {pasted.fault}")
+        raise click.ClickException(f"{recorded.file}: {pasted.fault}")
     explained = explain_request(
         pasted.request,
         None if recorded.profile is None else profiles.BY_NAME[recorded.profile],
         recorded.jwks,
         now=recorded.now,
-        signers_base=None if recorded.base is None else _bytes(recorded.base),
+        signers_base=None if recorded.base is None else recorded.base.read(_MOST),
     )
     return request_answer(explained), request_text(explained)
-
-
-def _bytes(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as failure:
-        raise click.ClickException(f"{click.format_filename(path)} cannot be read: {failure.strerror}") from None

@@ -1,0 +1,189 @@
+"""The curl commands of `undersigned sign --curl`: run by bash and curl against a real server with the middleware."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.cli.command import invoke
+from tests.cli.conftest import KEYID, private_pem
+from tests.cli.seller import seller
+
+from undersigned.cli.bash import bash_word
+from undersigned.cli.curl import MOST_INLINE
+
+pytestmark = [
+    pytest.mark.skipif(shutil.which("bash") is None, reason="the commands are for bash"),
+    pytest.mark.skipif(shutil.which("curl") is None, reason="the commands are for curl"),
+]
+JSON = "Content-Type: application/json"
+TEXT = "Content-Type: text/plain"
+
+
+@pytest.fixture(scope="module")
+def origin(keys):
+    with seller(keys.public) as url:
+        yield url
+
+
+def command(*args: str, stdin: bytes = b"") -> str:
+    result = invoke("sign", "--curl", *args, stdin=stdin)
+    assert (result.exit_code, result.exception) == (0, None), result.output
+    assert result.stderr.startswith("This signature is for one request, which must arrive before ")
+    return result.stdout
+
+
+def bash(text: str, *more: str, cwd=None) -> tuple[int, dict]:
+    """Run a command in bash, as if it were pasted, and return the status and the answer."""
+    script = text.rstrip("\n") + " " + " ".join(("--silent", "--show-error", "--write-out", "'\\n%{http_code}'", *more))
+    environment = {"PATH": os.environ["PATH"], "LC_ALL": "C"}
+    done = subprocess.run(
+        ["/bin/bash", "--norc"],
+        input=script.encode("ascii"),
+        capture_output=True,
+        check=False,
+        timeout=60,
+        cwd=cwd,
+        env=environment,
+    )
+    assert done.stderr == b""
+    content, _, status = done.stdout.decode().rpartition("\n")
+    return int(status), json.loads(content or "null")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"a": 1}',
+        '"it\'s"',
+        '"$HOME `id` \\\\ \\" !! {a,b} *"',
+        "[1,\n\t2]",
+        '"\u00e9\u4f60"',
+        '{"\u202e": "#&;|<>"}',
+        ' ""',
+    ],
+)
+def test_content_arrives_as_it_was_given(content, origin, keys):
+    text = command("--key", keys.private, "-d", content, f"{origin}/orders")
+    status, answer = bash(text)
+    assert (status, answer["method"], bytes.fromhex(answer["body"])) == (200, "POST", content.encode())
+
+
+@pytest.mark.parametrize("name", ["body.json", "it's a body", "-", "b\u00f6dy", "a;b$(id)"])
+def test_content_of_a_file_is_read_from_the_file_again(name, origin, keys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / name).write_bytes(b'{"a": 1}\r\n')
+    given_name = f"./{name}" if name == "-" else name
+    text = command("--key", keys.private, "-d", f"@{given_name}", f"{origin}/orders")
+    assert "--data-binary" in text
+    status, answer = bash(text, cwd=tmp_path)
+    assert (status, bytes.fromhex(answer["body"])) == (200, b'{"a": 1}\r\n')
+    (tmp_path / name).write_bytes(b'{"a": 2}\r\n')
+    changed = command("--key", keys.private, "-d", f"@{given_name}", f"{origin}/orders")
+    (tmp_path / name).write_bytes(b'{"a": 3}\r\n')
+    assert bash(changed, cwd=tmp_path)[0] == 401
+
+
+def test_binary_content_of_a_large_file_arrives_as_it_is(origin, keys, tmp_path):
+    (tmp_path / "body").write_bytes(bytes(range(256)) * 3000)
+    text = command("--key", keys.private, "-H", TEXT, "-d", f"@{tmp_path}/body", f"{origin}/")
+    status, answer = bash(text)
+    assert (status, len(answer["body"])) == (200, 2 * 256 * 3000)
+
+
+def test_content_of_standard_input_is_in_the_command(origin, keys):
+    text = command("--key", keys.private, "-d", "@-", f"{origin}/", stdin=b'{"a":\n1}')
+    assert bytes.fromhex(bash(text)[1]["body"]) == b'{"a":\n1}'
+
+
+@pytest.mark.parametrize("content", [b"a\0b", b"a" * (MOST_INLINE + 1)], ids=["NUL", "long"])
+def test_content_that_no_command_can_have_must_be_in_a_file(content, keys):
+    options = ("--key", keys.private, "-H", TEXT, "-d", "@-", "--curl", "https://a.test")
+    result = invoke("sign", *options, stdin=content)
+    assert (result.exit_code, result.stdout, "-d @FILE" in result.stderr) == (2, "", True)
+
+
+def test_content_that_begins_with_an_at_sign_is_no_file(origin, keys):
+    text = command("--key", keys.private, "-H", TEXT, "-d", "@-", f"{origin}/", stdin=b"@/etc/hostname")
+    assert bytes.fromhex(bash(text)[1]["body"]) == b"@/etc/hostname"
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE", "PUT", "OPTIONS", "POST"])
+def test_request_without_content_has_its_method(method, origin, keys):
+    status, answer = bash(command("--key", keys.private, "-X", method, f"{origin}/orders"))
+    assert (status, answer["method"], answer["body"]) == (200, method, "")
+
+
+def test_head_is_sent_without_waiting_for_content(origin, keys):
+    text = command("--key", keys.private, "-X", "HEAD", f"{origin}/orders")
+    assert bash(text, "--output", "/dev/null") == (200, None)
+    result = invoke("sign", "--key", keys.private, "--curl", "-X", "HEAD", "-d", "{}", origin)
+    assert (result.exit_code, "HEAD request with content" in result.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("spelled", "arrives"),
+    [
+        ("/a%2Fb//c?x=[1]&y={a,b}&z=a+b%20c", "/a%2Fb//c?x=[1]&y={a,b}&z=a+b%20c"),
+        ("/a/./b/../c?q=/../x#top", "/a/c?q=/../x"),
+        ("/%7Euser;a=b/.hidden?", "/~user;a=b/.hidden"),
+        ("/it's/$HOME/(a)*", "/it's/$HOME/(a)*"),
+        ("", "/"),
+    ],
+)
+def test_target_arrives_as_it_was_signed(spelled, arrives, origin, keys):
+    status, answer = bash(command("--key", keys.private, f"{origin}{spelled}"))
+    assert (status, answer["target"]) == (200, arrives)
+
+
+def test_header_fields_arrive_as_they_were_given(origin, keys):
+    given_fields = {"x-quotes": 'it\'s "$HOME" `id` \\ !!', "x-empty": "", "x-at": "@/etc/passwd", "user-agent": "mine"}
+    options = [word for name, value in given_fields.items() for word in ("-H", f"{name}: {value}")]
+    status, answer = bash(command("--key", keys.private, *options, f"{origin}/"))
+    arrived = dict(answer["headers"])
+    assert status == 200
+    assert {name: arrived[name] for name in given_fields} == given_fields
+
+
+def test_bytes_beyond_ascii_in_a_header_field_arrive_as_they_are(origin, keys):
+    status, answer = bash(command("--key", keys.private, "-H", "x-name: \u00e9", f"{origin}/"))
+    assert (status, dict(answer["headers"])["x-name"].encode("latin-1")) == (200, "\u00e9".encode())
+
+
+def test_command_works_with_a_key_in_pem(origin, keys):
+    pem = private_pem(keys.private)
+    result = invoke("sign", "--key", "-", "--keyid", KEYID, "--curl", f"{origin}/", stdin=pem)
+    assert bash(result.stdout)[0] == 200
+
+
+WORDS = st.binary(max_size=40).map(lambda octets: octets.replace(b"\0", b"")) | st.text(
+    alphabet="ab'\"\\$`!\n\t\r *?[]{}~#&;|<>()=%x0\u00e9\x7f\x1b", max_size=20
+).map(str.encode)
+
+
+@given(words=st.lists(WORDS, min_size=20, max_size=60))
+def test_bash_reads_any_bytes_as_they_were(words):
+    script = f"printf '%s\\0' {' '.join(map(bash_word, words))}".encode("ascii")
+    done = subprocess.run(["/bin/bash"], input=script, capture_output=True, check=True, timeout=60)
+    assert done.stdout.split(b"\0")[:-1] == words
+
+
+def test_word_with_a_nul_is_rejected():
+    with pytest.raises(ValueError, match="NUL"):
+        bash_word(b"a\0b")
+
+
+def test_interactive_bash_replaces_nothing(origin, keys):
+    """History expansion and completion are on when a person pastes a command."""
+    content = '{"a": "!!\\t!x", "b": "it\'s!1"}\t'
+    text = command("--key", keys.private, "-d", content, f"{origin}/")
+    script = f"set -H\ntrue\n{text.rstrip()} --silent\nexit\n".encode("ascii")
+    done = subprocess.run(
+        ["/bin/bash", "--norc", "--noprofile", "-i"], input=script, capture_output=True, check=False, timeout=60
+    )
+    assert bytes.fromhex(json.loads(done.stdout)["body"]) == content.encode()

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
+import httpx
+import pytest
 from tests.examples.programs import example, ran
-from tests.serving import uvicorn_server
+from tests.serving import uvicorn_server, waitress_server
 
-from undersigned import KeyPair
+from undersigned import KeyPair, Request, Signer, profiles
 
 CLIENT, SERVER = KeyPair.generate(keyid="client-2026"), KeyPair.generate(keyid="server-2026")
 
@@ -40,3 +43,48 @@ def test_ucp_business_answers_a_repeated_request_as_before_and_signs_all_answers
     assert first.startswith('201 {"checkout": ')
     assert other.startswith('409 {"code": "idempotency_conflict"')
     assert all(line.endswith("signed by server-2026") for line in (first, second, other))
+
+
+def test_gnap_client_rotates_its_key_and_the_old_key_has_no_power_any_more(tmp_path):
+    module = example("gnap_server")
+    keys = module.TokenKeys({"t0k3n": CLIENT.key_set()})
+    at = files(tmp_path, key=CLIENT.private)
+    with uvicorn_server(module.server(keys, here)) as port:
+        done = ran("gnap_client", key=at["key"], token="t0k3n", server=f"http://127.0.0.1:{port}")
+    assert (done.returncode, done.stderr) == (0, "")
+    rotated, rejected = done.stdout.splitlines()
+    assert rotated == '200 {"access_token":{"value":"t0k3n","key":"client-2027"}}'
+    assert rejected == '401 {"error": "invalid_client"}'
+
+
+@pytest.mark.parametrize("flaw", ["only the old key", "not over the old key", "another new key", "another body"])
+def test_gnap_rotation_without_a_valid_second_signature_is_rejected(flaw):
+    new, other = KeyPair.generate(keyid="client-2027"), KeyPair.generate(keyid="client-2027")
+    body = json.dumps({"key": {"proof": "httpsig", "jwk": new.public["keys"][0]}}).encode()
+    fields = [("Authorization", "GNAP t0k3n"), ("Content-Type", "application/json")]
+    second = profiles.GNAP.derive(selection=replace(profiles.GNAP.selection, tags=("gnap-rotate",), label="rotation"))
+    second = second if flaw == "not over the old key" else profiles.GNAP_ROTATION
+    signers = [Signer(CLIENT.signing_key(), profile=profiles.GNAP)]
+    signers += [Signer((other if flaw == "another new key" else new).signing_key(), profile=second)]
+    module = example("gnap_server")
+    with uvicorn_server(module.server(module.TokenKeys({"t0k3n": CLIENT.key_set()}), here)) as port:
+        url = f"http://127.0.0.1:{port}/token"
+        for signer in signers[: 1 if flaw == "only the old key" else 2]:
+            fields += signer.sign(Request("POST", url, fields, body))
+        answer = httpx.post(url, content=body + b" " * (flaw == "another body"), headers=fields)
+    status = (401, "signature_digest_mismatch") if flaw == "another body" else (400, "invalid_rotation")
+    assert (answer.status_code, answer.json()["error"]) == status
+
+
+def test_fapi_client_pays_and_verifies_the_response_with_its_request(tmp_path):
+    module = example("fapi_resource_server")
+    keys = module.ClientKeys({"t0k3n": CLIENT.key_set()})
+    at = files(tmp_path, key=CLIENT.private, server=SERVER.public)
+    with waitress_server(module.resource_server(keys, SERVER.signing_key(), here)) as port:
+        options = {"server": f"http://127.0.0.1:{port}", "server_keys": at["server"]}
+        done = ran("fapi_client", key=at["key"], token="t0k3n", **options)
+        other = ran("fapi_client", key=at["key"], token="of another client", **options)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == '200 {"payment":"accepted"} signed by server-2026\n'
+    assert (other.returncode, other.stderr) == (1, "")
+    assert other.stdout.startswith('401 {"error": "signature_key_unknown"}')

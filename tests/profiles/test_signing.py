@@ -17,7 +17,16 @@ from undersigned import (
     VerificationKey,
     Verifier,
 )
-from undersigned.profiles import ACTIVITYPUB, BY_NAME, FAPI_2_REQUEST, GNAP, UCP, WEB_BOT_AUTH_TYPED, WIMSE
+from undersigned.profiles import (
+    ACTIVITYPUB,
+    BY_NAME,
+    FAPI_2_REQUEST,
+    GNAP,
+    GNAP_ROTATION,
+    UCP,
+    WEB_BOT_AUTH_TYPED,
+    WIMSE,
+)
 
 NOW = 1_795_305_605
 URL = "https://shop.example/%7echeckout/a%2fb?q=1"
@@ -64,6 +73,8 @@ def verifier(profile, algorithm="ed25519") -> Verifier:
 
 
 def signed(profile, request=POST, algorithm="ed25519", **options) -> Request:
+    if profile.coverage.over:
+        request = signed(GNAP, request)
     options = {"parameters": OWN.get(profile.name, {}), **options}
     fields = signer(profile, algorithm).sign(request, **options)
     return Request(request.method, request.url, [*request.fields, *fields], request.body)
@@ -83,11 +94,30 @@ def test_signed_request_is_verified_by_its_profile(profile, algorithm):
 @pytest.mark.parametrize("profile", [profile for profile in REQUESTS if profile.selection.tags], ids=lambda p: p.name)
 def test_signature_with_the_tag_of_another_profile_is_rejected(profile):
     for other in REQUESTS:
-        if not other.selection.tags or set(other.selection.tags) & set(profile.selection.tags):
+        if not other.selection.tags or {*other.selection.tags, other.coverage.over} & {*profile.selection.tags}:
             continue
         if "ed25519" in other.algorithms:
             with pytest.raises(SignatureError):
                 verifier(profile).verify(signed(other))
+
+
+def test_rotation_covers_the_signature_of_the_old_key_and_all_that_it_covers():
+    request = signed(GNAP_ROTATION)
+    old, new = verifier(GNAP).verify(request), verifier(GNAP_ROTATION).verify(request)
+    assert {'"signature";key="sig1"', '"signature-input";key="sig1"'} < {*new.components}
+    assert (new.covers(old), old.covers(new), new.covers(new)) == (True, False, False)
+
+
+def test_rotation_needs_the_signature_of_the_old_key():
+    with pytest.raises(SigningError, match="signs over a signature with the tag gnap"):
+        signer(GNAP_ROTATION).sign(POST)
+    with pytest.raises(SigningError, match=r"Signature-Input|signs over"):
+        signer(GNAP_ROTATION).sign(Request("POST", URL, [*FIELDS, ("Signature-Input", "x")], POST.body))
+    alone = GNAP.derive(selection=GNAP_ROTATION.selection)
+    for flawed in (signed(alone), signed(alone, signed(GNAP))):
+        with pytest.raises(SignatureError) as caught:
+            verifier(GNAP_ROTATION).verify(flawed)
+        assert caught.value.code == "invalid_rotation"
 
 
 def test_typed_target_is_signed_as_it_is_on_the_wire():

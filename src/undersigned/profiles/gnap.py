@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final
+from dataclasses import replace
+from typing import Final, get_args
 
+from undersigned.errors import Reason
 from undersigned.signature.profile import Profile
 from undersigned.signature.rules import Answers, CoverageRule, DigestRule, ParameterRule, Selection, Validity
 
@@ -20,3 +22,12 @@ GNAP: Final = Profile(
     target="typed",
 )
 """Requests with the key that a client or a token is bound to. The key is found by its `keyid`."""
+
+GNAP_ROTATION: Final = GNAP.derive(
+    name="gnap-rotation",
+    source="RFC 9635 section 7.3.1.1",
+    selection=Selection(tags=("gnap-rotate",), label="rotation", pick="any"),
+    coverage=replace(GNAP.coverage, over="gnap"),
+    answers=replace(GNAP.answers, codes=dict.fromkeys(get_args(Reason), "invalid_rotation")),
+)
+"""The second signature of a request that rotates a key: by the new key, over the signature of the old key by `GNAP`."""

@@ -74,5 +74,7 @@ class Covering:
         absent = rule.absent(message)
         if absent:
             raise SigningError(f"headers: profile {self._profile.name} asks for {', '.join(absent)}: add it")
+        if rule.over and not rule.linked(message):
+            raise SigningError(f"headers: profile {self._profile.name} signs over a signature with the tag {rule.over}")
         member = (f'"{rule.member_of}";key="{label}"',) if rule.member_of else ()
         return Covered.of((*self._profile.asked(message), *member, *self._components))

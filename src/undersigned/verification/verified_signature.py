@@ -63,6 +63,11 @@ class VerifiedSignature:
         """The canonical authority that was signed."""
         return self.target.authority
 
+    def covers(self, other: VerifiedSignature) -> bool:
+        """Return whether this signature covers another one of the same message, and all that the other one covers."""
+        own = [f'"{name}";key="{other.label}"' for name in ("signature", "signature-input")]
+        return {*own, *other.components} <= set(self.components)
+
     def json(self) -> JSONValue:
         """Return the verified content as JSON, parsed strictly and once.
 

@@ -170,7 +170,11 @@ FIELDS = {
     "wimse": ["Workload-Identity-Token: e30.e30.c2ln"],
     "aauth": ['Signature-Key: sig=jwt;jwt="e30"'],
 }
-TRIED = [name for name in profiles.BY_NAME if profiles.BY_NAME[name].message == "request" and name != "activitypub"]
+TRIED = [
+    name
+    for name in profiles.BY_NAME
+    if profiles.BY_NAME[name].message == "request" and name not in {"activitypub", "gnap-rotation"}
+]
 ALIKE = {"web-bot-auth-jwks": "web-bot-auth-typed"}
 
 

@@ -100,6 +100,7 @@ from undersigned.verification.screening import window_fault
         (Validity, {"longest_age": "60"}, "validity.longest_age"),
         (Validity, {"signed_for": 301}, "validity.signed_for"),
         (Answers, {"prefix": "a\r\nb"}, "answers.prefix"),
+        (CoverageRule, {"over": "\n"}, "coverage.over"),
         (Answers, {"prefix": None}, "answers.prefix"),
         (Answers, {"member": "Code"}, "answers.member"),
         (Answers, {"text_member": "x y"}, "answers.text_member"),

@@ -11,6 +11,8 @@ from undersigned.errors import ConfigurationError
 from undersigned.message import token
 from undersigned.message.field_types import field_type
 from undersigned.message.reading import STRICT, Reading
+from undersigned.message.signature_input import parse_signature_input
+from undersigned.message.structured_fields import MalformedField
 from undersigned.signature.rules.option import check_texts
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ _PARAMETERS = r'(?:;[a-z]+(?:="[!#-\[\]-~]*")?)*'
 _IDENTIFIER = re.compile(rf'"(?:{token.LOWER}+|{_DERIVED})"{_PARAMETERS}|"@query-param"(?=[^"]*;name="){_PARAMETERS}')
 _FORBIDDEN = re.compile(rf"{_COMPONENT.pattern}|@query-param")
 _FIELD = re.compile(rf"{token.LOWER}+")
+_TAG = re.compile(r"[ -~]*")
 _MEMBER = re.compile(rf'"({token.LOWER}+)";key="([!#-\[\]-~]*)"')
 _SERIALIZED = re.compile(rf'"({token.LOWER}+)"(?:;[a-z]+(?:="[^"]*")?)*?;sf(?:;|\Z)')
 
@@ -52,6 +55,9 @@ class CoverageRule:
         sent: header fields that the message must have.
         member_of: a dictionary field, of which a signature covers one member by `;key`: the member of its own label,
             or the only one that it covers. Empty: no such field.
+        over: the tag of another signature of the same message, which this one covers by ;key: its member of `signature`
+            and of `signature-input`. Empty: none. Whoever verifies this one verifies the other one too, by its own
+            profile, and asks `VerifiedSignature.covers`.
         never: components that a signature must not cover, with or without parameters.
         field_types: the types of structured fields of your own, by name in lower case: `dictionary`, `list` or `item`.
             `;sf` needs the type of a field, and those of registered fields are known (RFC 9421 section 2.1.1).
@@ -72,6 +78,7 @@ class CoverageRule:
     if_asked: tuple[str, ...] = ()
     sent: tuple[str, ...] = ()
     member_of: str = ""
+    over: str = ""
     never: frozenset[str] = frozenset()
     field_types: Mapping[str, FieldType] = field(default_factory=_no_types)
     by_content: Mapping[bool, tuple[str, ...]] = field(init=False, repr=False, compare=False)
@@ -93,8 +100,7 @@ class CoverageRule:
             isinstance(name, str) and _FORBIDDEN.fullmatch(name) for name in self.never
         ):
             raise ConfigurationError('coverage.never: give a frozenset of names, such as frozenset({"@query-param"})')
-        if not isinstance(self.member_of, str) or (self.member_of and _FIELD.fullmatch(self.member_of) is None):
-            raise ConfigurationError("coverage.member_of: give the name of a header field in lower case")
+        _check_links(self.member_of, self.over)
         bodiless = tuple(dict.fromkeys((*self.always, *(group[0] for group in self.any_of))))
         with_content = tuple(dict.fromkeys((*bodiless, *self.with_content)))
         clash = {name_of(one) for one in (*with_content, *self.with_query)} & self.never
@@ -112,10 +118,9 @@ class CoverageRule:
         assign(self, "field_types", types)
         assign(self, "reading", Reading(field_types=types) if types else STRICT)
         assign(self, "by_content", MappingProxyType({False: bodiless, True: with_content}))
-        conditional = (
-            self.any_of or self.with_query or self.if_sent or self.if_asked or self.sent or self.member_of or self.never
-        )
-        assign(self, "is_conditional", bool(conditional) or any(one[0] == '"' for one in with_content))
+        rules = (self.any_of, self.with_query, self.if_sent, self.if_asked, self.sent, self.member_of, self.over)
+        conditional = any(rules) or self.never or any(one[0] == '"' for one in with_content)
+        assign(self, "is_conditional", bool(conditional))
 
     @property
     def is_empty(self) -> bool:
@@ -133,7 +138,18 @@ class CoverageRule:
         query = self.with_query if "?" in request.url else ()
         sent = [name for name in self.if_sent if name in request.fields.combined]
         answered = [f'"{name}";req' for name in self._asked_for(request)]
-        return tuple(dict.fromkeys((*required, *query, *sent, *answered)))
+        linked = [one for label in self.linked(request)[:1] for one in _of_signature(label)]
+        return tuple(dict.fromkeys((*required, *query, *sent, *answered, *linked)))
+
+    def linked(self, message: Request | Response) -> list[str]:
+        """Return the labels of the signatures of the message that this one may be over."""
+        if not self.over:
+            return []
+        try:
+            members = parse_signature_input(message.fields.combined.get("signature-input", ""))
+        except MalformedField:
+            return []
+        return [label for label, member in members.items() if member.parameters.get("tag") == self.over]
 
     def _asked_for(self, message: Request | Response) -> list[str]:
         """Return the header fields of the request that a response must cover."""
@@ -164,6 +180,9 @@ class CoverageRule:
                 yield f'"{name}";req must be covered'
         if self.member_of and covered_member(coverage.texts, self.member_of, label) is None:
             yield f"one member of {self.member_of} must be covered, by ;key"
+        linked = [set(_of_signature(label)) for label in self.linked(request)]
+        if self.over and not any(both <= set(coverage.texts) for both in linked):
+            yield f"signature and signature-input of a signature with the tag {self.over} must be covered, by ;key"
 
     def absent(self, request: Request | Response) -> list[str]:
         """Return the header fields that the message must have and does not have."""
@@ -172,6 +191,17 @@ class CoverageRule:
     def unexpected(self, coverage: Coverage) -> list[str]:
         """Return the components that are covered and must not be."""
         return sorted(coverage.names & self.never)
+
+
+def _check_links(member_of: object, over: object) -> None:
+    if not isinstance(member_of, str) or (member_of and _FIELD.fullmatch(member_of) is None):
+        raise ConfigurationError("coverage.member_of: give the name of a header field in lower case")
+    if not isinstance(over, str) or _TAG.fullmatch(over) is None:
+        raise ConfigurationError("coverage.over: give the tag of the other signature, in printable ASCII")
+
+
+def _of_signature(label: str) -> tuple[str, str]:
+    return f'"signature";key="{label}"', f'"signature-input";key="{label}"'
 
 
 def covers(coverage: Coverage, component: str) -> bool:

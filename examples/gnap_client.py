@@ -1,0 +1,37 @@
+"""A GNAP client that rotates the key of its access token, and then proves that the old key has no power any more.
+
+python examples/gnap_client.py --key old.jwk.json --token t0k3n --server https://server.example
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+import httpx
+
+from undersigned import KeyPair, Request, Signer, SigningKey, profiles
+
+
+def rotate(server: str, token: str, key: SigningKey, new: KeyPair) -> httpx.Response:
+    body = json.dumps({"key": {"proof": "httpsig", "jwk": new.public["keys"][0]}}).encode()
+    fields = [("Authorization", f"GNAP {token}"), ("Content-Type", "application/json")]
+    for signer in (Signer(key, profile=profiles.GNAP), Signer(new.signing_key(), profile=profiles.GNAP_ROTATION)):
+        fields += signer.sign(Request("POST", f"{server}/token", fields, body))
+    return httpx.post(f"{server}/token", content=body, headers=fields)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--key", type=Path, required=True, help="the private JWK that the token is bound to")
+    parser.add_argument("--token", required=True, help="the access token")
+    parser.add_argument("--server", required=True, help="the server's origin, such as https://server.example")
+    options = parser.parse_args()
+    old = SigningKey.from_jwk(json.loads(options.key.read_text()))
+    for _ in range(2):
+        answer = rotate(options.server, options.token, old, KeyPair.generate(keyid="client-2027"))
+        print(answer.status_code, answer.text)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
+from aiohttp.base_protocol import BaseProtocol
+from aiohttp.streams import StreamReader
 from yarl import URL
 
 from undersigned import ConfigurationError, SigningError
@@ -18,7 +21,7 @@ if TYPE_CHECKING:
     from aiohttp import ClientHandlerType, ClientRequest, ClientResponse
     from multidict import CIMultiDict, CIMultiDictProxy
 
-    from undersigned.client import SignedRequest, SignerSource
+    from undersigned.client import ResponseVerification, SignedRequest, SignerSource
 
 _HOPS_KEPT = 16
 """How many requests of one task are remembered: other middlewares may send requests of their own in between."""
@@ -43,6 +46,8 @@ class SigningMiddleware:
             `https://seller.example.com/api`, allows only what is below that path.
         follow_unsigned: whether to follow a redirect that leaves the listed origins, without a signature.
         max_spooled: how many bytes to keep of content that cannot be read again, such as a generator.
+        responses: verifies the response to each request, also a redirect or an error, before you get it. None: no
+            response is verified. Compressed ones are not asked for: aiohttp does not show them as they were sent.
 
     Raises:
         ConfigurationError: an argument has the wrong type or value.
@@ -55,8 +60,11 @@ class SigningMiddleware:
         origins: Iterable[str],
         follow_unsigned: bool = False,
         max_spooled: int = DEFAULT_MAX_SPOOLED,
+        responses: ResponseVerification | None = None,
     ) -> None:
-        self._signer = ClientSigner(signer, origins, follow_unsigned=follow_unsigned, max_spooled=max_spooled)
+        self._signer = ClientSigner(
+            signer, origins, follow_unsigned=follow_unsigned, max_spooled=max_spooled, responses=responses
+        )
 
     async def __call__(self, request: ClientRequest, handler: ClientHandlerType) -> ClientResponse:
         """Sign `request` and send it. Signature fields that it has already are replaced.
@@ -76,6 +84,8 @@ class SigningMiddleware:
                 request.headers.popall(name, None)
             _hops.set((*hops[-_HOPS_KEPT + 1 :], (hop, None)))
             return await handler(request)
+        if self._signer.responses is not None:
+            request.headers["Accept-Encoding"] = "identity"
         content = await read_content(request, self._signer)
         signed = await self._signer.async_sign(
             request.method,
@@ -88,6 +98,8 @@ class SigningMiddleware:
         _hops.set((*hops[-_HOPS_KEPT + 1 :], (hop, signed.origin)))
         response = await handler(request)
         _check(response, signed)
+        if self._signer.responses is not None:
+            await _verify(response, signed, self._signer.responses)
         return response
 
 
@@ -124,6 +136,26 @@ def _check(response: ClientResponse, signed: SignedRequest) -> None:
         return
     response.close()
     raise SigningError("signature: the request was changed after it was signed; put SigningMiddleware last")
+
+
+async def _verify(response: ClientResponse, signed: SignedRequest, responses: ResponseVerification) -> None:
+    """Read and verify a response. It then has its content in memory.
+
+    Raises:
+        SignatureError: it is rejected, and closed.
+    """
+    fields = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in response.raw_headers]
+    try:
+        content = await responses.async_read(response.content.iter_any())
+        await responses.async_verify(signed, response.status, fields, content)
+    except BaseException:
+        response.close()
+        raise
+    loop = asyncio.get_running_loop()
+    stream = StreamReader(BaseProtocol(loop), len(content) + 1, loop=loop)
+    stream.feed_data(content)
+    stream.feed_eof()
+    response.content = stream
 
 
 def _fields(headers: CIMultiDict[str] | CIMultiDictProxy[str]) -> list[tuple[str, str]]:

@@ -9,13 +9,14 @@ from undersigned.client import DEFAULT_MAX_SPOOLED, ClientSigner
 
 from .content import AsyncContent, async_read, read
 from .messages import Parts, RequestT, ResponseT
+from .responses import async_verify, verify
 from .wire import WireSigning, own_extensions
 from .written import encoded
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Generator
 
-    from undersigned.client import ConfiguredOrigins, FileContent, SignedRequest, SignerSource
+    from undersigned.client import ConfiguredOrigins, FileContent, ResponseVerification, SignedRequest, SignerSource
 
     from .headers import Field
 
@@ -30,9 +31,15 @@ class SigningAuth(ABC, Generic[RequestT, ResponseT]):
         origins: ConfiguredOrigins,
         follow_unsigned: bool = False,
         max_spooled: int = DEFAULT_MAX_SPOOLED,
+        responses: ResponseVerification | None = None,
     ) -> None:
         self._signer = ClientSigner(
-            signer, origins, follow_unsigned=follow_unsigned, max_spooled=max_spooled, tries_again=True
+            signer,
+            origins,
+            follow_unsigned=follow_unsigned,
+            max_spooled=max_spooled,
+            tries_again=True,
+            responses=responses,
         )
 
     def auth_flow(self, request: RequestT) -> Generator[RequestT, ResponseT, None]:
@@ -46,6 +53,7 @@ class SigningAuth(ABC, Generic[RequestT, ResponseT]):
             MalformedURL: the URL has no canonical form.
             SigningError: the origin is not listed, the request lacks what the signature covers, or it is not sent as
                 it was signed.
+            SignatureError: the response is rejected.
         """
         signer: ClientSigner | None = self._signer
         while signer is not None:
@@ -54,6 +62,8 @@ class SigningAuth(ABC, Generic[RequestT, ResponseT]):
             wire = self._put(request, own, signed, signer)
             request.extensions = {**own, "trace": wire.trace}
             response = yield request
+            if self._signer.responses is not None:
+                verify(self._signer.responses, signed, response, self._kept)
             signer = self._second_try(signer, wire, request, response)
             request = response.request
 
@@ -66,6 +76,8 @@ class SigningAuth(ABC, Generic[RequestT, ResponseT]):
             wire = self._put(request, own, signed, signer)
             request.extensions = {**own, "trace": wire.async_trace}
             response = yield request
+            if self._signer.responses is not None:
+                await async_verify(self._signer.responses, signed, response, self._kept)
             signer = self._second_try(signer, wire, request, response)
             request = response.request
 
@@ -83,7 +95,7 @@ class SigningAuth(ABC, Generic[RequestT, ResponseT]):
         self, request: RequestT, own: dict[str, object], signed: SignedRequest, signer: ClientSigner
     ) -> WireSigning:
         """Give `request` its signature, and return what signs it when it is written again."""
-        wire = WireSigning(signer, signed, request, own)
+        wire = WireSigning(signer, signed, request, own, again=signer.responses is None)
         self._replace(request, signed.url, encoded(signed.fields), encoded(signed.signature))
         return wire
 
@@ -94,3 +106,7 @@ class SigningAuth(ABC, Generic[RequestT, ResponseT]):
     @abstractmethod
     def _stream(self, content: FileContent | AsyncContent) -> object:
         """Return the library's stream of content that was read."""
+
+    @abstractmethod
+    def _kept(self, content: bytes) -> object:
+        """Return the library's stream of bytes."""

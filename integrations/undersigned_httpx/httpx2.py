@@ -28,6 +28,9 @@ class _Streaming:
     def _stream(self, content: FileContent | AsyncContent) -> object:
         return _SignedStream(content)
 
+    def _kept(self, content: bytes) -> object:
+        return httpx2.ByteStream(content)
+
 
 class SignatureAuth(_Streaming, auth.SigningAuth[httpx2.Request, httpx2.Response], httpx2.Auth):
     """An auth that signs every request of a sync or async client. Safe to share between threads and clients.
@@ -49,6 +52,8 @@ class SignatureAuth(_Streaming, auth.SigningAuth[httpx2.Request, httpx2.Response
         follow_unsigned: whether to follow a redirect that leaves the listed origins, without a signature; with a
             transport without httpcore, any redirect.
         max_spooled: how many bytes to keep of content that cannot be read again, such as a generator.
+        responses: verifies the response to each request, also a redirect or an error, before you get it. None: no
+            response is verified.
 
     Raises:
         ConfigurationError: an argument has the wrong type or value.
@@ -82,6 +87,7 @@ class SignatureTransport(_Copying, transports.SigningTransport[httpx2.Request, h
         origins: the origins to sign for, as for `SignatureAuth`.
         follow_unsigned: whether to follow a redirect that leaves the listed origins, without a signature.
         max_spooled: how many bytes to keep of content that cannot be read again, as for `SignatureAuth`.
+        responses: verifies the response to each request, as for `SignatureAuth`.
 
     Raises:
         ConfigurationError: an argument has the wrong type or value.

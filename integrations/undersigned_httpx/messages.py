@@ -60,6 +60,26 @@ class Request(Protocol):
 class Response(Protocol):
     """A response of either library."""
 
+    stream: Any
+
+    @property
+    def headers(self) -> Headers:
+        """Return the header fields."""
+        ...
+
+    @property
+    def is_stream_consumed(self) -> bool:
+        """Return whether the content has been read."""
+        ...
+
+    def close(self) -> None:
+        """Close the connection."""
+        ...
+
+    async def aclose(self) -> None:
+        """Close the connection."""
+        ...
+
     @property
     def status_code(self) -> int:
         """Return the status."""

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast
 from undersigned.client import DEFAULT_MAX_SPOOLED, ClientSigner
 
 from .content import AsyncContent, async_read, read
-from .messages import Parts, RequestT
+from .messages import Parts, RequestT, Response
+from .responses import async_verify, verify
 from .wire import WireSigning, is_signature_field, own_extensions
 from .written import encoded
 
@@ -17,14 +18,14 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-    from undersigned.client import FileContent, SignedRequest, SignerSource
+    from undersigned.client import FileContent, ResponseVerification, SignedRequest, SignerSource
 
     from .headers import Field
 
 _ORIGIN = "undersigned.origin"
 """The request extension with the origin a request was signed for, or None. A redirected request inherits it."""
 
-ResponseT_co = TypeVar("ResponseT_co", covariant=True)
+ResponseT_co = TypeVar("ResponseT_co", bound=Response, covariant=True)
 RequestT_contra = TypeVar("RequestT_contra", contravariant=True)
 
 
@@ -64,12 +65,12 @@ class _SigningTransport(ABC, Generic[RequestT]):
 
     def _signed(
         self, request: RequestT, own: dict[str, object], signed: SignedRequest, *, asynchronous: bool
-    ) -> RequestT:
+    ) -> tuple[WireSigning, RequestT]:
         """Return the request to send for `request`, which gets the signed origin into its extensions."""
         request.extensions = {**own, _ORIGIN: signed.origin}
         wire = WireSigning(self._signer, signed, request, own)
         extensions = {**own, "trace": wire.async_trace if asynchronous else wire.trace}
-        return self._copy(request, signed.url, encoded((*signed.fields, *signed.signature)), extensions)
+        return wire, self._copy(request, signed.url, encoded((*signed.fields, *signed.signature)), extensions)
 
     @abstractmethod
     def _copy(self, request: RequestT, url: str, fields: list[Field], extensions: dict[str, object]) -> RequestT:
@@ -78,6 +79,10 @@ class _SigningTransport(ABC, Generic[RequestT]):
     @abstractmethod
     def _stream(self, content: FileContent | AsyncContent) -> object:
         """Return the library's stream of content that was read."""
+
+    @abstractmethod
+    def _kept(self, content: bytes) -> object:
+        """Return the library's stream of bytes."""
 
 
 class SigningTransport(_SigningTransport[RequestT], Generic[RequestT, ResponseT_co]):
@@ -91,9 +96,14 @@ class SigningTransport(_SigningTransport[RequestT], Generic[RequestT, ResponseT_
         origins: Iterable[str],
         follow_unsigned: bool = False,
         max_spooled: int = DEFAULT_MAX_SPOOLED,
+        responses: ResponseVerification | None = None,
     ) -> None:
         self._transport = transport
-        self._signer = ClientSigner(signer, origins, follow_unsigned=follow_unsigned, max_spooled=max_spooled)
+        self._signer = ClientSigner(
+            signer, origins, follow_unsigned=follow_unsigned, max_spooled=max_spooled, responses=responses
+        )
+        if responses is not None:
+            responses.check_sync()
 
     def handle_request(self, request: RequestT) -> ResponseT_co:
         """Sign `request` and send it.
@@ -102,13 +112,18 @@ class SigningTransport(_SigningTransport[RequestT], Generic[RequestT, ResponseT_
             MalformedURL: the URL has no canonical form.
             SigningError: the origin is not listed, a redirect leaves the listed origins, the request lacks what the
                 signature covers, or the inner transport does not send it as it was signed.
+            SignatureError: the response is rejected.
         """
         read(request, self._signer, self._stream)
         own = own_extensions(request.extensions)
-        outgoing = self._unsigned(request, own)
-        if outgoing is None:
-            outgoing = self._signed(request, own, Parts.of(request).sign(self._signer), asynchronous=False)
-        return self._transport.handle_request(outgoing)
+        unsigned = self._unsigned(request, own)
+        if unsigned is not None:
+            return self._transport.handle_request(unsigned)
+        wire, outgoing = self._signed(request, own, Parts.of(request).sign(self._signer), asynchronous=False)
+        response = self._transport.handle_request(outgoing)
+        if self._signer.responses is not None:
+            verify(self._signer.responses, cast("SignedRequest", wire.signed), response, self._kept)
+        return response
 
     def __enter__(self) -> Self:
         """Open the inner transport."""
@@ -140,18 +155,26 @@ class AsyncSigningTransport(_SigningTransport[RequestT], Generic[RequestT, Respo
         origins: Iterable[str],
         follow_unsigned: bool = False,
         max_spooled: int = DEFAULT_MAX_SPOOLED,
+        responses: ResponseVerification | None = None,
     ) -> None:
         self._transport = transport
-        self._signer = ClientSigner(signer, origins, follow_unsigned=follow_unsigned, max_spooled=max_spooled)
+        self._signer = ClientSigner(
+            signer, origins, follow_unsigned=follow_unsigned, max_spooled=max_spooled, responses=responses
+        )
 
     async def handle_async_request(self, request: RequestT) -> ResponseT_co:
         """Sign `request` and send it; raises the errors of `SigningTransport.handle_request`."""
         await async_read(request, self._signer, self._stream)
         own = own_extensions(request.extensions)
-        outgoing = self._unsigned(request, own)
-        if outgoing is None:
-            outgoing = self._signed(request, own, await Parts.of(request).async_sign(self._signer), asynchronous=True)
-        return await self._transport.handle_async_request(outgoing)
+        unsigned = self._unsigned(request, own)
+        if unsigned is not None:
+            return await self._transport.handle_async_request(unsigned)
+        signed = await Parts.of(request).async_sign(self._signer)
+        wire, outgoing = self._signed(request, own, signed, asynchronous=True)
+        response = await self._transport.handle_async_request(outgoing)
+        if self._signer.responses is not None:
+            await async_verify(self._signer.responses, cast("SignedRequest", wire.signed), response, self._kept)
+        return response
 
     async def __aenter__(self) -> Self:
         """Open the inner transport."""

@@ -32,6 +32,10 @@ _REDIRECTED = (
     "signature: a redirect is followed by a transport without httpcore, where SignatureAuth cannot sign it; put "
     "SignatureTransport around that transport, do not follow redirects, or pass follow_unsigned=True"
 )
+_UNVERIFIED = (
+    "responses: a redirect or a retry comes before SignatureAuth has verified the response; use SignatureTransport, or "
+    "do not follow redirects"
+)
 _AWAITED = (
     "signature: a redirect or a retry over HTTP/2 cannot await the key; use AsyncSignatureTransport, inside a "
     "transport that retries, or a key whose sign is not async"
@@ -50,6 +54,7 @@ class WireSigning:
         signed: the request as it was signed.
         request: the request, whose content was read.
         extensions: the caller's own extensions, including a `trace`, which is called as well.
+        again: whether it may be written a second time.
 
     Attributes:
         signed: the request as it was signed last, or None after a redirect without a signature.
@@ -58,12 +63,19 @@ class WireSigning:
     """
 
     def __init__(
-        self, signer: ClientSigner, signed: SignedRequest, request: Request, extensions: Mapping[str, object]
+        self,
+        signer: ClientSigner,
+        signed: SignedRequest,
+        request: Request,
+        extensions: Mapping[str, object],
+        *,
+        again: bool = True,
     ) -> None:
         self.signed: SignedRequest | None = signed
         self.traced = cast("Trace | None", extensions.get("trace"))
         self.called = False
         self._signer = signer
+        self._again = again
         self._stream = request.stream
         self._content = b"" if isinstance(request.stream, SignedStream) else request.content
         self._names = {encode(name) for name in (*signed.covered, *SIGNATURE_FIELDS, "host")}
@@ -76,8 +88,8 @@ class WireSigning:
 
         Raises:
             MalformedURL: it is redirected to a URL without canonical form.
-            SigningError: it was changed after signing, is redirected out of the listed origins, or lacks what the
-                signature covers.
+            SigningError: it was changed after signing, is redirected out of the listed origins, lacks what the
+                signature covers, or is sent again before its response was verified.
         """
         request = self._to_sign(event, info)
         if request is not None:
@@ -125,6 +137,8 @@ class WireSigning:
             if not is_signed or self._compared(request.headers) != self._fields:
                 raise SigningError(_CHANGED)
             return None
+        if not self._again:
+            raise SigningError(_UNVERIFIED)
         before = None if self.signed is None else self.signed.origin
         if self._signer.signs_redirect(before, url_of(request)):
             return request

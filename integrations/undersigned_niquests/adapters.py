@@ -11,6 +11,7 @@ from undersigned import ConfigurationError, SigningError
 from undersigned.client import DEFAULT_MAX_SPOOLED, ClientSigner, FileContent
 
 from .fields import SentFields, WireFields, plain_fields, text_fields
+from .responses import async_verify, checked, verify
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from niquests.models import AsyncResponse, PreparedRequest, Response
     from niquests.structures import CaseInsensitiveDict
 
-    from undersigned.client import SignedRequest, SignerSource
+    from undersigned.client import ResponseVerification, SignedRequest, SignerSource
 
     from .fields import Signature
 
@@ -44,6 +45,8 @@ class SignatureAdapter(HTTPAdapter):
             `https://seller.example.com/api`, allows only what is below that path.
         follow_unsigned: whether to follow a redirect that leaves the listed origins, without a signature.
         max_spooled: how many bytes to keep of content that cannot be read again, such as a generator.
+        responses: verifies the response to each request, also a redirect or an error, before you get it. None: no
+            response is verified. A multiplexed session cannot verify them.
         options: further options of niquests' adapter, such as `max_retries`.
 
     Raises:
@@ -57,10 +60,15 @@ class SignatureAdapter(HTTPAdapter):
         origins: Iterable[str],
         follow_unsigned: bool = False,
         max_spooled: int = DEFAULT_MAX_SPOOLED,
+        responses: ResponseVerification | None = None,
         **options: Any,
     ) -> None:
         super().__init__(**options)  # pyright: ignore[reportUnknownMemberType]
-        self._signer = ClientSigner(signer, origins, follow_unsigned=follow_unsigned, max_spooled=max_spooled)
+        self._signer = ClientSigner(
+            signer, origins, follow_unsigned=follow_unsigned, max_spooled=max_spooled, responses=responses
+        )
+        if responses is not None:
+            responses.check_sync()
 
     def send(self, request: PreparedRequest, *arguments: Any, **options: Any) -> Response:
         """Sign `request` and send it.
@@ -69,6 +77,8 @@ class SignatureAdapter(HTTPAdapter):
             MalformedURL: the URL has no canonical form.
             SigningError: the origin is not listed, a redirect leaves the listed origins, the content is a stream that
                 is too long, or the request lacks what the signature covers.
+            SignatureError: the response is rejected.
+            ConfigurationError: the session is multiplexed, and responses are verified.
         """
         if _is_unsigned(self._signer, request):
             return super().send(request, *arguments, **options)  # pyright: ignore[reportUnknownMemberType]
@@ -76,7 +86,11 @@ class SignatureAdapter(HTTPAdapter):
         _put_content(request, content)
         sign = _Signing(self._signer, request, content)
         outgoing = sign.outgoing(sign.now())
-        return super().send(outgoing, *arguments, **options)  # pyright: ignore[reportUnknownMemberType]
+        responses = checked(self._signer.responses, options)
+        response = super().send(outgoing, *arguments, **options)  # pyright: ignore[reportUnknownMemberType]
+        if responses is not None:
+            verify(responses, sign.last, response)
+        return response
 
 
 class AsyncSignatureAdapter(AsyncHTTPAdapter):
@@ -89,10 +103,13 @@ class AsyncSignatureAdapter(AsyncHTTPAdapter):
         origins: Iterable[str],
         follow_unsigned: bool = False,
         max_spooled: int = DEFAULT_MAX_SPOOLED,
+        responses: ResponseVerification | None = None,
         **options: Any,
     ) -> None:
         super().__init__(**options)  # pyright: ignore[reportUnknownMemberType]
-        self._signer = ClientSigner(signer, origins, follow_unsigned=follow_unsigned, max_spooled=max_spooled)
+        self._signer = ClientSigner(
+            signer, origins, follow_unsigned=follow_unsigned, max_spooled=max_spooled, responses=responses
+        )
 
     async def send(self, request: PreparedRequest, *arguments: Any, **options: Any) -> AsyncResponse:
         """Sign `request` and send it; raises the errors of `SignatureAdapter.send`."""
@@ -102,11 +119,21 @@ class AsyncSignatureAdapter(AsyncHTTPAdapter):
         _put_content(request, content)
         sign = _Signing(self._signer, request, content)
         outgoing = sign.outgoing(await sign.async_now())
-        return await super().send(outgoing, *arguments, **options)  # pyright: ignore[reportUnknownMemberType]
+        responses = checked(self._signer.responses, options)
+        response = await super().send(outgoing, *arguments, **options)  # pyright: ignore[reportUnknownMemberType]
+        if responses is not None:
+            await async_verify(responses, sign.last, response)
+        return response
 
 
 class _Signing:
-    """The signing of one request, each time it is written."""
+    """The signing of one request, each time it is written.
+
+    Attributes:
+        last: the request as it was signed last.
+    """
+
+    last: SignedRequest
 
     def __init__(self, signer: ClientSigner, request: PreparedRequest, content: bytes | FileContent) -> None:
         self._signer = signer
@@ -120,11 +147,13 @@ class _Signing:
 
     def now(self) -> SignedRequest:
         method, url, fields, content = self._parts()
-        return self._signer.sign(method, url, fields, content)
+        self.last = self._signer.sign(method, url, fields, content)
+        return self.last
 
     async def async_now(self) -> SignedRequest:
         method, url, fields, content = self._parts()
-        return await self._signer.async_sign(method, url, fields, content)
+        self.last = await self._signer.async_sign(method, url, fields, content)
+        return self.last
 
     def outgoing(self, signed: SignedRequest) -> PreparedRequest:
         """Return the request to send, and let the given one know what it was signed for.

@@ -14,7 +14,7 @@ from .prepared import SignedCopy, Signing, WireFields, finish
 if TYPE_CHECKING:
     from requests import PreparedRequest
 
-    from undersigned.client import ConfiguredOrigins, SignerSource
+    from undersigned.client import ConfiguredOrigins, ResponseVerification, SignerSource
 
 
 class SignatureAuth(AuthBase):
@@ -37,6 +37,8 @@ class SignatureAuth(AuthBase):
             `https://seller.example.com/api`, allows only what is below that path.
         follow_unsigned: whether to follow a redirect that leaves the listed origins, without a signature.
         max_spooled: how many bytes to keep of content that cannot be read again, such as a generator.
+        responses: verifies the response to each request, also a redirect or an error, before you get it. None: no
+            response is verified.
 
     Raises:
         ConfigurationError: an argument has the wrong type or value.
@@ -49,10 +51,18 @@ class SignatureAuth(AuthBase):
         origins: ConfiguredOrigins,
         follow_unsigned: bool = False,
         max_spooled: int = DEFAULT_MAX_SPOOLED,
+        responses: ResponseVerification | None = None,
     ) -> None:
         self._signer = ClientSigner(
-            signer, origins, follow_unsigned=follow_unsigned, max_spooled=max_spooled, tries_again=True
+            signer,
+            origins,
+            follow_unsigned=follow_unsigned,
+            max_spooled=max_spooled,
+            tries_again=True,
+            responses=responses,
         )
+        if responses is not None:
+            responses.check_sync()
 
     def __call__(self, r: PreparedRequest) -> PreparedRequest:
         """Sign the prepared request `r` in place and return it. Signature fields that it has already are replaced.

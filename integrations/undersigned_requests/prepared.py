@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
 from requests import PreparedRequest
 from requests.structures import CaseInsensitiveDict
+from urllib3 import HTTPResponse
 
 from undersigned import SigningError, UndersignedError
 from undersigned.client import SIGNATURE_FIELDS, FileContent
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
     from undersigned.client import ClientSigner, SignedRequest
 
     Value = str | bytes
+
+
+_CHUNK = 65_536
 
 
 class Signing:
@@ -115,6 +120,33 @@ class Signing:
         self._signer = again if is_first and again is not None else self._client
         return self._signer is not self._client
 
+    def verify(self, r: Response) -> None:
+        """Read and verify the response `r`, if responses are verified. It then has its content in memory.
+
+        Raises:
+            SignatureError: it is rejected, and closed.
+        """
+        responses = self._client.responses
+        if responses is None or self._signed is None:
+            return
+        raw = cast("HTTPResponse", r.raw)
+        try:
+            content = responses.read(raw.stream(_CHUNK, decode_content=False))
+            responses.verify(self._signed, r.status_code, raw.headers.iteritems(), content)
+        except BaseException:
+            r.close()
+            raise
+        r.raw = HTTPResponse(
+            io.BytesIO(content),
+            raw.headers,
+            raw.status,
+            raw.version,
+            reason=raw.reason,
+            preload_content=False,
+            original_response=vars(raw)["_original_response"],  # requests reads cookies from it
+            request_method=self._prepared.method,
+        )
+
     def _sign(self, fields: MutableMapping[str, Value], content: bytes | FileContent) -> SignedRequest:
         # By keys, because `items` of fields that are about to be written signs them.
         pairs = [(name, _text(fields[name])) for name in fields]
@@ -204,9 +236,16 @@ class SentRequest(PreparedRequest):
 
 def finish(r: Response, **options: Any) -> Response:
     """Return the response `r`, or the one to a second try, with its request as it was sent."""
+    _verify(r)
     answer = _try_again(r, **options)
     keep_sent(answer)
     return answer
+
+
+def _verify(r: Response) -> None:
+    fields = r.request.headers
+    if isinstance(fields, WireFields):
+        fields.signing.verify(r)
 
 
 def _try_again(r: Response, **options: Any) -> Response:
@@ -226,6 +265,7 @@ def _try_again(r: Response, **options: Any) -> Response:
         request.body.seek(0)
     adapter = cast("BaseAdapter", vars(r)["connection"])
     answer = adapter.send(request, **options)
+    _verify(answer)
     fields.signing.answered(answer.status_code)
     answer.history.append(r)
     return answer

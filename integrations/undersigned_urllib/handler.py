@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
+from functools import partial
 from typing import TYPE_CHECKING, cast
-from urllib.request import HTTPRedirectHandler, Request
+from urllib.request import BaseHandler, HTTPRedirectHandler, Request
 from weakref import WeakKeyDictionary
 
 from undersigned import UndersignedError, canonicalize
@@ -11,13 +13,19 @@ from undersigned.client import DEFAULT_MAX_SPOOLED, SIGNATURE_FIELDS, ClientSign
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, MutableMapping
-    from http.client import HTTPMessage
+    from http.client import HTTPMessage, HTTPResponse
     from typing import IO
+    from urllib.request import OpenerDirector
 
-    from undersigned.client import SignedRequest, SignerSource
+    from undersigned.client import ResponseVerification, SignedRequest, SignerSource
 
 _AFTER_OTHERS = 10_000
 """The handlers of urllib have the order 500 or 900. Those that prepare a request run by their order."""
+
+_BEFORE_OTHERS = 400
+"""The first of urllib's handlers that looks at a response has the order 500."""
+
+_CHUNK = 65_536
 
 _CREDENTIALS = ("Authorization", "Cookie", "Proxy-authorization")
 """Header fields of a request, as urllib spells them, that urllib would send to any origin that it is redirected to."""
@@ -40,6 +48,8 @@ class SignatureHandler(HTTPRedirectHandler):
             `https://seller.example.com/api`, allows only what is below that path.
         follow_unsigned: whether to follow a redirect that leaves the listed origins, without a signature.
         max_spooled: how many bytes to keep of content that cannot be read again, such as a generator.
+        responses: verifies the response to each request, also a redirect or an error, before you get it. None: no
+            response is verified.
 
     Raises:
         ConfigurationError: an argument has the wrong type or value.
@@ -54,10 +64,21 @@ class SignatureHandler(HTTPRedirectHandler):
         origins: Iterable[str],
         follow_unsigned: bool = False,
         max_spooled: int = DEFAULT_MAX_SPOOLED,
+        responses: ResponseVerification | None = None,
     ) -> None:
-        self._signer = ClientSigner(signer, origins, follow_unsigned=follow_unsigned, max_spooled=max_spooled)
-        self._signed: MutableMapping[Request, str | None] = WeakKeyDictionary()
+        self._signer = ClientSigner(
+            signer, origins, follow_unsigned=follow_unsigned, max_spooled=max_spooled, responses=responses
+        )
+        if responses is not None:
+            responses.check_sync()
+        self._signed: MutableMapping[Request, SignedRequest | None] = WeakKeyDictionary()
         self._redirected: MutableMapping[Request, str | None] = WeakKeyDictionary()
+
+    def add_parent(self, parent: OpenerDirector) -> None:
+        """Note the opener, and have it verify responses before any other handler gets them."""
+        super().add_parent(parent)
+        if self._signer.responses is not None:
+            parent.add_handler(_ResponseHandler(self._signer.responses, self._signed))
 
     def http_request(self, request: Request) -> Request:
         """Sign `request` in place and return it. Signature fields that it has already are replaced.
@@ -80,7 +101,7 @@ class SignatureHandler(HTTPRedirectHandler):
         has_body = bool(content) or request.has_header("Transfer-encoding")
         signed = self._signer.sign(request.get_method(), url, fields, content, has_body=has_body)
         _put(request, signed)
-        self._signed[request] = signed.origin
+        self._signed[request] = signed
         return request
 
     https_request = http_request
@@ -98,7 +119,8 @@ class SignatureHandler(HTTPRedirectHandler):
         """
         following = super().redirect_request(req, fp, code, msg, headers, newurl)
         if following is not None:
-            before = self._signed.get(req)
+            signed = self._signed.get(req)
+            before = None if signed is None else signed.origin
             try:
                 self._signer.signs_redirect(before, newurl)
             except UndersignedError:
@@ -120,6 +142,42 @@ class SignatureHandler(HTTPRedirectHandler):
             request.remove_header("Transfer-encoding")
             request.add_unredirected_header("Content-length", str(len(content)))
         return content
+
+
+class _ResponseHandler(BaseHandler):
+    """A handler that verifies responses before urllib follows redirects, and before it raises an error for a status.
+
+    Args:
+        responses: verifies them.
+        signed: the requests as they were sent.
+    """
+
+    handler_order = _BEFORE_OTHERS
+
+    def __init__(self, responses: ResponseVerification, signed: MutableMapping[Request, SignedRequest | None]) -> None:
+        self._responses = responses
+        self._signed = signed
+
+    def http_response(self, request: Request, response: HTTPResponse) -> HTTPResponse:
+        """Read and verify a response. It then has its content in memory.
+
+        Raises:
+            SignatureError: it is rejected, and closed.
+        """
+        signed = self._signed.get(request)
+        if signed is None:
+            return response
+        try:
+            content = self._responses.read(iter(partial(response.read, _CHUNK), b""))
+            self._responses.verify(signed, response.status, response.headers.items(), content)
+        except BaseException:
+            response.close()
+            raise
+        response.fp = io.BufferedReader(io.BytesIO(content))
+        response.chunked, response.length = False, len(content)
+        return response
+
+    https_response = http_response
 
 
 def _put(request: Request, signed: SignedRequest) -> None:

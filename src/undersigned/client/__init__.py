@@ -7,6 +7,7 @@ connection.
 
 from undersigned.client.content import DEFAULT_MAX_SPOOLED, DigestedContent, FileContent, Spool
 from undersigned.client.double_knock import AnySigner, DoubleKnock
+from undersigned.client.responses import ResponseVerification
 from undersigned.client.signer import SIGNATURE_FIELDS, ClientSigner, SignedRequest, SignerSource
 from undersigned.url.origin import ConfiguredOrigins
 
@@ -19,6 +20,7 @@ __all__ = [
     "DigestedContent",
     "DoubleKnock",
     "FileContent",
+    "ResponseVerification",
     "SignedRequest",
     "SignerSource",
     "Spool",

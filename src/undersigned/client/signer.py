@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from undersigned.cavage.signer import CavageSigner
 from undersigned.client.content import DEFAULT_MAX_SPOOLED, async_read_content, read_content
 from undersigned.client.double_knock import AnySigner, DoubleKnock
+from undersigned.client.responses import ResponseVerification
 from undersigned.errors import ConfigurationError, SigningError
 from undersigned.message.request import Request
 from undersigned.signature.signer import Signer
@@ -63,6 +64,12 @@ class SignedRequest:
     signature: tuple[tuple[str, str], ...]
     covered: frozenset[str]
 
+    @property
+    def request(self) -> Request:
+        """The request without its content, as a response to it is bound to it (RFC 9421 section 2.4)."""
+        host = [] if any(name.lower() == "host" for name, _ in self.fields) else [("Host", self.authority)]
+        return Request(self.method, self.url, [*host, *self.fields, *self.signature])
+
 
 class ClientSigner:
     """A signer of outgoing requests, for listed origins only. Safe to share between threads.
@@ -78,16 +85,18 @@ class ClientSigner:
             such a redirect raises `SigningError`.
         max_spooled: how many bytes to keep of content that cannot be read again, such as a generator.
         tries_again: whether the integration calls `second_try`; without it, there cannot be two schemes.
+        responses: verifies the responses, or None.
 
     Attributes:
         follow_unsigned: as given.
         max_spooled: as given.
+        responses: as given.
 
     Raises:
         ConfigurationError: an argument has the wrong type or value.
     """
 
-    __slots__ = ("_canonical", "_origins", "_signer", "follow_unsigned", "max_spooled")
+    __slots__ = ("_canonical", "_origins", "_signer", "follow_unsigned", "max_spooled", "responses")
 
     def __init__(
         self,
@@ -97,6 +106,7 @@ class ClientSigner:
         follow_unsigned: bool = False,
         max_spooled: int = DEFAULT_MAX_SPOOLED,
         tries_again: bool = False,
+        responses: ResponseVerification | None = None,
     ) -> None:
         if not isinstance(signer, _SIGNERS) and not callable(signer):
             raise ConfigurationError(
@@ -108,7 +118,14 @@ class ClientSigner:
             raise ConfigurationError("max_spooled: give whole bytes, at least 0")
         if not isinstance(follow_unsigned, bool):
             raise ConfigurationError("follow_unsigned: pass True or False")
+        if not isinstance(responses, ResponseVerification | None):
+            raise ConfigurationError("responses: pass a ResponseVerification, such as ResponseVerification(verifier)")
+        if responses is not None and follow_unsigned:
+            raise ConfigurationError(
+                "responses: the response to an unsigned redirect is not verified; leave follow_unsigned out"
+            )
         self._signer: SignerSource = signer
+        self.responses = responses
         self.max_spooled = max_spooled
         self._origins = Origins(origins)
         self.follow_unsigned = follow_unsigned

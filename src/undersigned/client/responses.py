@@ -1,0 +1,126 @@
+"""Responses to signed requests: read under a bound and verified, before a caller gets them (RFC 9421 section 2.4)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from undersigned.errors import ConfigurationError
+from undersigned.limits import DEFAULT_MAX_BODY
+from undersigned.message.response import Response
+from undersigned.verification.verifier import AsyncVerifier, Verifier
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterable, Iterable
+
+    from undersigned.client.signer import SignedRequest
+    from undersigned.errors import SignatureError
+    from undersigned.verification.verified_signature import VerifiedSignature
+
+_UNCOVERED = "the response has content, and its signature does not cover content-digest"
+
+
+class ResponseVerification:
+    """Verifies the response to each request that a client signs. Safe to share between clients.
+
+    Every response must be signed, also a redirect or an error. Its signature is checked together with the request that
+    was sent, so the response to another request is rejected if the profile covers parts of the request (`;req`). The
+    content is read first, as it is on the wire, up to `max_body` bytes. It must be covered by a digest.
+
+    Args:
+        verifier: verifies by a profile for responses, such as `profiles.UCP_RESPONSE`. Only a client for asyncio awaits
+            an `AsyncVerifier`. A `Verifier` whose sources do IO blocks the event loop of such a client.
+        max_body: the largest content that is read, in bytes.
+
+    Raises:
+        ConfigurationError: an argument has the wrong type or value, or the profile is for requests.
+    """
+
+    __slots__ = ("_max_body", "_verifier")
+
+    def __init__(self, verifier: Verifier | AsyncVerifier, *, max_body: int = DEFAULT_MAX_BODY) -> None:
+        if not isinstance(verifier, Verifier | AsyncVerifier) or verifier.profile.message != "response":
+            raise ConfigurationError("verifier: pass a Verifier of a profile for responses, as UCP_RESPONSE is")
+        if type(max_body) is not int or max_body < 0:
+            raise ConfigurationError("max_body: give whole bytes, at least 0")
+        self._verifier = verifier
+        self._max_body = max_body
+
+    def check_sync(self) -> None:
+        """Check that the verifier need not be awaited.
+
+        Raises:
+            ConfigurationError: it must be.
+        """
+        self._sync_verifier()
+
+    def read(self, chunks: Iterable[bytes]) -> bytes:
+        """Return the content of a response.
+
+        Args:
+            chunks: the content before any decoding.
+
+        Raises:
+            SignatureError: it is longer than `max_body`. The rest has not been read.
+        """
+        content = bytearray()
+        for chunk in chunks:
+            content += chunk
+            self._check_length(content)
+        return bytes(content)
+
+    async def async_read(self, chunks: AsyncIterable[bytes]) -> bytes:
+        """Return the content of a response as `read` does."""
+        content = bytearray()
+        async for chunk in chunks:
+            content += chunk
+            self._check_length(content)
+        return bytes(content)
+
+    def verify(
+        self, signed: SignedRequest, status: int, fields: Iterable[tuple[str, str]], content: bytes
+    ) -> VerifiedSignature:
+        """Verify a response.
+
+        Args:
+            signed: the request as it was sent.
+            status: the status of the response.
+            fields: the header fields of the response. Text is bytes decoded as Latin-1.
+            content: its content before any decoding.
+
+        Raises:
+            SignatureError: the response is rejected, or cannot be verified now.
+            ConfigurationError: the verifier must be awaited.
+        """
+        verifier, response = self._sync_verifier(), _response(signed, status, fields, content)
+        return self._checked(response, verifier.verify_response(response))
+
+    async def async_verify(
+        self, signed: SignedRequest, status: int, fields: Iterable[tuple[str, str]], content: bytes
+    ) -> VerifiedSignature:
+        """Verify a response as `verify` does, and await an `AsyncVerifier`."""
+        response = _response(signed, status, fields, content)
+        if isinstance(self._verifier, AsyncVerifier):
+            return self._checked(response, await self._verifier.verify_response(response))
+        return self._checked(response, self._verifier.verify_response(response))
+
+    def _sync_verifier(self) -> Verifier:
+        if isinstance(self._verifier, AsyncVerifier):
+            raise ConfigurationError("responses: this client does not await its verifier; pass a Verifier")
+        return self._verifier
+
+    def _check_length(self, content: bytearray) -> None:
+        if len(content) > self._max_body:
+            raise self._error(f"the content of the response is longer than max_body ({self._max_body} bytes)")
+
+    def _checked(self, response: Response, verified: VerifiedSignature) -> VerifiedSignature:
+        """Return the signature, if it covers all that the caller gets of the content."""
+        if len(verified.content) != len(response.body):
+            raise self._error(_UNCOVERED)
+        return verified
+
+    def _error(self, detail: str) -> SignatureError:
+        return self._verifier.profile.error("signature_digest_mismatch", step=11, detail=detail)
+
+
+def _response(signed: SignedRequest, status: int, fields: Iterable[tuple[str, str]], content: bytes) -> Response:
+    return Response(status, list(fields), content, request=signed.request)

@@ -53,6 +53,7 @@ class Arrival:
     method: str
     target: str
     fields: dict[str, str]
+    version: str = "1.1"
     status: int = 0
     keyid: str | None = None
     body: bytes = b""
@@ -86,7 +87,7 @@ class Seller:
     async def __call__(self, scope, receive, send):
         target = (scope["raw_path"] + (b"?" + scope["query_string"] if scope["query_string"] else b"")).decode()
         fields = {name.decode(): value.decode() for name, value in scope["headers"]}
-        arrival = Arrival(scope["method"], target, fields)
+        arrival = Arrival(scope["method"], target, fields, scope["http_version"])
         self.arrivals.append(arrival)
 
         async def sending(message):
@@ -116,12 +117,13 @@ class Seller:
 
 
 @contextlib.contextmanager
-def selling(mode: str = "required", *, keys: KeySet = KEYS) -> Iterator[Seller]:
-    """A seller under uvicorn."""
+def selling(
+    mode: str = "required", *, keys: KeySet = KEYS, serve=uvicorn_server, http2_server: str | None = None
+) -> Iterator[Seller]:
+    """A seller under uvicorn, or another server."""
     seller = Seller()
-    with uvicorn_server(seller) as port:
+    with serve(seller) as port:
         seller.port = port
-        seller.middleware = SignatureMiddleware(
-            seller.answer, verifier=make_verifier(keys), origins=[seller.origin], mode=mode
-        )
+        options = {"origins": [seller.origin], "mode": mode, "http2_server": http2_server}
+        seller.middleware = SignatureMiddleware(seller.answer, verifier=make_verifier(keys), **options)
         yield seller

@@ -1,30 +1,31 @@
-"""Every framework over HTTP/2: the example applications on hypercorn, which compares `:authority` with Host."""
+"""Every framework over HTTP/2: the examples on hypercorn and gunicorn, which compare `:authority` with Host.
+
+The servers of aiohttp, Tornado and Sanic speak no HTTP/2.
+"""
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import json
-import socket
 import sys
-import threading
 from importlib import util
 from pathlib import Path
 
 import pytest
 from django.core.asgi import get_asgi_application
+from django.core.wsgi import get_wsgi_application
 from django.http import JsonResponse
 from django.test import override_settings
 from django.urls import path
-from hypercorn.asyncio import serve
-from hypercorn.config import Config
 from starlette.applications import Starlette
 from starlette.routing import Route
 from tests.integrations.django_site import FIRST, Plans, site
 from tests.keys import KEY, KEYS
 from tests.servers.http2 import exchange
+from tests.servers.hypercorn_server import hypercorn
 from tests.servers.requests_http1 import BODY, HOST, ORIGIN
 from tests.servers.requests_http2 import LENGTH, to
+from tests.serving import gunicorn_server
 
 from undersigned import Decision, MemoryReplayStore, Verifier, profiles
 from undersigned.asgi import SignatureMiddleware
@@ -70,39 +71,45 @@ def django(name: str, **options):
         yield get_asgi_application()
 
 
+def by_hypercorn(make):
+    @contextlib.contextmanager
+    def served(name: str):
+        with make(name) as app, hypercorn(app) as port:
+            yield port
+
+    return served
+
+
+def flask(_name: str):
+    module = example("flask")
+    options = {"VERIFIER": verifier(), "ORIGINS": [ORIGIN], "HTTP2_SERVER": "gunicorn"}
+    module.app.config.update({f"UNDERSIGNED_{name}": value for name, value in options.items()})
+    module.undersigned.init_app(module.app)
+    return gunicorn_server(module.app, **GUNICORN)
+
+
+@contextlib.contextmanager
+def django_by_gunicorn(_name: str):
+    with django("django", HTTP2_SERVER="gunicorn"), gunicorn_server(get_wsgi_application(), **GUNICORN) as port:
+        yield port
+
+
+GUNICORN = {"worker_class": "gthread", "http_protocols": "h2,h1", "http2_cleartext": "prior-knowledge"}
 FRAMEWORKS = {
-    **dict.fromkeys(("fastapi", "starlette", "litestar", "quart", "falcon", "sanic"), wrapped),
-    "django": django,
-    REST: django,
+    **dict.fromkeys(("fastapi", "starlette", "litestar", "quart", "falcon", "sanic"), by_hypercorn(wrapped)),
+    "django": by_hypercorn(django),
+    REST: by_hypercorn(django),
+    "django over wsgi": django_by_gunicorn,
+    "flask": flask,
 }
 REQUIRED = {"error": "request_signature_required"}
 UNSIGNED = {REST: {"detail": "Authentication credentials were not provided."}}
 """The answers to an unsigned request; that of REST framework has the code in WWW-Authenticate."""
 
 
-@contextlib.contextmanager
-def hypercorn(app):
-    """Serve an application by hypercorn in a thread; yields the port."""
-    loop, stop = asyncio.new_event_loop(), asyncio.Event()
-    bound = socket.create_server(("127.0.0.1", 0))
-    port = bound.getsockname()[1]
-    config = Config()
-    # hypercorn closes it.
-    config.bind = [f"fd://{bound.detach()}"]
-    serving = serve(app, config, shutdown_trigger=stop.wait)
-    thread = threading.Thread(target=lambda: loop.run_until_complete(serving), daemon=True)
-    thread.start()
-    try:
-        yield port
-    finally:
-        loop.call_soon_threadsafe(stop.set)
-        thread.join(20)
-        loop.close()
-
-
 @pytest.fixture(scope="module", params=FRAMEWORKS)
 def port(request):
-    with FRAMEWORKS[request.param](request.param) as app, hypercorn(app) as port:
+    with FRAMEWORKS[request.param](request.param) as port:
         yield port
 
 

@@ -19,8 +19,9 @@ exclude_patterns = ["_build"]
 html_theme = "furo"
 html_title = "undersigned"
 html_show_sphinx = False
-# A page never changes because a picture or a font elsewhere does.
-html_theme_options = {"source_repository": "", "footer_icons": []}
+html_copy_source = False
+html_show_sourcelink = False
+html_theme_options = {"footer_icons": [], "top_of_page_buttons": []}
 
 myst_heading_anchors = 4
 myst_enable_extensions = ["attrs_inline"]

@@ -67,7 +67,7 @@ def test_security_page_has_every_bound_with_its_value_and_reason():
 
 def test_every_bound_is_defined_in_limits():
     # What an operator or a caller chooses, and what is a matter of speed, is bounded in its own module.
-    others = {"cli", "doctor", "explain", "normalization", "url"}
+    others = {"cli", "doctor", "explain", "explanation", "normalization", "url"}
     kept = {
         f"{path.stem}.{name}"
         for path in PACKAGE.rglob("*.py")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import pkgutil
 import re
 import sys
@@ -45,6 +46,14 @@ def test_reference_has_every_public_name_once(package):
         )
         other = len(re.findall(rf"^\* :py:obj:`{name} <", written, re.MULTILINE))
         assert own + other == 1, name
+
+
+@pytest.mark.parametrize("package", [*public_packages(), *OTHERS[:-1]])
+def test_every_public_name_of_the_reference_is_described(package):
+    module = importlib.import_module(package)
+    values = [getattr(module, name) for name in site_pages.public_names(module)]
+    assert all(value.__doc__ for value in values if inspect.isclass(value) or inspect.isroutine(value))
+    assert not re.search(r"^\.\. py:data:: \w+\n\n {3}\n", site_pages.reference(package), re.MULTILINE)
 
 
 def test_reference_has_the_text_after_an_assignment():

@@ -44,12 +44,18 @@ if TYPE_CHECKING:
     from undersigned.verification.verified_signature import VerifiedSignature
 
 Scope: TypeAlias = MutableMapping[str, Any]
+"""What a server says of a connection (ASGI 3)."""
 Message: TypeAlias = MutableMapping[str, Any]
+"""An event of a connection, such as a part of the body (ASGI 3)."""
 Receive: TypeAlias = Callable[[], Awaitable[Message]]
+"""Returns the next event of a connection."""
 Send: TypeAlias = Callable[[Message], Awaitable[None]]
+"""Sends an event to the server."""
 ASGIApp: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
+"""An application (ASGI 3)."""
 
 Fallback: TypeAlias = Callable[[Scope], bool | Awaitable[bool]]
+"""Returns whether another authenticator accepts the caller."""
 
 OPERATION = "undersigned.operation"
 """The scope's key for the operation that the policy resolved, or None."""

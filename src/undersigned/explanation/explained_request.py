@@ -57,6 +57,7 @@ _NOT_CHECKED: Final[frozenset[Step]] = frozenset({9, "9a", 12, 13})
 _SPELLING, _WINDOW, _PROOF, _CONTENT = 1, 5, 10, 11
 
 Outcome = Literal["passed", "failed", "not checked", "not reached"]
+"""What became of a step of the checklist."""
 
 
 @dataclass(frozen=True, slots=True)

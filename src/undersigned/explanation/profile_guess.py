@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from undersigned.signature.profile import Profile
 
 REQUEST_PROFILES = tuple(profile for profile in profiles.BY_NAME.values() if profile.message == "request")
+"""The published profiles that are for requests."""
 
 
 def guess(request: Request, keys: KeySource, *, now: float | None = None) -> Profile:

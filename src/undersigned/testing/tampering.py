@@ -15,6 +15,7 @@ Part: TypeAlias = Literal["method", "path", "query", "authority", "body", "creat
 """A part of a request that `tamper` changes."""
 
 PARTS: tuple[Part, ...] = get_args(Part)
+"""All parts that `tamper` changes."""
 
 _AUTHORITY = re.compile(r"(?<=://)[^/?]+")
 _CREATED = re.compile(r"(?<=;created=)\d+")

@@ -46,10 +46,14 @@ if TYPE_CHECKING:
     from undersigned.verification.verified_signature import VerifiedSignature
 
 Environ: TypeAlias = dict[str, Any]
+"""What a server says of a request (PEP 3333)."""
 StartResponse: TypeAlias = Callable[..., Callable[[bytes], object]]
+"""Begins the response (PEP 3333)."""
 WSGIApp: TypeAlias = Callable[[Environ, StartResponse], Iterable[bytes]]
+"""An application (PEP 3333)."""
 
 Fallback: TypeAlias = Callable[[Environ], bool]
+"""Returns whether another authenticator accepts the caller."""
 
 Answer = TypeVar("Answer")
 

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 @contextlib.contextmanager
-def hypercorn(app) -> Iterator[int]:
-    """Serve an application by hypercorn in a thread; yields the port."""
+def hypercorn(app, bound: socket.socket | None = None) -> Iterator[int]:
+    """Serve an application by hypercorn in a thread, on a bound socket of its own or a given one; yields the port."""
     loop, stop = asyncio.new_event_loop(), asyncio.Event()
-    bound = socket.create_server(("127.0.0.1", 0))
+    bound = bound or socket.create_server(("127.0.0.1", 0))
     port = bound.getsockname()[1]
     config = Config()
     # hypercorn closes it.

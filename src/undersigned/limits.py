@@ -129,7 +129,7 @@ DEFAULT_MAX_BODY: Final = 1_048_576
 DEFAULT_MAX_UNSIGNED_BODY: Final = 65_536
 """bytes of content without a valid signature by default (`max_unsigned_body`): a policy parses and searches it"""
 
-BYTES_PER_DELIMITER: Final = 8
+BYTES_PER_DELIMITER: Final = 24
 """bytes of such content at its limit for each bracket, comma, colon or escape: each takes up to 1 us"""
 
 MOST_ON_LOOP: Final = 8192

@@ -12,9 +12,9 @@ from urllib.parse import unquote
 
 from tests.benchmarks.bench_middleware import ORIGINS, application, scope_of
 from tests.benchmarks.row import Row
-from tests.keys import JSON_FIELD, verifier
+from tests.keys import JSON_FIELD, signer, verifier
 
-from undersigned import A2AResolver, JSONRPCResolver, PathResolver, Policy, asgi
+from undersigned import A2AResolver, JSONRPCResolver, PathResolver, Policy, Request, asgi
 from undersigned.limits import (
     BYTES_PER_DELIMITER,
     DEFAULT_MAX_UNSIGNED_BODY,
@@ -27,13 +27,16 @@ from undersigned.limits import (
 from undersigned.message.content import Content
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from undersigned.policy import OperationResolver
 
 _REACH = 5000.0
 """Microseconds. CPython lets another thread run after as long a time, `sys.getswitchinterval`."""
+_MOST_COST = 2.0
 _SEED = 9421
+_PATH = "/adcp/get_products"
+"""Of an operation that needs no signature, so the body is read."""
 
 RPC = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_products","arguments":%s}}'
 A2A = (
@@ -56,6 +59,7 @@ def rows(*, quick: bool) -> list[Row]:
     rounds = 1 if quick else 7
     return [
         asyncio.run(_targets(rounds)),
+        asyncio.run(_costs(rounds)),
         *(
             row
             for size in (MOST_ON_LOOP, DEFAULT_MAX_UNSIGNED_BODY)
@@ -130,7 +134,7 @@ async def _held(interface: str, body: bytes, rounds: int) -> float:
     fields = [("Host", "seller.example.com"), JSON_FIELD, ("Content-Length", str(len(body)))]
     if interface == "plain HTTP" and not _is_json(body):
         fields[1] = ("Content-Type", "text/plain")
-    scope = {**scope_of(fields), "path": "/adcp/get_products", "raw_path": b"/adcp/get_products"}
+    scope = {**scope_of(fields), "path": _PATH, "raw_path": _PATH.encode()}
     return min([await _stretch(middle, scope, body) for _ in range(rounds)])
 
 
@@ -157,6 +161,56 @@ async def _stretch(middle: asgi.SignatureMiddleware, scope: dict[str, object], b
         gc.enable()
     await request
     return longest * 1e6
+
+
+async def _costs(rounds: int) -> Row:
+    """Measure the most expensive unsigned content in accepted requests with ordinary JSON of the same length."""
+    worst, where = 0.0, ""
+    for interface in ("plain HTTP", "JSON-RPC", "A2A"):
+        around = INTERFACES[interface][1]
+        ordinary = around % _ordinary(DEFAULT_MAX_UNSIGNED_BODY - len(around))
+        request = Request("POST", f"{ORIGINS[0]}{_PATH}", [JSON_FIELD], ordinary)
+        accepted = min([await _spent(interface, ordinary, signer().sign(request)) for _ in range(rounds)])
+        for kind, body in bodies(DEFAULT_MAX_UNSIGNED_BODY, around):
+            unsigned = min([await _spent(interface, body) for _ in range(rounds)])
+            worst, where = max((worst, where), (unsigned / accepted, f"{kind} over {interface}"))
+    name = f"read {DEFAULT_MAX_UNSIGNED_BODY:,} unsigned bytes, the worst: {where}"
+    return Row(name, "accept a signed request with as long JSON", worst, _MOST_COST)
+
+
+def _ordinary(room: int) -> bytes:
+    """Return a list of products, as a seller's."""
+    product = {
+        "product_id": "ctv_sports_premium",
+        "name": "Sports, premium inventory",
+        "formats": ["video_15s", "video_30s"],
+        "price": {"currency": "USD", "cpm": 25.5},
+        "guaranteed": True,
+    }
+    one = json.dumps(product)
+    return f"[{', '.join([one] * ((room - 2) // (len(one) + 2)))}]".encode()
+
+
+async def _spent(interface: str, body: bytes, signature: Sequence[tuple[str, str]] = ()) -> float:
+    """Return the processor time of a request."""
+    kind = JSON_FIELD if interface != "plain HTTP" or _is_json(body) else ("Content-Type", "text/plain")
+    fields = [("Host", "seller.example.com"), kind, ("Content-Length", str(len(body))), *signature]
+    middle, scope = _middleware(interface), {**scope_of(fields), "path": _PATH, "raw_path": _PATH.encode()}
+
+    async def receive() -> dict[str, object]:
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    async def send(_message: object) -> None:
+        """Send it nowhere."""
+
+    gc.collect()
+    gc.disable()
+    try:
+        began = time.process_time()
+        await middle(scope, receive, send)
+        return time.process_time() - began
+    finally:
+        gc.enable()
 
 
 def bodies(size: int, around: bytes) -> Iterator[tuple[str, bytes]]:

@@ -103,11 +103,8 @@ class RequestTarget(NamedTuple):
 class ReceivedURL:
     """What has been made of a received URL. Each is made once."""
 
-    # Slots are empty until they are used: a constructor would take longer than most requests need for both.
-    __slots__ = ("_path", "_url")
-
-    _path: str
-    _url: CanonicalURL
+    _path: str | None = None
+    _url: CanonicalURL | None = None
 
     def canonical(self, url: str) -> CanonicalURL:
         """Return the canonical form of `url`.
@@ -115,11 +112,9 @@ class ReceivedURL:
         Raises:
             MalformedURL: it has none, or a host with non-ASCII characters (AdCP step 2).
         """
-        try:
-            return self._url
-        except AttributeError:
+        if self._url is None:
             self._url = canonicalize(url, received=True)
-            return self._url
+        return self._url
 
     def decoded_path(self, url: str) -> str:
         """Return the percent-decoded canonical path of `url`.
@@ -128,11 +123,9 @@ class ReceivedURL:
             MalformedURL: as `canonical`.
             UnicodeDecodeError: the decoded path is not UTF-8.
         """
-        try:
-            return self._path
-        except AttributeError:
+        if self._path is None:
             self._path = unquote(self.canonical(url).path, errors="strict")
-            return self._path
+        return self._path
 
 
 def application_path(target: CanonicalURL, origin: Origin) -> str:

@@ -38,7 +38,15 @@ ENTRY = re.compile(r"^### ([a-z_]+)\n\n(.+?)\n\n(.+?)\n", re.MULTILINE)
 ENTRIES = {code: facts for text in FAMILIES.values() for code, facts, _ in ENTRY.findall(text)}
 CAUSE = re.compile(r"^\d\. \*\*(.+?)\*\*\n    - See: (.+)\n    - Fix: (.+)\n", re.MULTILINE)
 CAUSES = [(name, *cause) for name, text in PAGES.items() for cause in CAUSE.findall(text)]
-NAMES = {"adcp": "AdCP", "ucp": "UCP", "web-bot-auth": "Web Bot Auth", "gnap": "GNAP", "wimse": "WIMSE"}
+NAMES = {
+    "adcp": "AdCP",
+    "ucp": "UCP",
+    "web-bot-auth": "Web Bot Auth",
+    "gnap-rotation": "GNAP rotation",
+    "gnap": "GNAP",
+    "wimse": "WIMSE",
+}
+"""Protocols by how the names of their profiles begin."""
 OTHERS = "other profiles"
 FETCHED = 7
 """The step of a reason that only a key source gives."""

@@ -1,0 +1,127 @@
+"""Write into the pages of docs/errors what the library says of its codes: how each is told, at which step and status.
+
+`python docs/error_codes.py` rewrites the lines that begin with `Codes:` or `Code:`, and the table of all codes. What a
+code means, its causes and its fixes are written by hand.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, cast, get_args
+
+from undersigned import profiles
+from undersigned.errors import Reason
+from undersigned.middleware import ErrorResponse
+from undersigned.middleware.answer import UNREAD
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+DOCS: Final = Path(__file__).parent
+FOLDER: Final = DOCS / "errors"
+
+_SOURCE = DOCS.parent / "src"
+_ENTRY = re.compile(r"^(### ([a-z_]+)\n\n).+$", re.MULTILINE)
+_ROW = re.compile(r"(?<=\| code \| page \|\n\|---\|---\|\n)(?:\| .+ \|\n)+")
+_PREFIX = re.compile(r"^(?:request|webhook)_(?=signature|target|body)")
+_PROTOCOLS = {
+    "adcp": "AdCP",
+    "ucp": "UCP",
+    "web-bot-auth": "Web Bot Auth",
+    "gnap-rotation": "GNAP rotation",
+    "gnap": "GNAP",
+    "wimse": "WIMSE",
+}
+"""Protocols by how the names of their profiles begin, if some of their codes or statuses are not the usual ones."""
+
+_OTHERS = "other profiles"
+_OF_KEY_SOURCES = 7
+"""The step of a reason that only a key source gives."""
+
+_COMPUTED: Mapping[str, set[object]] = {"signature_store_unavailable": {"9a"}}
+"""Steps that are an argument where the error is made."""
+
+
+def entry(code: str) -> str:
+    """Return the line about a reason, or about the code of a request that was not read to its end."""
+    for response in UNREAD:
+        if response.code == code:
+            return f"Code: `{code}`. Status {response.status}."
+    codes: dict[object, set[str]] = {}
+    statuses: dict[object, set[str]] = {}
+    for profile in profiles.BY_NAME.values():
+        reason = cast("Reason", code)
+        codes.setdefault(profile.answers.code(reason), set()).add(_protocol(profile.name))
+        if profile.message == "request":
+            status = ErrorResponse.of(profile.error(reason, step=0, detail="")).status
+            statuses.setdefault(status, set()).add(_protocol(profile.name))
+    usual = next(status for status, names in statuses.items() if _OTHERS in names)
+    shown = sorted(steps()[code], key=lambda step: float(str(step).replace("a", ".5")))
+    step = f"{'Step' if len(shown) == 1 else 'Steps'} {' and '.join(map(str, shown))}"
+    return f"Codes: {_joined(codes, '`{}`', code)}. {step}. Status {_joined(statuses, '{}', usual)}."
+
+
+def table() -> str:
+    """Return the rows of the table of all codes, each with the place of a page that explains it."""
+    places = {
+        name: f"{path.name}#{name}"
+        for path in FOLDER.glob("*.md")
+        for _, name in _ENTRY.findall(path.read_text("utf-8"))
+    }
+    told: dict[str, set[str]] = {response.code: {response.code} for response in UNREAD}
+    for reason in get_args(Reason):
+        for profile in profiles.BY_NAME.values():
+            told.setdefault(_PREFIX.sub("", profile.answers.code(reason)), set()).add(reason)
+    rows: list[str] = []
+    for code, reasons in sorted(told.items()):
+        links = [f"[{_title(places[one])}]({places[one]})" for one in sorted({code} & reasons or reasons)]
+        several = links[0] if len(links) == 1 else "the log says which: see all codes of this page"
+        rows.append(f"| `{code}` | {' or '.join(links) if len(links) == _FEW else several} |\n")
+    return "".join(rows)
+
+
+_FEW = 2
+"""As many links as fit into a row."""
+
+
+@cache
+def steps() -> Mapping[str, set[object]]:
+    """Return the steps at which the library makes an error of each reason, by its source."""
+    found: dict[str, set[object]] = {reason: set(_COMPUTED.get(reason, ())) for reason in get_args(Reason)}
+    for path in _SOURCE.rglob("*.py"):
+        for call in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(call, ast.Call) and call.args and isinstance(call.args[0], ast.Constant):
+                given = [word.value for word in call.keywords if word.arg == "step"]
+                literal = [step.value for step in given if isinstance(step, ast.Constant)]
+                found.get(str(call.args[0].value), set()).update(literal)
+    return {reason: numbers or {_OF_KEY_SOURCES} for reason, numbers in found.items()}
+
+
+def rewritten(text: str) -> str:
+    """Return a page with the lines and the table as the library has them."""
+    with_lines = _ENTRY.sub(lambda found: found[1] + entry(found[2]), text)
+    return _ROW.sub(lambda _: table(), with_lines)
+
+
+def _protocol(name: str) -> str:
+    return next((shown for start, shown in _PROTOCOLS.items() if name.startswith(start)), _OTHERS)
+
+
+def _joined(values: Mapping[object, set[str]], spelled: str, usual: object) -> str:
+    """Return values in words, the usual one first, and each other one with the protocols that have it."""
+    rest = [
+        f"{spelled.format(value)} ({', '.join(sorted(names))})" for value, names in values.items() if value != usual
+    ]
+    return "; ".join([spelled.format(usual), *([", ".join(sorted(rest))] if rest else [])])
+
+
+def _title(place: str) -> str:
+    return (FOLDER / place.partition("#")[0]).read_text("utf-8").partition("\n")[0].removeprefix("# ")
+
+
+if __name__ == "__main__":
+    for page in FOLDER.glob("*.md"):
+        page.write_text(rewritten(page.read_text("utf-8")), "utf-8")

@@ -8,6 +8,7 @@ import pathlib
 import re
 
 import pytest
+from fastapi import FastAPI
 from flask import Flask
 from tests.serving import uvicorn_server, waitress_server
 
@@ -151,8 +152,9 @@ def test_policy_on_the_page_decides_as_described():
     page = (README.parent / "docs" / "policy.md").read_text()
     source = re.search(r"```python\n(.*?)\n```", page, re.DOTALL)
     assert source
-    verifier = Verifier(profiles.ADCP_3_2, keys=KeySet({}), replay=MemoryReplayStore())
-    names = run(source[1], {"app": None, "verifier": verifier})
+    keys = KeySet.from_jwks({"keys": [PUBLIC_JWK]})
+    verifier = Verifier(profiles.ADCP_3_2, keys=keys, replay=MemoryReplayStore())
+    names = run(source[1], {"app": FastAPI(), "verifier": verifier})
     assert names["policy"].demand(Operation("create_media_buy")) == "required"
     assert names["policy"].demand(Operation("sync_creatives")) == "warn"
     assert isinstance(names["app"], SignatureMiddleware)

@@ -5,15 +5,16 @@ import asyncio
 import pytest
 from tests import keys
 
-from undersigned import KeySet, MemoryReplayStore, Verifier, profiles
+from undersigned import MemoryReplayStore, Verifier, profiles
 from undersigned.asgi.threaded_verifier import awaitable
+from undersigned.signature.key_source import ExaminedKeys
 
 
 class Ending(Verifier):
     """A verifier of a user whose own method raises what ends a generator."""
 
     def __init__(self) -> None:
-        super().__init__(profiles.ADCP_3_2, keys=KeySet({}), replay=MemoryReplayStore())
+        super().__init__(profiles.ADCP_3_2, keys=ExaminedKeys({}), replay=MemoryReplayStore())
         self.blocking = True
 
     def authenticate(self, _request):

@@ -14,8 +14,9 @@ from tests.benchmarks.row import Row, Side, interleaved
 from tests.benchmarks.traffic import BODY, received, signed_fields
 from tests.keys import EC_KEY, EC_PUBLIC, NOW, PUBLIC, verifier
 
-from undersigned import KeySet, SignatureError
+from undersigned import SignatureError
 from undersigned.message.strict_json import loads
+from undersigned.signature.key_source import ExaminedKeys
 from undersigned.verification.screening import screen
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def ed25519_floor() -> Callable[[object], object]:
 
 def _ed25519(rounds: int) -> list[Row]:
     fields = signed_fields(rounds)
-    accepting, late, keyless = verifier(), verifier(now=_EXPIRED), verifier(keys=KeySet.from_jwks({"keys": []}))
+    accepting, late, keyless = verifier(), verifier(now=_EXPIRED), verifier(keys=ExaminedKeys({}))
     floor, accepted, window, key, replay, json = interleaved(
         rounds,
         Side(ed25519_floor()),

@@ -24,7 +24,8 @@ from tests.benchmarks.row import Row, Side, interleaved
 from tests.benchmarks.traffic import BODY, FIELDS, received, unsigned
 from tests.keys import EC_KEY, EC_PUBLIC, KEY, PUBLIC, URL, ed25519_key, signer, verifier
 
-from undersigned import KeySet, canonicalize
+from undersigned import canonicalize
+from undersigned.signature.key_source import ExaminedKeys
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -74,7 +75,7 @@ def _rejected(rounds: int) -> list[Row]:
         own.verify(received(signed))
     cases: dict[str, tuple[Callable[[dict[str, str]], object], Verifier]] = {
         "a bad window": (_verifying([PUBLIC], now=now + _LATER), verifier(now=now + _LATER)),
-        "an unknown key": (_verifying([], now=now), verifier(now=now, keys=KeySet.from_jwks({"keys": []}))),
+        "an unknown key": (_verifying([], now=now), verifier(now=now, keys=ExaminedKeys({}))),
         "a replay": (seen, own),
     }
     found = []

@@ -88,6 +88,8 @@ def test_missing_file_leaves_the_last_good_keys_and_is_read_when_it_is_back(sour
         ('{"keys": []}', "no key that can be used"),
         (json.dumps({"keys": [{"kid": "a", "kty": "RSA"}]}), "no key that can be used"),
         (json.dumps(PUBLIC), "no array keys"),
+        (json.dumps({"keys": [PUBLIC, OTHER_PRIVATE]}), "the JWK has a private key"),
+        (json.dumps({"keys": [PUBLIC, {"kid": "s", "kty": "oct", "alg": "HS256", "k": "AA"}]}), "a shared secret"),
     ],
 )
 def test_file_that_is_no_use_from_the_start_is_a_mistake(path, text, told):

@@ -142,9 +142,15 @@ class TestThreads:
             async def find(self, asked):
                 return KEYS.find(asked)
 
-        for source in (Awaited(), AsyncKeySources({})):
+        for source in (Awaited(), AsyncKeySources({"b": KEYS})):
             with pytest.raises(ConfigurationError, match="AsyncKeySources"):
                 KeySources({"a": source})
+
+    @pytest.mark.parametrize("sources", [{}, [KEYS], KEYS, None])
+    def test_sources_that_find_nothing_are_a_mistake(self, sources):
+        for made in (KeySources, AsyncKeySources):
+            with pytest.raises(ConfigurationError, match=r"^sources: give a key source for each signer"):
+                made(sources)
 
     def test_slow_servers_are_asked_at_the_same_time(self, server):
         server.answers |= {f"/{number}": jwks() for number in range(4)}

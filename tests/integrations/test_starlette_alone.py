@@ -15,10 +15,11 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
-from undersigned import KeySet, MemoryReplayStore, Verifier, profiles
+from undersigned import MemoryReplayStore, Verifier, profiles
+from undersigned.signature.key_source import ExaminedKeys
 from undersigned_starlette import *
 
-verifier = Verifier(profiles.ADCP_3_2, keys=KeySet.from_jwks({"keys": []}), replay=MemoryReplayStore())
+verifier = Verifier(profiles.ADCP_3_2, keys=ExaminedKeys({}), replay=MemoryReplayStore())
 
 
 @signature_required

@@ -209,13 +209,13 @@ def test_on_decision_and_inspector_both_get_a_decision(kind, party):
 )
 def test_inspector_is_rejected_at_construction_unless_all_origins_are_loopback(party, middleware, origins):
     with pytest.raises(ConfigurationError, match=r"^inspector: it is for development"):
-        middleware(None, verifier=party.verifier(), origins=origins, inspector=Inspector())
+        middleware(lambda *_: None, verifier=party.verifier(), origins=origins, inspector=Inspector())
 
 
 @pytest.mark.parametrize("middleware", [asgi.SignatureMiddleware, wsgi.SignatureMiddleware], ids=["asgi", "wsgi"])
 def test_what_is_not_an_inspector_is_rejected_by_name(party, middleware):
     with pytest.raises(ConfigurationError, match=r"^inspector: pass an Inspector"):
-        middleware(None, verifier=party.verifier(), origins=[ORIGIN], inspector=Inspector)
+        middleware(lambda *_: None, verifier=party.verifier(), origins=[ORIGIN], inspector=Inspector)
 
 
 @pytest.mark.parametrize(

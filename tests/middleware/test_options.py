@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
-import pytest
-from tests.party import ORIGIN
+import functools
+import io
 
-from undersigned import ConfigurationError, asgi, wsgi
+import pytest
+from fastapi import FastAPI
+from flask import Flask
+from tests.party import HOST, ORIGIN
+
+from undersigned import ConfigurationError, Policy, Verifier, asgi, wsgi
+
+
+async def returns_later(*_given):
+    return True
+
+
+class ReturnsLater:
+    async def __call__(self, _given):
+        return True
 
 
 @pytest.mark.parametrize("middleware", [asgi.SignatureMiddleware, wsgi.SignatureMiddleware], ids=["asgi", "wsgi"])
@@ -25,9 +39,105 @@ from undersigned import ConfigurationError, asgi, wsgi
         ({"http2_server": "granian"}, "http2_server"),
         ({"http2_server": "mod_wsgi"}, "http2_server"),
         ({"verifier": None}, "verifier"),
+        ({"verifier": Verifier}, "verifier"),
+        ({"mode": ["required"]}, "mode"),
+        ({"mode": {"required"}}, "mode"),
+        ({"mode": returns_later}, "mode: the function must not be async"),
+        ({"http2_server": ["hypercorn"]}, "http2_server"),
+        ({"policy": Policy}, "policy"),
+        ({"policy": ["create_media_buy"]}, "policy"),
+        ({"on_decision": []}, "on_decision"),
+        ({"on_decision": returns_later}, "on_decision: the function must not be async"),
+        ({"on_decision": ReturnsLater()}, "on_decision: the function must not be async"),
+        ({"on_decision": functools.partial(returns_later, 1)}, "on_decision: the function must not be async"),
     ],
 )
 def test_wrong_option_is_rejected_by_name_at_construction(party, middleware, options, named):
     given = {"verifier": party.verifier(), "origins": [ORIGIN], **options}
     with pytest.raises(ConfigurationError, match=f"^{named}"):
-        middleware(None, **given)
+        middleware(lambda *_: None, **given)
+
+
+def named(given) -> str:
+    return getattr(given, "__name__", type(given).__name__)
+
+
+def made(middleware, party, app=lambda *_: None, **options):
+    return middleware(app, verifier=party.verifier(), origins=[ORIGIN], **options)
+
+
+def over_wsgi(app, method, target):
+    environ = {"REQUEST_METHOD": method, "PATH_INFO": target, "RAW_URI": target, "SERVER_PROTOCOL": "HTTP/1.1"}
+    return app({**environ, "HTTP_HOST": HOST, "wsgi.input": io.BytesIO()}, lambda *_: None)
+
+
+@pytest.mark.parametrize(
+    "app",
+    [None, "main:app", 5, Flask("shop"), lambda: None, lambda _scope: None],
+    ids=named,
+)
+def test_asgi_middleware_rejects_what_is_not_an_asgi_application(party, app):
+    with pytest.raises(ConfigurationError, match=r"^app: pass the ASGI application .* undersigned.wsgi"):
+        made(asgi.SignatureMiddleware, party, app)
+
+
+@pytest.mark.parametrize(
+    "app",
+    [None, "main:app", FastAPI(), lambda: None, returns_later, ReturnsLater()],
+    ids=named,
+)
+def test_wsgi_middleware_rejects_what_is_not_a_wsgi_application(party, app):
+    with pytest.raises(ConfigurationError, match=r"^app: pass the WSGI application .* undersigned.asgi"):
+        made(wsgi.SignatureMiddleware, party, app)
+
+
+@pytest.mark.parametrize(
+    ("middleware", "app"),
+    [
+        (asgi.SignatureMiddleware, FastAPI()),
+        (asgi.SignatureMiddleware, returns_later),
+        (asgi.SignatureMiddleware, max),
+        (wsgi.SignatureMiddleware, Flask("shop")),
+        (wsgi.SignatureMiddleware, Flask("shop").wsgi_app),
+        (wsgi.SignatureMiddleware, print),
+    ],
+    ids=named,
+)
+def test_application_that_can_be_called_is_accepted(party, middleware, app):
+    assert made(middleware, party, app).app == app
+
+
+@pytest.mark.parametrize(
+    ("middleware", "option"),
+    [(asgi.SignatureMiddleware, "server_adds_root_path"), (wsgi.SignatureMiddleware, "reconstruct")],
+)
+def test_flag_that_is_not_true_or_false_is_rejected(party, middleware, option):
+    with pytest.raises(ConfigurationError, match=f"^{option}: give True or False"):
+        made(middleware, party, **{option: "false"})
+
+
+@pytest.mark.parametrize("fallback", [returns_later, ReturnsLater()])
+def test_async_fallback_is_rejected_over_wsgi_and_accepted_over_asgi(party, fallback):
+    policy = Policy(required_for=["create_media_buy"])
+    with pytest.raises(ConfigurationError, match=r"^fallback: the function must not be async"):
+        made(wsgi.SignatureMiddleware, party, policy=policy, fallback=fallback)
+    assert made(asgi.SignatureMiddleware, party, policy=policy, fallback=fallback)
+
+
+class Later:
+    def __await__(self):
+        raise AssertionError
+
+
+@pytest.mark.parametrize("fallback", [lambda _environ: returns_later(), lambda _environ: Later()])
+def test_fallback_that_returns_something_to_await_lets_no_request_through_over_wsgi(party, fallback):
+    policy = Policy(required_for=["create_media_buy"])
+    app = made(wsgi.SignatureMiddleware, party, policy=policy, fallback=fallback)
+    with pytest.raises(ConfigurationError, match=r"^fallback: the function must return True or False"):
+        over_wsgi(app, "POST", "/adcp/create_media_buy")
+
+
+def test_mode_function_that_returns_no_mode_is_the_operators_mistake(party):
+    app = made(wsgi.SignatureMiddleware, party, mode=lambda _environ: ["required"])
+    with pytest.raises(ConfigurationError, match=r"^mode: the function must return"):
+        over_wsgi(app, "GET", "/p")

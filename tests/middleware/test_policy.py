@@ -639,7 +639,9 @@ HOSTILE = [
 @pytest.mark.parametrize("hostile", HOSTILE)
 def test_text_of_a_message_reaches_the_log_only_escaped(party, caplog, hostile):
     told: list[Decision] = []
-    app = asgi.SignatureMiddleware(None, verifier=party.verifier(), origins=[ORIGIN], on_decision=told.append)
+    app = asgi.SignatureMiddleware(
+        lambda *_: None, verifier=party.verifier(), origins=[ORIGIN], on_decision=told.append
+    )
     raw = hostile.encode("utf-8").decode("latin-1")
     signed = dict(party.fields("GET", f"{ORIGIN}/p"))
     attempts = [

@@ -8,7 +8,8 @@ import pytest
 from tests.keys import PUBLIC
 from tests.profiles.wire import EXAMPLES, PROFILES, OneKey
 
-from undersigned import KeySet, Request, SignatureError
+from undersigned import Request, SignatureError
+from undersigned.signature.key_source import ExaminedKeys
 
 ALL = pytest.mark.parametrize("example", EXAMPLES.values(), ids=EXAMPLES)
 LONG = 10**8
@@ -98,7 +99,7 @@ def test_second_delivery_is_rejected_unless_the_profile_accepts_it(example):
 
 @ALL
 def test_unknown_key_is_rejected(example):
-    assert rejection(example, example.request, keys=KeySet.from_jwks(PARTY_JWKS)) == "signature_key_unknown"
+    assert rejection(example, example.request, keys=ExaminedKeys.from_jwks(PARTY_JWKS)) == "signature_key_unknown"
 
 
 @ALL

@@ -1,10 +1,19 @@
 from __future__ import annotations
 
 import pytest
-from tests.keys import EC_PUBLIC, OTHER_PUBLIC, PUBLIC, lookup
+from tests.keys import EC_PUBLIC, OTHER_PRIVATE, OTHER_PUBLIC, PUBLIC, b64url, lookup
 
-from undersigned import ConfigurationError, KeySet, VerificationKey
+from undersigned import (
+    AsyncVerifier,
+    ConfigurationError,
+    KeySet,
+    MemoryReplayStore,
+    VerificationKey,
+    Verifier,
+    profiles,
+)
 from undersigned.message.header_fields import HeaderFields
+from undersigned.signature.key_source import ExaminedKeys
 
 
 def test_key_set_finds_keys_by_keyid():
@@ -31,6 +40,85 @@ def test_key_set_rejects_what_is_not_a_jwk_set(jwks):
 def test_key_set_rejects_a_member_that_is_not_an_object():
     with pytest.raises(ConfigurationError, match="must be a JSON object"):
         KeySet.from_jwks({"keys": ["key"]})
+
+
+@pytest.mark.parametrize(
+    ("keys", "told"),
+    [
+        ({"keys": [PUBLIC]}, "this is a JWK set: make a key set of a JWK set with KeySet.from_jwks"),
+        ({"keys": {}}, "this is a JWK set"),
+        ({"buyer-ed25519": PUBLIC}, "every value must be a VerificationKey"),
+        ([PUBLIC], "KeySet.from_jwks"),
+        ("keys/public.jwks.json", "KeySet.from_jwks"),
+        (None, "KeySet.from_jwks"),
+        ({}, "the key set is empty"),
+    ],
+)
+def test_key_set_rejects_what_is_not_keys_by_keyid(keys, told):
+    with pytest.raises(ConfigurationError, match=f"^keys: .*{told}"):
+        KeySet(keys)
+
+
+def test_key_may_have_the_keyid_keys():
+    assert KeySet.of(VerificationKey.from_jwk({**PUBLIC, "kid": "keys"})).find(lookup("keys"))
+
+
+@pytest.mark.parametrize(
+    ("members", "told"),
+    [
+        ([], "the key set is empty"),
+        ([{name: value for name, value in PUBLIC.items() if name != "kid"}], "no key of the JWK set has a kid"),
+        ([{**PUBLIC, "kid": 5}], "no key of the JWK set has a kid"),
+        ([PUBLIC, {**OTHER_PRIVATE, "kid": "own"}], "the private member 'd'"),
+        ([PUBLIC, {"kty": "oct", "kid": "shared", "k": "c2VjcmV0"}], "the private member 'k'"),
+        ([PUBLIC, {"kty": "RSA", "p": "AQ"}], "the private member 'p'"),
+    ],
+)
+def test_jwk_set_without_a_key_to_verify_with_or_with_a_private_one_is_rejected(members, told):
+    with pytest.raises(ConfigurationError, match=f"^keys: .*{told}") as caught:
+        KeySet.from_jwks({"keys": members})
+    assert str(OTHER_PRIVATE["d"]) not in str(caught.value)
+    assert len(ExaminedKeys.from_jwks({"keys": [PUBLIC, *members[1:]]}).keys) >= 1
+
+
+@pytest.mark.parametrize("keys", [(), (PUBLIC,), ("buyer-ed25519",)])
+def test_key_set_of_something_else_than_keys_is_rejected(keys):
+    with pytest.raises(ConfigurationError, match=r"^keys: "):
+        KeySet.of(*keys)
+
+
+def test_examined_keys_may_be_empty_and_unfit():
+    keys = ExaminedKeys.from_jwks({"keys": []})
+    keys.check_for(profiles.ADCP_3_2)
+    assert keys.find(lookup()) == ()
+
+
+RSA = {"kty": "RSA", "kid": "rsa", "n": b64url(b"\xc7" * 256), "e": "AQAB"}
+
+
+@pytest.mark.parametrize(
+    ("member", "told"),
+    [
+        (RSA, "'rsa': the profile accepts ecdsa-p256-sha256, ed25519 only"),
+        ({**PUBLIC, "adcp_use": "webhook-signing"}, "the JWK's adcp_use does not include request-signing"),
+        ({**PUBLIC, "use": "enc"}, "the JWK's use is not sig"),
+        ({**PUBLIC, "x": "AA"}, "x is not 32 bytes"),
+    ],
+)
+def test_verifier_rejects_a_key_set_without_a_key_for_its_profile(member, told):
+    keys = KeySet.from_jwks({"keys": [member]})
+    for made in (Verifier, AsyncVerifier):
+        with pytest.raises(ConfigurationError) as caught:
+            made(profiles.ADCP_3_2, keys=keys, replay=MemoryReplayStore())
+        start = f"keys: no key can verify a signature of the profile adcp-3.2: {member['kid']!r}: "
+        assert str(caught.value).startswith(start)
+        assert told in str(caught.value)
+    assert Verifier(profiles.ADCP_3_2, keys=KeySet.from_jwks({"keys": [member, EC_PUBLIC]}), replay=MemoryReplayStore())
+
+
+def test_rsa_keys_are_accepted_by_a_profile_that_verifies_with_them():
+    keys = KeySet.from_jwks({"keys": [RSA]})
+    assert Verifier(profiles.ACTIVITYPUB, keys=keys, replay=MemoryReplayStore())
 
 
 def test_key_set_rejects_two_keys_with_the_same_kid():

@@ -8,6 +8,7 @@ from tests.keys import JWKS, KEYS, PRIVATE, PUBLIC
 
 from undersigned import KeySet, VerificationKey
 from undersigned.errors import KeySourceError
+from undersigned.signature.key_source import ExaminedKeys
 from undersigned.testing import check_async_key_source, check_key_source
 
 KEYID = "buyer-ed25519"
@@ -58,7 +59,7 @@ class HasAnother(Honest):
 
 class HasAFault(Honest):
     def find(self, lookup):
-        return KeySet.from_jwks({"keys": [PRIVATE]}).find(lookup)
+        return ExaminedKeys.from_jwks({"keys": [PRIVATE]}).find(lookup)
 
 
 class NamesAnother(Honest):

@@ -31,6 +31,28 @@ def test_revocation_list_rejects_dates_instead_of_seconds(options):
         RevocationList(**{"revoked": frozenset(), "updated": 0, "next_update": 60} | options)
 
 
+@pytest.mark.parametrize("option", ["updated", "next_update"])
+def test_revocation_list_rejects_milliseconds(option):
+    with pytest.raises(ConfigurationError, match=f"^{option}: .* milliseconds"):
+        RevocationList(**{"revoked": frozenset(), "updated": 0, "next_update": 60} | {option: 1_776_520_800_000})
+
+
+@pytest.mark.parametrize("revoked", ["buyer-2026", b"buyer-2026", {"buyer-2026": 1}, [5], None, 5])
+def test_revocation_list_rejects_what_are_not_key_ids(revoked):
+    with pytest.raises(ConfigurationError, match=r"^revoked: give the revoked key ids"):
+        RevocationList(revoked=revoked, updated=0, next_update=60)
+
+
+@pytest.mark.parametrize("revoked", [["a", "b"], {"a", "b"}, ("a", "b")])
+def test_revocation_list_keeps_key_ids_as_a_set(revoked):
+    assert RevocationList(revoked=revoked, updated=0, next_update=60).revoked == frozenset({"a", "b"})
+
+
+def test_revocation_list_is_read_from_text_only():
+    with pytest.raises(ConfigurationError, match=r"^text: give the JSON text"):
+        RevocationList.from_json(PUBLISHED)
+
+
 def test_revocation_list_applies_to_every_owner_and_does_not_block():
     listed = RevocationList(revoked=frozenset({"k"}), updated=1000, next_update=1600)
     assert listed.current("") is listed.current("anybody") is listed
@@ -64,8 +86,9 @@ def test_revocation_list_is_read_in_its_published_form(text, issuer):
         ({"revoked_kids": None}, "revoked_kids"),
         ({"revoked_kids": "gov-2026-03"}, "revoked_kids"),
         ({"revoked_kids": [5]}, "revoked_kids"),
-        ({"updated": 1_776_520_800}, "1 to 30 minutes"),
-        ({"next_update": "soon"}, "1 to 30 minutes"),
+        ({"updated": 1_776_520_800}, "dates and times with a zone"),
+        ({"next_update": "soon"}, "dates and times with a zone"),
+        ({"next_update": "2026-04-18T14:15:00"}, "dates and times with a zone"),
         ({"next_update": "2026-04-18T14:00:59Z"}, "1 to 30 minutes"),
         ({"next_update": "2026-04-18T14:30:01Z"}, "1 to 30 minutes"),
         ({"next_update": "2026-04-18T13:59:00Z"}, "1 to 30 minutes"),

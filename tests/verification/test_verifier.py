@@ -3,6 +3,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import inspect
+import pathlib
+import time
 
 import pytest
 from tests.keys import BODY, JSON_FIELD, KEYS, NONCE, NOW, OTHER_PUBLIC, PUBLIC, URL, changed, signed_request, verifier
@@ -23,6 +25,7 @@ from undersigned import (
 )
 from undersigned.errors import KeySourceError
 from undersigned.message.content import Content
+from undersigned.signature.key_source import ExaminedKeys
 from undersigned.signature.rules import Caps, ReplayRule
 from undersigned.verification.verifier import finish
 
@@ -314,6 +317,16 @@ def test_cancellation_of_a_verification_is_raised():
         ({"profile": None}, "profile"),
         ({"keys": {"keys": []}}, "keys"),
         ({"keys": None}, "keys"),
+        ({"keys": [PUBLIC]}, "keys"),
+        ({"keys": "keys/public.jwks.json"}, "keys"),
+        ({"keys": b"{}"}, "keys"),
+        ({"keys": bytearray(b"{}")}, "keys"),
+        ({"keys": pathlib.Path("keys/public.jwks.json")}, "keys"),
+        ({"keys": KeySet}, "keys: KeySet is a class"),
+        ({"replay": MemoryReplayStore}, "replay: MemoryReplayStore is a class; make one, such as MemoryReplayStore()"),
+        ({"revocations": RevocationList}, "revocations: RevocationList is a class"),
+        ({"clock": time.monotonic}, "clock"),
+        ({"clock": time.perf_counter}, "clock"),
         ({"replay": None}, "replay"),
         ({"replay": {}}, "replay"),
         ({"replay": KEYS}, "replay"),
@@ -324,8 +337,9 @@ def test_cancellation_of_a_verification_is_raised():
     ],
 )
 def test_argument_of_the_wrong_type_is_rejected_at_construction(driver, change, option):
-    with pytest.raises(ConfigurationError, match=f"^{option}: "):
+    with pytest.raises(ConfigurationError) as caught:
         made(driver, **change)
+    assert str(caught.value).startswith(option)
 
 
 @pytest.mark.parametrize(
@@ -382,7 +396,7 @@ def test_wall_clock_is_the_default():
 
 def test_empty_key_set_finds_no_key():
     with pytest.raises(SignatureRejected, match=r"^request_signature_key_unknown$"):
-        verifier(keys=KeySet.from_jwks({"keys": []})).verify(signed_request())
+        verifier(keys=ExaminedKeys({})).verify(signed_request())
 
 
 @pytest.mark.parametrize("profile", [profiles.ADCP_3_2, profiles.ADCP_3_1, profiles.ADCP_WEBHOOK])
@@ -453,7 +467,7 @@ def test_finish_closes_a_coroutine_that_waits():
     [
         ({"url": f"{URL}x"}, {}, True),
         ({"body": b"{}"}, {}, True),
-        ({}, {"keys": KeySet.from_jwks({"keys": []})}, False),
+        ({}, {"keys": ExaminedKeys({})}, False),
     ],
 )
 def test_error_carries_keyid_creation_time_and_the_rebuilt_base(driver, changes, options, base_known):

@@ -121,11 +121,13 @@ class SignatureMiddleware:
         on_decision: Callable[[Decision], object] | None = None,
         inspector: Inspector | None = None,
     ) -> None:
+        options.check_app(app, "ASGI")
         if not isinstance(verifier, (Verifier, AsyncVerifier)):
             raise ConfigurationError("verifier: pass a Verifier or an AsyncVerifier")
         options.check_options(mode, max_body, http2_server)
         options.check_size("max_unsigned_body", max_unsigned_body)
         options.check_policy(policy, fallback=fallback, on_decision=on_decision, mode=mode)
+        options.check_flag("server_adds_root_path", server_adds_root_path)
         if not isinstance(body_timeout, (int, float)) or not 0 < body_timeout <= _LONGEST_TIMEOUT:
             raise ConfigurationError("body_timeout: give seconds greater than 0, such as 30, and at most a day")
         known = Origins(origins)

@@ -13,7 +13,7 @@ from undersigned.cli.pem_file import check_private_pem, check_public_pem, missin
 from undersigned.errors import ConfigurationError
 from undersigned.message.strict_json import loads
 from undersigned.signature.algorithms import RSA, algorithm_for
-from undersigned.signature.key_source import KeySet
+from undersigned.signature.key_source import ExaminedKeys
 from undersigned.signature.pem import is_pem, read_private_pem, read_public_pem
 from undersigned.signature.public_jwk import pem_jwks
 from undersigned.signature.signing_key import SigningKey
@@ -76,7 +76,7 @@ def read_signing_key(file: InputFile, profile: Profile | None, *, keyid: str | N
         raise file.wrong(str(error)) from None
 
 
-def read_key_set(file: InputFile, *, keyid: str | None, is_own: bool = False) -> KeySet:
+def read_key_set(file: InputFile, *, keyid: str | None, is_own: bool = False) -> ExaminedKeys:
     """Return the public keys in a file.
 
     Args:
@@ -93,13 +93,13 @@ def read_key_set(file: InputFile, *, keyid: str | None, is_own: bool = False) ->
             check_public_pem(file, text)
             if keyid is None:
                 raise missing_keyid(file, read_public_pem(text))
-            return KeySet.from_jwks(pem_jwks(text, keyid=keyid, purposes=_EVERY_PURPOSE))
+            return ExaminedKeys.from_jwks(pem_jwks(text, keyid=keyid, purposes=_EVERY_PURPOSE))
         jwks = _object(file, text, expected="a JWK set, a public JWK or a public key in PEM")
         if "kty" in jwks and "keys" not in jwks:
-            return KeySet.from_jwks({"keys": [_named(file, _public_jwk(file, jwks), keyid)]})
+            return ExaminedKeys.from_jwks({"keys": [_named(file, _public_jwk(file, jwks), keyid)]})
         if keyid is not None and not is_own:
             raise file.wrong(f"{file} is a JWK set, whose keys have their own kids; leave out --keyid")
-        return KeySet.from_jwks(jwks)
+        return ExaminedKeys.from_jwks(jwks)
     except ConfigurationError as error:
         raise file.wrong(str(error)) from None
 

@@ -12,7 +12,7 @@ from undersigned.message.request import Request
 from undersigned.policy.jsonrpc import JSONRPCResolver
 from undersigned.policy.operation import PathResolver
 from undersigned.policy.policy import Policy
-from undersigned.signature.key_source import KeySet
+from undersigned.signature.key_source import ExaminedKeys
 from undersigned.signature.signing_key import SigningKey
 from undersigned.verification.verifier import Verifier
 
@@ -137,9 +137,9 @@ class Vector:
         )
 
     @property
-    def keys(self) -> KeySet:
+    def keys(self) -> ExaminedKeys:
         """Return the keys that the verifier knows."""
-        return KeySet.from_jwks({"keys": [dict(jwk.members) for jwk in self._ring.chosen(self._names)]})
+        return ExaminedKeys.from_jwks({"keys": [dict(jwk.members) for jwk in self._ring.chosen(self._names)]})
 
     def verifier(self) -> Verifier:
         """Return a verifier in the vector's initial state."""

@@ -9,6 +9,7 @@ from undersigned.discovery.freshness import check_seconds
 from undersigned.discovery.jwk_set import parse_jwk_set
 from undersigned.errors import ConfigurationError
 from undersigned.limits import MOST_JWKS_FILE_BYTES
+from undersigned.signature.jwk import PRIVATE_FAULT, SHARED_FAULT
 from undersigned.signature.watched_file import WatchedFile
 
 if TYPE_CHECKING:
@@ -42,7 +43,11 @@ class JWKSFile:
     ) -> None:
         check_seconds("interval", interval, least=0)
         self._file = WatchedFile(path, parse_jwk_set, most=MOST_JWKS_FILE_BYTES, interval=interval, clock=clock)
-        if all(key.fault for keys in self._file.value.values() for key in keys):
+        faults = [key.fault for keys in self._file.value.values() for key in keys]
+        for fault in (SHARED_FAULT, PRIVATE_FAULT):
+            if fault in faults:
+                raise ConfigurationError(f"path: {self.path} is not for verifying: {fault}")
+        if all(faults):
             raise ConfigurationError(f"path: {self.path} has no key that can be used; each needs kid, kty, crv and alg")
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager
 from inspect import isawaitable, iscoroutinefunction
@@ -13,7 +14,7 @@ from undersigned.errors import ConfigurationError
 from undersigned.limits import MOST_HINTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from undersigned.signature.key_source import AsyncKeySource, KeyLookup, KeySource
     from undersigned.signature.verification_key import VerificationKey
@@ -37,6 +38,10 @@ class _Sources(Generic[Source]):
     __slots__ = ("_hints", "_owned", "_sources")
 
     def __init__(self, sources: Mapping[str, Source]) -> None:
+        if not isinstance(sources, Mapping) or not sources:
+            raise ConfigurationError(
+                "sources: give a key source for each signer, such as {'buyer.example.com': source}"
+            )
         for signer, source in sources.items():
             if not isinstance(signer, str) or not signer or not signer.isprintable():
                 raise ConfigurationError("sources: name each signer by printable text, such as buyer.example.com")

@@ -41,8 +41,6 @@ class PinnedKeys:
 
     def __init__(self, jwks: Mapping[str, object]) -> None:
         keys = KeySet.from_jwks(jwks).keys
-        if not keys:
-            raise ConfigurationError("keys: pin at least one public JWK with a kid")
         for key in keys.values():
             if key.algorithm not in _ALGORITHMS:
                 fault = key.fault or "its alg must be EdDSA or ES256"

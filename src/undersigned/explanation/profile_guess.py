@@ -11,6 +11,7 @@ from undersigned.explanation.recorded_signature import RecordedSignature
 from undersigned.message.signature_input import parse_signature_input
 from undersigned.message.structured_fields import MalformedField
 from undersigned.replay.memory import UncheckedReplay
+from undersigned.signature.key_source import ExaminedKeys, KeySet
 from undersigned.verification.verifier import Verifier
 
 if TYPE_CHECKING:
@@ -65,8 +66,10 @@ def rejection(
     `now` is as for `guess`.
     """
     at = signing_time(request, profile) if now is None else now
+    # The keys may be for another profile: that is what the error is to say.
+    examined = ExaminedKeys(keys.keys) if isinstance(keys, KeySet) else keys
     try:
-        Verifier(profile, keys=keys, replay=UncheckedReplay(), clock=lambda: at).verify(request)
+        Verifier(profile, keys=examined, replay=UncheckedReplay(), clock=lambda: at).verify(request)
     except SignatureError as error:
         return error
     return None

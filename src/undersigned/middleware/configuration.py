@@ -42,11 +42,12 @@ def configured_verifier(
         )
     if jwks is None:
         raise ConfigurationError(f"{key('JWKS')}: {key('PROFILE')} is set, so set this to a JWK set too")
+    chosen = _profile(profile, key("PROFILE"))
     try:
         keys = KeySet.from_jwks(cast("Mapping[str, object]", jwks))
+        return Verifier(chosen, keys=keys, replay=MemoryReplayStore())
     except ConfigurationError as error:
         raise ConfigurationError(f"{key('JWKS')}: {error}") from None
-    return Verifier(_profile(profile, key("PROFILE")), keys=keys, replay=MemoryReplayStore())
 
 
 def _profile(profile: object, key: str) -> Profile:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import iscoroutinefunction, signature
 from typing import TYPE_CHECKING, Literal, cast, get_args
 
 from undersigned.errors import ConfigurationError
@@ -10,6 +11,8 @@ from undersigned.middleware.inspector import Inspector
 from undersigned.policy.policy import Policy
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from undersigned.url import Origins
 
 Mode = Literal["required", "optional", "observe"]
@@ -26,14 +29,62 @@ def check_options(mode: object, max_body: object, http2_server: object) -> None:
     Raises:
         ConfigurationError: an option has a wrong value.
     """
-    if not callable(mode) and mode not in MODES:
+    if not callable(mode) and not (isinstance(mode, str) and mode in MODES):
         raise ConfigurationError('mode: use "required", "optional" or "observe", or a function that returns one')
+    if is_async(mode):
+        raise ConfigurationError("mode: the function must not be async; nothing awaits it")
     check_size("max_body", max_body)
-    if http2_server is not None and http2_server not in HTTP2_SERVERS:
+    if http2_server is not None and not (isinstance(http2_server, str) and http2_server in HTTP2_SERVERS):
         raise ConfigurationError(
             f"http2_server: expected one of {', '.join(sorted(HTTP2_SERVERS))}, which compare :authority with Host: "
             "serve HTTP/1.1 with any other server"
         )
+
+
+def check_app(app: object, kind: Literal["ASGI", "WSGI"]) -> None:
+    """Check the application that a middleware is put around.
+
+    Args:
+        app: the application.
+        kind: what it must be. An ASGI application takes three arguments, a WSGI application two.
+
+    Raises:
+        ConfigurationError: it cannot be called so.
+    """
+    arguments = 3 if kind == "ASGI" else 2
+    if callable(app) and _takes(app, arguments) and not (kind == "WSGI" and is_async(app)):
+        return
+    other = "undersigned.wsgi" if kind == "ASGI" else "undersigned.asgi"
+    raise ConfigurationError(
+        f"app: pass the {kind} application that the middleware is put around, not {type(app).__name__}; "
+        f"{other}.SignatureMiddleware is for {'WSGI' if kind == 'ASGI' else 'ASGI'}"
+    )
+
+
+def _takes(app: Callable[..., object], arguments: int) -> bool:
+    try:
+        signature(app).bind(*range(arguments))
+    except TypeError:
+        return False
+    except ValueError:
+        # What is written in C may not tell.
+        return True
+    return True
+
+
+def is_async(function: object) -> bool:
+    """Return whether a function or a callable object returns a coroutine."""
+    return iscoroutinefunction(function) or iscoroutinefunction(getattr(type(function), "__call__", None))  # noqa: B004
+
+
+def check_flag(option: str, flag: object) -> None:
+    """Check an option that is true or false.
+
+    Raises:
+        ConfigurationError: it is neither; a text such as "false" would count as true.
+    """
+    if not isinstance(flag, bool):
+        raise ConfigurationError(f"{option}: give True or False")
 
 
 def check_size(option: str, size: object) -> None:
@@ -62,6 +113,8 @@ def check_policy(policy: object, *, fallback: object, on_decision: object, mode:
         )
     if on_decision is not None and not callable(on_decision):
         raise ConfigurationError("on_decision: pass a function that takes a Decision")
+    if is_async(on_decision):
+        raise ConfigurationError("on_decision: the function must not be async; nothing awaits it")
 
 
 def check_inspector(inspector: object, origins: Origins) -> None:
@@ -87,6 +140,6 @@ def checked_mode(mode: str) -> Mode:
     Raises:
         ConfigurationError: it is not a mode.
     """
-    if mode in MODES:
+    if isinstance(mode, str) and mode in MODES:
         return cast("Mode", mode)
     raise ConfigurationError('mode: the function must return "required", "optional" or "observe"')

@@ -20,6 +20,12 @@ JWK: TypeAlias = Mapping[str, object]
 PublicKey: TypeAlias = ed25519.Ed25519PublicKey | ec.EllipticCurvePublicKey | rsa.RSAPublicKey
 PrivateKey: TypeAlias = ed25519.Ed25519PrivateKey | ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey
 
+PRIVATE_MEMBERS: Final = frozenset({"d", "p", "q", "dp", "dq", "qi", "oth", "k", "priv"})
+"""The members that hold private or secret material (RFC 7518 sections 6.2.2, 6.3.2 and 6.4; RFC 8037; AKP)."""
+
+SHARED_FAULT: Final = "the JWK is a shared secret, which is never in a set of public keys"
+PRIVATE_FAULT: Final = "the JWK has a private key: publish it without d"
+
 _REGISTERED: Final[Mapping[str, Mapping[str, str]]] = {
     "OKP Ed25519": {"EdDSA": "ed25519", "Ed25519": "ed25519"},
     "EC P-256": {"ES256": "ecdsa-p256-sha256"},
@@ -86,9 +92,9 @@ def public_key_of(jwk: JWK) -> PublicKey:
     """
     kty = jwk["kty"]
     if kty == "oct":
-        raise UnusableKey("the JWK is a shared secret, which is never in a set of public keys")
+        raise UnusableKey(SHARED_FAULT)
     if "d" in jwk:
-        raise UnusableKey("the JWK has a private key: publish it without d")
+        raise UnusableKey(PRIVATE_FAULT)
     if kty == "RSA":
         return _rsa_numbers(jwk).public_key()
     if kty == "OKP":

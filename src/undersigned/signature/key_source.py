@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, Self, cast
 
 from undersigned.errors import ConfigurationError
+from undersigned.signature.jwk import PRIVATE_MEMBERS
 from undersigned.signature.verification_key import VerificationKey
 
 if TYPE_CHECKING:
     from undersigned.message.header_fields import HeaderFields
     from undersigned.message.structured_fields import Parameter
     from undersigned.signature.jwk import JWK
+    from undersigned.signature.profile import Profile
+
+_MAKE: Final = "make a key set of a JWK set with KeySet.from_jwks(jwks), and of single keys with KeySet.of(key)"
+_SHOWN: Final = 3
 
 
 class KeyLookup(NamedTuple):
@@ -85,12 +90,31 @@ class AsyncKeySource(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class KeySet:
-    """A fixed set of keys by keyid."""
+    """A fixed set of keys by keyid.
+
+    Args:
+        keys: the keys. `from_jwks` makes them of a JWK set, and `of` of single keys.
+
+    Raises:
+        ConfigurationError: it is empty or not a mapping of keyids to `VerificationKey`s.
+    """
 
     keys: Mapping[str, VerificationKey]
 
+    def __post_init__(self) -> None:
+        """Reject what would find no key, whatever is asked for."""
+        given: object = self.keys
+        if not isinstance(given, Mapping):
+            raise ConfigurationError(f"keys: {_MAKE}; this is not a JWK set as json.loads reads it")
+        members = cast("Mapping[object, object]", given)
+        if "keys" in members and not isinstance(members["keys"], VerificationKey):
+            raise ConfigurationError(f"keys: this is a JWK set: {_MAKE}")
+        if not all(isinstance(key, VerificationKey) for key in members.values()):
+            raise ConfigurationError(f"keys: every value must be a VerificationKey: {_MAKE}")
+        self._check_contents()
+
     @classmethod
-    def from_jwks(cls, jwks: Mapping[str, object], *, owner: str = "") -> KeySet:
+    def from_jwks(cls, jwks: Mapping[str, object], *, owner: str = "") -> Self:
         """Read a JWK set (RFC 7517 section 5). A key without `kid` cannot be named by a signature and is left out.
 
         Args:
@@ -98,35 +122,77 @@ class KeySet:
             owner: whose keys they are.
 
         Raises:
-            ConfigurationError: not a JWK set, or two keys share a `kid`.
+            ConfigurationError: not a JWK set, two keys share a `kid`, no key has one, or a key has private members.
         """
         members: object = jwks.get("keys") if isinstance(jwks, Mapping) else None
         if not isinstance(members, list):
-            raise ConfigurationError('keys: a JWK set is a JSON object with a "keys" array')
+            raise ConfigurationError(
+                'keys: a JWK set is a JSON object with a "keys" array; read its file with '
+                "json.loads(path.read_text()), and put a single JWK into an array"
+            )
         keys: dict[str, VerificationKey] = {}
         for member in cast("list[object]", members):
             if not isinstance(member, Mapping):
                 raise ConfigurationError("keys: every member of the JWK set's keys array must be a JSON object")
             jwk = cast("JWK", member)
+            cls._check_member(jwk)
             keyid = jwk.get("kid")
             if not isinstance(keyid, str):
                 continue
             if keyid in keys:
                 raise ConfigurationError(f"keys: two keys of the JWK set share the kid {keyid!r}; make them distinct")
             keys[keyid] = VerificationKey.from_jwk(jwk, owner=owner)
+        if members and not keys:
+            raise ConfigurationError("keys: no key of the JWK set has a kid, a string: a signature names its key by it")
         return cls(keys)
 
     @classmethod
-    def of(cls, *keys: VerificationKey) -> KeySet:
+    def of(cls, *keys: VerificationKey) -> Self:
         """Return the set of these keys, such as `VerificationKey.from_pem` makes.
 
         Raises:
-            ConfigurationError: two keys share a keyid.
+            ConfigurationError: there is no key, one is not a `VerificationKey`, or two share a keyid.
         """
+        if not all(isinstance(key, VerificationKey) for key in keys):
+            raise ConfigurationError("keys: pass VerificationKeys, such as VerificationKey.from_pem(pem, keyid=...)")
         named = {key.keyid: key for key in keys}
         if len(named) != len(keys):
             raise ConfigurationError("keys: two keys share a keyid; make them distinct")
         return cls(named)
+
+    @classmethod
+    def _check_member(cls, jwk: JWK) -> None:
+        """Check that a JWK is public.
+
+        Raises:
+            ConfigurationError: it has private or secret members. The message quotes no value.
+        """
+        private = sorted(PRIVATE_MEMBERS.intersection(jwk))
+        if private:
+            raise ConfigurationError(
+                f"keys: a JWK of the set has the private member {private[0]!r}: give public keys only, such as "
+                "keys/public.jwks.json, and use the private key for signing only"
+            )
+
+    def _check_contents(self) -> None:
+        """Check that there is a key.
+
+        Raises:
+            ConfigurationError: there is none.
+        """
+        if not self.keys:
+            raise ConfigurationError("keys: the key set is empty, so no signature could be verified: add a public key")
+
+    def check_for(self, profile: Profile) -> None:
+        """Check that a key of this set can verify a signature of a profile.
+
+        Raises:
+            ConfigurationError: none can. The message names the first keys, each with what is wrong.
+        """
+        faults = {keyid: key.unfit(profile) for keyid, key in self.keys.items()}
+        if all(faults.values()):
+            shown = "; ".join(f"{keyid!r}: {fault}" for keyid, fault in list(faults.items())[:_SHOWN])
+            raise ConfigurationError(f"keys: no key can verify a signature of the profile {profile.name}: {shown}")
 
     @property
     def blocking(self) -> bool:
@@ -137,3 +203,22 @@ class KeySet:
         """Return the key that `lookup.keyid` names, if there is one."""
         key = self.keys.get(lookup.keyid)
         return () if key is None else (key,)
+
+
+class ExaminedKeys(KeySet):
+    """A key set that is looked into and not configured: by a tool that shows why signatures fail, or of a document.
+
+    It may be empty, and its keys may have private members or be unfit for the profile. A server's keys are a `KeySet`.
+    """
+
+    __slots__ = ()
+
+    @classmethod
+    def _check_member(cls, jwk: JWK) -> None:
+        """Accept any JWK."""
+
+    def _check_contents(self) -> None:
+        """Accept a set without keys."""
+
+    def check_for(self, profile: Profile) -> None:
+        """Accept keys that cannot verify a signature of the profile."""

@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Final, cast
 from undersigned.errors import ConfigurationError
 from undersigned.limits import LONGEST_KEYID, MOST_JWKS_BYTES, MOST_KEYS
 from undersigned.message.strict_json import loads
+from undersigned.signature.jwk import PRIVATE_MEMBERS
 from undersigned.signature.verification_key import VerificationKey
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-
-_PRIVATE: Final = frozenset({"d", "p", "q", "dp", "dq", "qi", "oth", "k", "priv"})
-"""The members that hold private or secret material (RFC 7518 sections 6.2.2, 6.3.2 and 6.4; RFC 8037; AKP)."""
 
 _TYPES: Final = ("EC", "OKP", "RSA")
 """The kinds of keys whose private members are known. An `oct` key is a secret as a whole."""
@@ -35,7 +33,7 @@ def public_jwks_text(jwks: object) -> bytes:
     except (TypeError, ValueError, RecursionError):
         raise ConfigurationError("keys: give a JWK set as json.loads reads it") from None
     for name in _names(jwks):
-        if name in _PRIVATE:
+        if name in PRIVATE_MEMBERS:
             raise ConfigurationError(f"keys: the member {name!r} is private; publish the public JWK set, without it")
     members = cast("Mapping[str, object]", jwks).get("keys") if isinstance(jwks, dict) else None
     if not isinstance(members, list):

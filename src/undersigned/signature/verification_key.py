@@ -29,6 +29,7 @@ from undersigned.signature.thumbprint import thumbprint
 
 if TYPE_CHECKING:
     from undersigned.signature.jwk import PublicKey
+    from undersigned.signature.profile import Profile
     from undersigned.signature.rules.key import KeyRule
 
 _Purposes: TypeAlias = Iterable[str]
@@ -202,6 +203,14 @@ class VerificationKey:
         elif algorithm and algorithm != self.algorithm and (self.algorithm or algorithm not in self._verifiers):
             fault = "the JWK's algorithm is not the signature's alg"
         return fault
+
+    def unfit(self, profile: Profile) -> str:
+        """Return why this key can verify no signature of a profile, or ""."""
+        fitting = sorted(profile.algorithms.intersection(self._verifiers))
+        if not fitting:
+            return self.fault or f"the profile accepts {', '.join(sorted(profile.algorithms))} only"
+        faults = [self.misuse(algorithm, profile.key) for algorithm in fitting]
+        return "" if "" in faults else faults[0]
 
     def only_algorithm(self, accepted: frozenset[str]) -> str:
         """Return the one algorithm of `accepted` that this key is for, or "" if there is none, or several."""

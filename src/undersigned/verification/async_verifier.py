@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from undersigned.errors import ConfigurationError, KeySourceError, SignatureError
 from undersigned.message.content import Content
+from undersigned.signature.key_source import KeySet
 from undersigned.signature.profile import Profile
 from undersigned.verification.checklist import identify
 from undersigned.verification.screening import screen_all
@@ -29,6 +30,14 @@ if TYPE_CHECKING:
     from undersigned.verification.verified_signature import VerifiedSignature
 
 Answer = TypeVar("Answer")
+
+_MADE = {
+    "keys": "KeySet.from_jwks(jwks)",
+    "replay": "MemoryReplayStore()",
+    "revocations": "RevocationList.from_json(text)",
+}
+_OTHER_CLOCKS = (time.monotonic, time.perf_counter, time.time_ns)
+"""Functions whose answers are numbers, but not seconds since the epoch."""
 
 
 class AsyncVerifier:
@@ -273,9 +282,17 @@ async def _awaited(answer: Answer | Awaitable[Answer]) -> Answer:
 
 def _check_arguments(profile: object, keys: object, replay: object, revocations: object, clock: object) -> None:
     if not isinstance(profile, Profile):
-        raise ConfigurationError("profile: pass one of undersigned.profiles, such as profiles.ADCP_3_2")
-    if isinstance(keys, str) or not callable(getattr(keys, "find", None)):
-        raise ConfigurationError("keys: pass a key source, such as KeySet.from_jwks(jwks)")
+        raise ConfigurationError(
+            'profile: pass one of undersigned.profiles, such as profiles.ADCP_3_2, or profiles.BY_NAME["adcp-3.2"]'
+        )
+    for option, source in (("keys", keys), ("replay", replay), ("revocations", revocations)):
+        if isinstance(source, type):
+            raise ConfigurationError(f"{option}: {source.__name__} is a class; make one, such as {_MADE[option]}")
+    # Texts have a `find` too.
+    if isinstance(keys, (str, bytes, bytearray)) or not callable(getattr(keys, "find", None)):
+        raise ConfigurationError(
+            "keys: pass a key source: KeySet.from_jwks(jwks) for a JWK set, KeySet.of(key) for keys, or JWKSFile(path)"
+        )
     if not callable(getattr(replay, "claim", None)) or not callable(getattr(replay, "full", None)):
         raise ConfigurationError("replay: pass a replay store, such as MemoryReplayStore()")
     if profile.replay.accepts_repeats and not callable(getattr(replay, "claim_content", None)):
@@ -285,5 +302,7 @@ def _check_arguments(profile: object, keys: object, replay: object, revocations:
         )
     if revocations is not None and not callable(getattr(revocations, "current", None)):
         raise ConfigurationError("revocations: pass a RevocationList or a source of them, or leave it out")
-    if not callable(clock):
+    if not callable(clock) or clock in _OTHER_CLOCKS:
         raise ConfigurationError("clock: pass a function that returns seconds since the epoch, such as time.time")
+    if isinstance(keys, KeySet):
+        keys.check_for(profile)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol, cast
 
@@ -11,9 +12,11 @@ from undersigned.message.strict_json import loads
 from undersigned.message.timestamps import read_time
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Mapping
+    from collections.abc import Awaitable
 
 _GRACE: Final = 4
+_LATEST: Final = 32_503_680_000
+"""The year 3000 in seconds. Milliseconds of today are beyond it, and such a list would never be stale."""
 
 SHORTEST_INTERVAL: Final = 60
 """The least seconds between two lists (AdCP)."""
@@ -43,9 +46,13 @@ class RevocationList:
 
     def __post_init__(self) -> None:
         """Reject a list that is stale from the start or never becomes stale."""
+        object.__setattr__(self, "revoked", _key_ids(self.revoked))
         for option in ("updated", "next_update"):
-            if isinstance(getattr(self, option), bool) or not isinstance(getattr(self, option), int | float):
+            seconds: object = getattr(self, option)
+            if isinstance(seconds, bool) or not isinstance(seconds, int | float):
                 raise ConfigurationError(f"{option}: give seconds since the epoch; from_json reads dates")
+            if _LATEST < seconds < math.inf:
+                raise ConfigurationError(f"{option}: give seconds since the epoch; these look like milliseconds")
         if not -math.inf < self.updated < self.next_update < math.inf:
             raise ConfigurationError("next_update: must be later than updated, both in seconds since the epoch")
 
@@ -60,6 +67,8 @@ class RevocationList:
         Raises:
             ConfigurationError: it is not such a list, or its interval is not 1 to 30 minutes.
         """
+        if not isinstance(text, (bytes, str)):
+            raise ConfigurationError("text: give the JSON text of the revocation list, not what json.loads makes of it")
         try:
             document: object = loads(text)
         except (ValueError, RecursionError):
@@ -76,6 +85,11 @@ class RevocationList:
         if not isinstance(kids, list) or not all(isinstance(kid, str) for kid in cast("list[object]", kids)):
             raise ConfigurationError("the revocation list's revoked_kids is not an array of strings")
         updated, next_update = read_time(document.get("updated")), read_time(document.get("next_update"))
+        if math.isnan(updated) or math.isnan(next_update):
+            raise ConfigurationError(
+                "the revocation list's updated and next_update must be dates and times with a zone, such as "
+                "2026-11-22T10:00:00Z"
+            )
         if not SHORTEST_INTERVAL <= next_update - updated <= LONGEST_INTERVAL:
             raise ConfigurationError("the revocation list's next_update is not 1 to 30 minutes after its updated")
         return cls(revoked=frozenset(cast("list[str]", kids)), updated=updated, next_update=next_update, issuer=named)
@@ -92,6 +106,15 @@ class RevocationList:
     def is_stale(self, now: float) -> bool:
         """Return whether the list is older than its grace: four intervals beyond `next_update`."""
         return now > self.next_update + _GRACE * (self.next_update - self.updated)
+
+
+def _key_ids(given: object) -> frozenset[str]:
+    # A text is a collection of texts too: of its characters.
+    if isinstance(given, Collection) and not isinstance(given, (str, bytes, Mapping)):
+        kids = list(cast("Collection[object]", given))
+        if all(isinstance(kid, str) for kid in kids):
+            return frozenset(cast("list[str]", kids))
+    raise ConfigurationError("revoked: give the revoked key ids, such as frozenset({'buyer-2026'})")
 
 
 class RevocationSource(Protocol):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from http import HTTPStatus
+from inspect import isawaitable, iscoroutine
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, cast
 
@@ -118,6 +119,7 @@ class SignatureMiddleware:
         on_decision: Callable[[Decision], object] | None = None,
         inspector: Inspector | None = None,
     ) -> None:
+        options.check_app(app, "WSGI")
         if not isinstance(verifier, Verifier):
             raise ConfigurationError("verifier: pass a Verifier; an AsyncVerifier is for undersigned.asgi")
         options.check_options(mode, max_body, http2_server)
@@ -125,6 +127,9 @@ class SignatureMiddleware:
         options.check_policy(policy, fallback=fallback, on_decision=on_decision, mode=mode)
         known = Origins(origins)
         options.check_inspector(inspector, known)
+        options.check_flag("reconstruct", reconstruct)
+        if options.is_async(fallback):
+            raise ConfigurationError("fallback: the function must not be async; WSGI awaits nothing")
         self.app = app
         self._noticed = False
         self._guard: Guard[Environ] = Guard(
@@ -245,7 +250,13 @@ class _Exchange:
         return call()
 
     async def accepts_caller(self) -> bool:
-        return cast("Fallback", self._options.fallback)(self._environ)
+        accepted: object = cast("Fallback", self._options.fallback)(self._environ)
+        if isawaitable(accepted):
+            # Something to await is true, whatever it would say.
+            if iscoroutine(accepted):
+                accepted.close()
+            raise ConfigurationError("fallback: the function must return True or False; WSGI awaits nothing")
+        return bool(accepted)
 
     def dispatched(self, target: CanonicalURL, origin: Origin) -> Environ:
         return verified_environ(self._environ, target, origin)

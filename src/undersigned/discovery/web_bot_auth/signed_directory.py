@@ -19,7 +19,7 @@ from undersigned.message.signature_input import parse_signature_input
 from undersigned.message.structured_fields import MalformedField
 from undersigned.profiles import WEB_BOT_AUTH_DIRECTORY
 from undersigned.replay import MemoryReplayStore
-from undersigned.signature.key_source import KeySet
+from undersigned.signature.key_source import ExaminedKeys
 from undersigned.signature.rules import Selection
 from undersigned.url import canonicalize
 from undersigned.verification.verifier import Verifier
@@ -67,7 +67,7 @@ def verify_directory(
     return tuple(dict.fromkeys(proven))
 
 
-def _keys(response: Response, denied: frozenset[str]) -> KeySet:
+def _keys(response: Response, denied: frozenset[str]) -> ExaminedKeys:
     """Return the keys that a directory lists."""
     url, detail = canonicalize(response.url), f"the status is not 200, or the type not {DIRECTORY_TYPE}"
     media_type = response.fields.combined.get("content-type", "").partition(";")[0].strip().lower()
@@ -78,7 +78,7 @@ def _keys(response: Response, denied: frozenset[str]) -> KeySet:
         listed = read_agent_keys(read_json_object(response.body), owner=owner, is_directory=True, denied=denied)
     except UnusableDocument as unusable:
         raise WEB_BOT_AUTH_DIRECTORY.error("body_malformed", step=14, detail=str(unusable)) from None
-    return KeySet({keyid: keys[0] for keyid, keys in listed.items()})
+    return ExaminedKeys({keyid: keys[0] for keyid, keys in listed.items()})
 
 
 def _profiles(response: Response) -> Sequence[Profile]:

@@ -18,6 +18,7 @@ from undersigned.cli.doctor.command import doctor
 from undersigned.cli.explain.command import explain
 from undersigned.cli.extras import MissingExtra
 from undersigned.cli.keygen import keygen
+from undersigned.cli.request.command import request
 from undersigned.cli.rotate import rotate
 from undersigned.cli.sign import sign
 from undersigned.cli.verify import verify
@@ -25,7 +26,7 @@ from undersigned.cli.verify import verify
 PLUGINS = "undersigned.commands"
 """The entry-point group of the plug-in commands."""
 
-COMMANDS = (canonicalize, explain, sign, verify, conformance, keygen, rotate, doctor)
+COMMANDS = (canonicalize, explain, sign, request, verify, conformance, keygen, rotate, doctor)
 """The commands of this package. A plug-in cannot replace them."""
 
 

@@ -36,7 +36,7 @@ key_option = click.option(
     type=FILE_OR_DASH,
     callback=as_input_file,
     metavar="FILE",
-    help="Your private key: a JWK, such as private.jwk.json, or PEM.",
+    help="Your private key: a JWK, such as private.jwk.json of `undersigned keygen`, or PEM.",
 )
 jwks_option = click.option(
     "--jwks",

@@ -38,6 +38,22 @@ pem_option = click.option(
     help="A private key in PEM, without a password, to take instead of a new one.",
 )
 
+timeout_option = click.option(
+    "--timeout",
+    type=click.IntRange(1, 600),
+    default=10,
+    show_default=True,
+    help="Seconds of silence after which a connection fails.",
+)
+
+ca_file_option = click.option(
+    "--ca-file",
+    type=FILE_OR_DASH,
+    callback=as_input_file,
+    metavar="FILE",
+    help="PEM certificates to trust.  [default: the system's]",
+)
+
 
 def algorithm_option(words: str) -> Callable[[Command], Command]:
     """Return the option for the signature algorithm of a new key; `words` is its help."""

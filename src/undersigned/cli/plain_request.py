@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from undersigned.cli.content import Content
+    from undersigned.errors import MalformedURL
 
 _FIELD: Final = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):(.*)", re.DOTALL)
 _FRAMING: Final = frozenset({"content-length", "transfer-encoding"})
@@ -36,6 +37,12 @@ def typed_fields(headers: Sequence[tuple[str, str]], content: Content | None) ->
             "the content is not JSON, so say what it is: -H 'Content-Type: ...'", param_hint="'-d' / '--data'"
         )
     return (*headers, ("Content-Type", "application/json"))
+
+
+def wrong_url(url: str, malformed: MalformedURL) -> click.BadParameter:
+    """Return the error for a URL that has no canonical form."""
+    hint = "" if "://" in url else "; write all of it, such as https://seller.example.com/orders"
+    return click.BadParameter(f"{malformed}{hint}", param_hint="URL")
 
 
 def _fields(_ctx: click.Context, _param: click.Parameter, lines: tuple[str, ...]) -> tuple[tuple[str, str], ...]:

@@ -13,7 +13,7 @@ from undersigned.cli.input_file import standard_input
 from undersigned.cli.key_file import key_option, keyid_option, read_signing_key
 from undersigned.cli.lines import CODE, Answer, MalformedLine, answer_lines
 from undersigned.cli.options import SECONDS, profile_option
-from undersigned.cli.plain_request import data_option, header_option, typed_fields
+from undersigned.cli.plain_request import data_option, header_option, typed_fields, wrong_url
 from undersigned.cli.request_line import parse_request
 from undersigned.errors import ConfigurationError, MalformedURL, SigningError
 from undersigned.message.request import Request
@@ -57,10 +57,10 @@ def sign(
     label: str | None,
     url: str,
 ) -> None:
-    """Sign a request to URL: write the header fields to add to it, one in a line.
+    """Sign a request: write the header fields to add to it, one in a line, or a curl command.
 
-    Give the method, the header fields and the content as you will send them. Content that is JSON gets its
-    Content-Type if none is given. --curl writes the whole request as a curl command. `undersigned request` sends it.
+    Give the method, the header fields and the content as you will send them, and send all fields that are written.
+    Content that is JSON gets its Content-Type if none is given. `undersigned request` signs and sends in one step.
 
     \b
     Examples:
@@ -99,7 +99,7 @@ def sign(
     try:
         added = signed(request)
     except MalformedURL as malformed:
-        raise click.BadParameter(str(malformed), param_hint="URL") from None
+        raise wrong_url(url, malformed) from None
     except SigningError as unsignable:
         raise click.UsageError(str(unsignable)) from None
     if as_curl:

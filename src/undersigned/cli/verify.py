@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 def verify(
     *, jwks: InputFile, keyid: str | None, profile: str, now: int | None, no_replay: bool, source: InputFile
 ) -> None:
-    """Verify signed requests, which FILE has as JSON, one in a line.
+    """Verify signed requests, and say for each why it is rejected.
 
-    - is standard input, for FILE and for --jwks. Write one JSON object for each line, which says why a request is
-    rejected. Each nonce is accepted once while the command runs.
+    FILE has one request in a line, as JSON. - is standard input, for FILE or for --jwks. One JSON object is written for
+    each line. Each nonce is accepted once while the command runs.
 
     The exit code is 0 if every request is verified, and 1 if one is not, or if there is none.
 

@@ -8,8 +8,9 @@ from tests import keys
 from tests.cli.route import URL, Route
 
 from undersigned import Policy, profiles
+from undersigned.cli.connection import NoAnswer
 from undersigned.cli.doctor import advice
-from undersigned.cli.doctor.probe import Answer, NoAnswer
+from undersigned.cli.doctor.probe import Answer
 from undersigned.cli.doctor.spellings import CONTENTS, SPELLINGS
 from undersigned.signature.rules import Selection
 

@@ -2,49 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
 import socket
 import ssl
-import threading
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.certificate import localhost_certificate
+from tests.cli.listener import listener
 
 from undersigned import canonicalize
-from undersigned.cli.doctor.probe import MOST_CONTENT, Answer, NoAnswer, Probe, ProbeClient
+from undersigned.cli.connection import NoAnswer
+from undersigned.cli.doctor.probe import MOST_CONTENT, Answer, Probe, ProbeClient
 
 PLAIN = Probe("GET", "/p", "seller.example.com")
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
-
-
-@contextlib.contextmanager
-def listener(response: bytes | None, received: list[bytes] | None = None, *, until=b"\r\n\r\n", tls=None):
-    """A socket that answers one connection. With None it accepts the connection and sends nothing."""
-    with socket.create_server(("127.0.0.1", 0)) as bound:
-
-        def serve() -> None:
-            connection, _ = bound.accept()
-            with contextlib.suppress(OSError), connection, _wrapped(connection, tls) as one:
-                read = one.recv(65536)
-                while read and received is not None and not read.endswith(until):
-                    read += one.recv(65536)
-                if received is not None:
-                    received.append(read)
-                if response is None:
-                    one.recv(1)
-                else:
-                    one.sendall(response)
-
-        thread = threading.Thread(target=serve, daemon=True)
-        thread.start()
-        yield bound.getsockname()[1]
-        thread.join(10)
-
-
-def _wrapped(connection: socket.socket, tls: ssl.SSLContext | None) -> socket.socket:
-    return connection if tls is None else tls.wrap_socket(connection, server_side=True)
 
 
 def ask(port: int, probe: Probe = PLAIN, *, scheme: str = "http", timeout: float = 10) -> Answer:

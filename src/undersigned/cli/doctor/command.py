@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 import click
 
 from undersigned import profiles
+from undersigned.cli.connection import NoAnswer
 from undersigned.cli.doctor.diagnosis import Examination
-from undersigned.cli.doctor.probe import NoAnswer, ProbeClient
+from undersigned.cli.doctor.probe import ProbeClient
 from undersigned.cli.doctor.profile_guess import ProfileGuess
 from undersigned.cli.doctor.site import Site
-from undersigned.cli.input_file import FILE_OR_DASH, as_input_file
 from undersigned.cli.key_file import key_option, keyid_option, read_signing_key
 from undersigned.cli.lines import write_object
+from undersigned.cli.options import ca_file_option, timeout_option
 from undersigned.cli.trust import trusted
 from undersigned.errors import ConfigurationError, MalformedURL, SigningError
 from undersigned.explanation.profile_guess import REQUEST_PROFILES
@@ -71,20 +72,8 @@ def _read_fields(_ctx: click.Context, _param: click.Parameter, texts: tuple[str,
     show_default=True,
     help="The method of the probes. POST, PUT and PATCH are used to test content only; the other probes are then GET.",
 )
-@click.option(
-    "--timeout",
-    type=click.IntRange(1, 600),
-    default=10,
-    show_default=True,
-    help="Seconds of silence after which a connection fails.",
-)
-@click.option(
-    "--ca-file",
-    type=FILE_OR_DASH,
-    callback=as_input_file,
-    metavar="FILE",
-    help="PEM certificates to trust.  [default: the system's]",
-)
+@timeout_option
+@ca_file_option
 @click.option("--json", "as_json", is_flag=True, help="Write a JSON object.")
 @click.argument("url", callback=_read_url)
 def doctor(

@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from undersigned.cli.connection import NoAnswer
 from undersigned.cli.doctor import advice
 from undersigned.cli.doctor.finding import Diagnosis, Finding
-from undersigned.cli.doctor.probe import NoAnswer
 from undersigned.cli.doctor.signed_probes import SignedProbes
 from undersigned.cli.doctor.site import Site
 from undersigned.cli.doctor.spellings import CONTENTS, SPELLINGS, Content, Spelling

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import http.client
 import json
 import re
-import ssl
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast, get_args
 
 from undersigned import profiles
-from undersigned.errors import Reason, UndersignedError
+from undersigned.cli.connection import connected
+from undersigned.errors import Reason
 from undersigned.middleware.answer import UNREAD
 
 if TYPE_CHECKING:
+    import http.client
+    import ssl
     from collections.abc import Sequence
 
     from undersigned.url import CanonicalURL
@@ -41,10 +42,6 @@ _IN_CONTENT = frozenset(
     answers.code(reason) for answers in _ANSWERS if answers.challenge != "signature" for reason in get_args(Reason)
 )
 _MEMBERS = tuple(dict.fromkeys(answers.member for answers in _ANSWERS))
-
-
-class NoAnswer(UndersignedError):
-    """Raised when the server gives no HTTP answer. The message quotes nothing that the server sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,29 +115,12 @@ class ProbeClient:
         Raises:
             NoAnswer: the server cannot be reached, is not trusted, is silent, or does not answer with HTTP/1.1.
         """
-        connection = self._connection()
-        try:
+        with connected(self.site, timeout=self.timeout, tls=self.tls) as connection:
             _send(connection, probe)
             with connection.getresponse() as response:
                 challenges = response.headers.get_all("WWW-Authenticate", [])
                 accepts = ", ".join(response.headers.get_all("Accept-Signature", []))
                 return Answer.read(response.status, challenges, response.read(MOST_CONTENT), accepts=accepts)
-        except ssl.SSLCertVerificationError as distrusted:
-            raise NoAnswer(f"the certificate is not trusted: {distrusted.verify_message}") from None
-        except TimeoutError:
-            raise NoAnswer(f"no data for {self.timeout:g} seconds") from None
-        except OSError as failure:
-            raise NoAnswer(failure.strerror or "the connection was closed") from None
-        except http.client.HTTPException:
-            raise NoAnswer("the answer is not HTTP/1.1, or it ends early") from None
-        finally:
-            connection.close()
-
-    def _connection(self) -> http.client.HTTPConnection:
-        host, port = self.site.host.strip("[]"), self.site.port
-        if self.site.scheme == "https":
-            return http.client.HTTPSConnection(host, port, timeout=self.timeout, context=self.tls)
-        return http.client.HTTPConnection(host, port, timeout=self.timeout)
 
 
 def _send(connection: http.client.HTTPConnection, probe: Probe) -> None:

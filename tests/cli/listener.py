@@ -1,0 +1,41 @@
+"""A socket that answers one connection with prepared bytes."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import ssl
+
+
+@contextlib.contextmanager
+def listener(response: bytes | None, received: list[bytes] | None = None, *, until=b"\r\n\r\n", tls=None, holds=False):
+    """A socket that answers one connection. With None it sends nothing. If it `holds`, it does not close."""
+    with socket.create_server(("127.0.0.1", 0)) as bound:
+
+        def serve() -> None:
+            connection, _ = bound.accept()
+            with contextlib.suppress(OSError), connection, _wrapped(connection, tls) as one:
+                read = one.recv(65536)
+                while read and received is not None and not read.endswith(until):
+                    read += one.recv(65536)
+                if received is not None:
+                    received.append(read)
+                if response is None:
+                    one.recv(1)
+                else:
+                    one.sendall(response)
+                if holds:
+                    one.recv(1)
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        yield bound.getsockname()[1]
+        thread.join(10)
+
+
+def _wrapped(connection: socket.socket, tls: ssl.SSLContext | None) -> socket.socket:
+    return connection if tls is None else tls.wrap_socket(connection, server_side=True)

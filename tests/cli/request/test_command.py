@@ -1,0 +1,222 @@
+"""`undersigned request` against a real server with the middleware, and against sockets with prepared answers."""
+
+from __future__ import annotations
+
+import json
+import socket
+import ssl
+import time
+from email.utils import formatdate
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives import serialization
+from tests.certificate import localhost_certificate
+from tests.cli.command import invoke, objects, run
+from tests.cli.conftest import KEYID, private_pem
+from tests.cli.listener import listener
+from tests.cli.seller import seller
+
+
+@pytest.fixture(scope="module")
+def origin(keys):
+    with seller(keys.public) as url:
+        yield url
+
+
+def request(keys, *args: str, key: str = "private", code: int = 0, stdin: bytes = b"") -> str:
+    result = invoke("request", "--key", getattr(keys, key), *args, stdin=stdin)
+    assert (result.exit_code, result.stderr) == (code, "")
+    return result.stdout
+
+
+def answer(keys, *args: str, code: int = 0, key: str = "private") -> dict:
+    [found] = objects(request(keys, "--json", *args, code=code, key=key).encode())
+    return found
+
+
+def usage(keys, *args: str) -> str:
+    result = invoke("request", "--key", keys.private, *args)
+    assert (result.exit_code, result.stdout) == (2, "")
+    return " ".join(result.stderr.split())
+
+
+def replied(response: bytes, keys, *args: str, code: int = 1, received: list[bytes] | None = None, path="/a") -> str:
+    with listener(response, received) as port:
+        return request(keys, "GET", f"http://127.0.0.1:{port}{path}", *args, code=code).replace(str(port), "PORT")
+
+
+def test_status_fields_and_content_are_shown(origin, keys, tmp_path):
+    (tmp_path / "body").write_bytes(b'{"a": 1}')
+    done = run("request", "--key", keys.private, "POST", f"{origin}/orders", "-d", "@body", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, b"")
+    head, _, content = done.stdout.decode().partition("\n\n")
+    assert head.startswith("HTTP/1.1 200 OK\n")
+    assert "\ncontent-type: application/json" in head
+    arrived = json.loads(content)
+    assert (arrived["method"], bytes.fromhex(arrived["body"])) == ("POST", b'{"a": 1}')
+    assert dict(arrived["headers"])["content-type"] == "application/json"
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"])
+def test_every_method_is_verified(method, origin, keys):
+    found = answer(keys, method, f"{origin}/a%2Fb//c?x=[1]&y")
+    assert (found["status"], found["why"], found["cut"]) == (200, None, None)
+    if method != "HEAD":
+        arrived = json.loads(found["body"])
+        assert (arrived["method"], arrived["target"]) == (method, "/a%2Fb//c?x=[1]&y")
+
+
+def test_fields_of_options_are_sent_once_and_replace_our_own(origin, keys):
+    options = ("-H", "User-Agent: mine", "-H", "Accept: text/html", "-H", f"Host: {origin.removeprefix('http://')}")
+    arrived = json.loads(answer(keys, "GET", origin, *options)["body"])["headers"]
+    names = [name for name, _ in arrived]
+    assert len(names) == len(set(names))
+    assert (dict(arrived)["user-agent"], dict(arrived)["accept"]) == ("mine", "text/html")
+
+
+def test_content_of_standard_input_and_a_key_in_pem_are_sent(origin, keys, tmp_path):
+    (tmp_path / "key.pem").touch(0o600)
+    (tmp_path / "key.pem").write_bytes(private_pem(keys.private))
+    options = ("--key", str(tmp_path / "key.pem"), "--keyid", KEYID, "--json", "-d", "@-")
+    result = invoke("request", *options, "POST", origin, stdin=b"[1]")
+    assert (result.exit_code, bytes.fromhex(json.loads(json.loads(result.stdout)["body"])["body"])) == (0, b"[1]")
+
+
+def test_401_is_explained_by_its_code(origin, keys):
+    shown = request(keys, "GET", origin, key="stranger", code=1)
+    assert shown.startswith("HTTP/1.1 401 Unauthorized\n")
+    assert "\nWhy: the server says request_signature_key_unknown: the server does not know this key\nFix: " in shown
+    assert shown.endswith("\nTo see which check fails, give the keys that the server knows: --jwks FILE\n")
+
+
+def test_401_is_explained_by_the_keys_of_the_server(origin, keys):
+    shown = request(keys, "GET", origin, "--jwks", keys.public, key="stranger", code=1)
+    assert "\nx  7  key lookup\n      request_signature_key_unknown: no key source knows the keyid\n" in shown
+    cause = f"the request is signed with the key stranger, and the given keys are: {KEYID}, buyer-p256"
+    assert f"\nLikely cause: {cause}\n" in shown
+    why = answer(keys, "GET", origin, "--jwks", keys.public, key="stranger", code=1)["why"]
+    assert (why["code"], why["explained"]["step"]) == ("request_signature_key_unknown", 7)
+
+
+def test_401_of_a_request_that_the_keys_verify_points_to_the_way(keys, tmp_path):
+    other = tmp_path / "set"
+    jwks = json.loads(Path(keys.public).read_text())
+    [key] = [jwk for jwk in jwks["keys"] if jwk["kid"] == "buyer-p256"]
+    other.write_text(json.dumps({"keys": [key]}))
+    with seller(str(other)) as origin:
+        shown = request(keys, "GET", origin, "--jwks", keys.public, code=1)
+    assert "\nx " not in shown
+    assert "By these keys the request is valid as it was sent." in shown
+
+
+def test_keys_of_the_server_in_pem_have_the_keyid_of_the_signature(origin, tmp_path):
+    assert invoke("keygen", "--out", str(tmp_path)).exit_code == 0
+    private = str(tmp_path / "private.jwk.json")
+    key = serialization.load_pem_private_key(private_pem(private), None).public_key()
+    info = serialization.PublicFormat.SubjectPublicKeyInfo
+    (tmp_path / "public.pem").write_bytes(key.public_bytes(serialization.Encoding.PEM, info))
+    result = invoke("request", "--key", private, "--json", "--jwks", str(tmp_path / "public.pem"), "GET", origin)
+    assert (result.exit_code, json.loads(result.stdout)["why"]["explained"]["ok"]) == (1, True)
+
+
+def test_redirect_is_shown_and_not_followed(keys):
+    response = b"HTTP/1.1 302 Found\r\nLocation: /b?\x1b[31m\r\nContent-Length: 0\r\n\r\n"
+    shown = replied(response, keys)
+    assert shown.endswith(
+        "The redirect to http://127.0.0.1:PORT/b?\\x1b[31m is not followed: a signature is for one URL only.\n"
+    )
+    assert "\x1b" not in shown
+    assert "http://[x is not followed" in replied(response.replace(b"/b?\x1b[31m", b"http://[x"), keys)
+
+
+@pytest.mark.parametrize(("status", "code"), [(200, 0), (204, 0), (299, 0), (302, 1), (400, 1), (404, 1), (500, 1)])
+def test_exit_code_is_0_for_a_successful_status_only(status, code, keys):
+    shown = replied(f"HTTP/1.1 {status} X\r\nContent-Length: 0\r\n\r\n".encode(), keys, code=code)
+    assert shown == f"HTTP/1.1 {status} X\nContent-Length: 0\n\n"
+
+
+def test_request_is_sent_as_it_was_signed(keys):
+    received: list[bytes] = []
+    replied(b"HTTP/1.1 200 OK\r\n\r\n", keys, code=0, received=received, path="/a/../%7Eb?#c")
+    lines = received[0].decode().split("\r\n")
+    assert lines[0] == "GET /~b? HTTP/1.1"
+    names = [line.partition(":")[0].lower() for line in lines[1:-2]]
+    assert sorted(names) == ["accept", "connection", "host", "signature", "signature-input", "user-agent"]
+
+
+def test_401_of_another_layer_is_not_mistaken_for_a_signature(keys):
+    shown = replied(b'HTTP/1.1 401 X\r\nWWW-Authenticate: Basic realm="a"\r\nContent-Length: 0\r\n\r\n', keys)
+    assert "Why: the answer has no code of a signature" in shown
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        ("request_signature_invalid", "Fix: find out what changes it: undersigned doctor"),
+        ("request_target_uri_malformed", "Fix: check the URL, and origins= of the server"),
+        ("request_signature_replayed", "Fix: sign each request again"),
+        ("something_new", "Why: the server says something_new\n"),
+    ],
+)
+def test_each_code_has_its_meaning(code, told, keys):
+    head = f'HTTP/1.1 401 X\r\nWWW-Authenticate: Signature error="{code}"\r\nContent-Length: 0\r\n\r\n'
+    assert told in replied(head.encode(), keys)
+
+
+def test_code_is_explained_whatever_the_status_is(keys):
+    body = b'{"error": "request_signature_store_unavailable"}'
+    shown = replied(b"HTTP/1.1 503 X\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body), keys)
+    assert "Why: the server says request_signature_store_unavailable: the server's replay store" in shown
+
+
+@pytest.mark.parametrize(("ahead", "side"), [(3600, "ahead of"), (-3600, "behind")])
+def test_clock_of_the_server_decides_when_it_differs(ahead, side, keys):
+    date = formatdate(time.time() + ahead, usegmt=True)
+    head = f'HTTP/1.1 401 X\r\nDate: {date}\r\nWWW-Authenticate: Signature error="request_signature_window_invalid"\r\n'
+    shown = replied(head.encode() + b"Content-Length: 0\r\n\r\n", keys, "--jwks", keys.public)
+    assert f" seconds {side} this one.\n" in shown
+    assert "\nx  5  validity period\n" in shown
+
+
+@pytest.mark.parametrize("date", ["soon", "Mon, 01 Jan 99999 00:00:00 GMT", ""])
+def test_date_that_cannot_be_read_is_ignored(date, keys):
+    head = f"HTTP/1.1 401 X\r\nDate: {date}\r\nContent-Length: 0\r\n\r\n"
+    assert "clock" not in replied(head.encode(), keys)
+
+
+def test_server_that_does_not_answer_is_one_line_with_exit_1(keys):
+    with socket.create_server(("127.0.0.1", 0)) as bound:
+        url = f"http://127.0.0.1:{bound.getsockname()[1]}/a"
+    result = invoke("request", "--key", keys.private, "GET", url)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == f"Error: {url}: no answer: Connection refused\n"
+    found = answer(keys, "GET", url, code=1)
+    assert found == {"url": url, "error": "no_answer", "message": "Connection refused"}
+
+
+def test_certificate_must_be_trusted(keys, tmp_path):
+    certificate = localhost_certificate(tmp_path / "localhost.pem")
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(certificate)
+    response = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+    for options, code in (((), 1), (("--ca-file", str(certificate)), 0)):
+        with listener(response, tls=tls) as port:
+            result = invoke("request", "--key", keys.private, *options, "GET", f"https://localhost:{port}/")
+        assert (result.exit_code, "the certificate is not trusted" in result.stderr) == (code, bool(code))
+
+
+@pytest.mark.parametrize(
+    ("args", "told"),
+    [
+        (("GET", "seller.example.com/a"), "write all of it, such as https://"),
+        (("GET", "ftp://seller.example.com/a"), "URL"),
+        (("GET it", "https://a.test"), "method"),
+        (("GET", "https://a.test", "-H", "Host: b.test"), "Host"),
+        (("POST", "https://a.test", "-d", "text"), "so say what it is"),
+        (("GET", "https://a.test", "--profile", "activitypub"), "activitypub"),
+        (("GET", "https://a.test", "--jwks", "-", "-d", "@-"), "reads already"),
+    ],
+)
+def test_request_that_cannot_be_sent_is_a_usage_error(args, told, keys):
+    assert told in usage(keys, *args)

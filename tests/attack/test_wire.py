@@ -84,7 +84,7 @@ def test_content_over_http2_reaches_the_application_whole_or_not_at_all(search, 
             pseudo = [(":method", method), (":scheme", "http"), (":authority", HOST), (":path", "/adcp/get_products")]
             length = [("content-length", str(len(content)))] if declared else []
             lower = [(name.lower(), value) for name, value in fields if value]
-            answer = http2.exchange(served.port, [*pseudo, *length, *lower], content)
+            answer = http2.exchange(served.port, [*pseudo, *length, *lower], content, tls=server.tls)
             calls = served.calls()
             for call in calls:
                 search.reach()

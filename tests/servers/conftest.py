@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.integrations.capture import certified
 from tests.servers import apache
 from tests.servers.matrix import REJECTED, ROOT, SERVERS, UNCHECKED_HTTP2, Server
 from tests.serving import exchange
@@ -40,7 +41,7 @@ class Running:
         if not self.server.http1:
             from tests.servers import http2  # noqa: PLC0415 - h2 may be missing
 
-            answer = http2.exchange(self.port, ASKED_BY_HTTP2)
+            answer = http2.exchange(self.port, ASKED_BY_HTTP2, tls=self.server.tls)
             assert answer.status == 200, answer
             return json.loads(answer.content)
         head, _, content = exchange(self.port, ASKED, timeout=5).partition(b"\r\n\r\n")
@@ -64,6 +65,8 @@ def running(server: Server, **variables: str) -> Iterator[Running]:
         bound.bind(("127.0.0.1", 0))
         port = bound.getsockname()[1]
     directory = Path(tempfile.mkdtemp(prefix="undersigned-server-"))
+    if server.tls:
+        certified(directory, "127.0.0.1")
     if server.name == "mod_wsgi":
         apache.prepare(directory, port)
     environment = {name: value for name, value in os.environ.items() if not name.startswith("COV")}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import ssl
 from dataclasses import dataclass
 
 from h2.config import H2Configuration
@@ -21,13 +22,15 @@ class Answer:
     content: bytes
 
 
-def exchange(port: int, fields, content: bytes | None = None, trailers=None, *, timeout: float = 5) -> Answer:
+def exchange(
+    port: int, fields, content: bytes | None = None, trailers=None, *, timeout: float = 5, tls: bool = False
+) -> Answer:
     """Send `fields` (with the pseudo-fields) unchanged, then the content, then the trailers."""
     configuration = H2Configuration(
         validate_outbound_headers=False, normalize_outbound_headers=False, validate_inbound_headers=False
     )
     connection = H2Connection(configuration)
-    with socket.create_connection(("127.0.0.1", port), timeout=timeout) as stream:
+    with _connected(port, timeout, tls=tls) as stream:
         connection.initiate_connection()
         connection.send_headers(1, fields, end_stream=content is None)
         if content is not None:
@@ -40,6 +43,17 @@ def exchange(port: int, fields, content: bytes | None = None, trailers=None, *, 
             connection.send_headers(1, trailers, end_stream=True)
         stream.sendall(connection.data_to_send())
         return _answer(connection, stream)
+
+
+def _connected(port: int, timeout: float, *, tls: bool) -> socket.socket:
+    connection = socket.create_connection(("127.0.0.1", port), timeout=timeout)
+    if not tls:
+        return connection
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    context.set_alpn_protocols(["h2"])
+    return context.wrap_socket(connection)
 
 
 def _answer(connection: H2Connection, stream: socket.socket) -> Answer:

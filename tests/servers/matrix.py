@@ -45,6 +45,7 @@ class Server:
         detected: the name by which the middleware recognises it.
         chunked: whether a chunked body can reach the application.
         http1: whether it is tested over HTTP/1.1.
+        tls: whether it speaks HTTP/2 over TLS only.
         http2: the name in `http2_server=` if it is tested over HTTP/2.
         hides: the attacks that look like valid requests to the application, exactly, each with the reason.
         hides_http2: these attacks over HTTP/2.
@@ -58,6 +59,7 @@ class Server:
     detected: str | None = None
     chunked: bool = True
     http1: bool = True
+    tls: bool = False
     http2: str = ""
     hides: dict[str, str] = field(default_factory=dict)
     hides_http2: dict[str, str] = field(default_factory=dict)
@@ -129,6 +131,20 @@ SERVERS = [
         needs="daphne",
         detected="daphne",
         hides=DROPPED_CASES,
+    ),
+    Server(
+        "daphne-h2",
+        (
+            *("-m", "daphne", "-v", "0", "-e"),
+            "ssl:{port}:interface=127.0.0.1:privateKey={directory}/key.pem:certKey={directory}/certificate.pem",
+            ASGI,
+        ),
+        needs="daphne",
+        detected="daphne",
+        http1=False,
+        tls=True,
+        http2="daphne",
+        hides_http2={"Signature_Input with Signature-Input": DROPPED},
     ),
     Server(
         "gunicorn-asgi",

@@ -12,10 +12,14 @@ from tests.servers.requests_http2 import ATTACKS, HONEST, to
 from undersigned import canonicalize
 
 
+def send(running, *parts, **options):
+    return exchange(running.port, *parts, tls=running.server.tls, **options)
+
+
 @pytest.mark.parametrize("case", HONEST)
 def test_valid_request_is_verified_and_reaches_the_application_as_signed(served_http2, case):
     sent = HONEST[case]()
-    answer = exchange(served_http2.port, sent.fields, sent.content, sent.trailers)
+    answer = send(served_http2, sent.fields, sent.content, sent.trailers)
     assert answer.status == 200, (answer, served_http2.logged()[-2000:])
     [call] = served_http2.calls()
     canonical = canonicalize(sent.url)
@@ -27,7 +31,7 @@ def test_valid_request_is_verified_and_reaches_the_application_as_signed(served_
 @pytest.mark.parametrize("case", ATTACKS)
 def test_unsigned_change_never_reaches_the_application(served_http2, case):
     sent = ATTACKS[case]()
-    answer = exchange(served_http2.port, sent.fields, sent.content, sent.trailers, timeout=3)
+    answer = send(served_http2, sent.fields, sent.content, sent.trailers, timeout=3)
     calls = served_http2.calls()
     if case not in served_http2.server.hides_http2:
         assert calls == [], (calls, answer)
@@ -40,13 +44,13 @@ def test_unsigned_change_never_reaches_the_application(served_http2, case):
 
 def test_trailer_never_becomes_a_header_field(served_http2):
     sent = HONEST["content without a length"]()
-    exchange(served_http2.port, sent.fields, sent.content, [("x-user", "evil"), ("content-type", "evil")], timeout=3)
+    send(served_http2, sent.fields, sent.content, [("x-user", "evil"), ("content-type", "evil")], timeout=3)
     assert not any(value == "evil" for call in served_http2.calls() for _, value in call["fields"])
 
 
 def test_server_that_hides_the_authority_is_rejected_for_any_http2_server(unchecked_http2):
     sent = to("/p")()
-    answer = exchange(unchecked_http2.port, sent.fields)
+    answer = send(unchecked_http2, sent.fields)
     assert (answer.status, json.loads(answer.content)) == (503, {"error": "request_signature_server_unsupported"})
     assert unchecked_http2.calls() == []
     assert "granian hides over HTTP version 2" in unchecked_http2.logged()

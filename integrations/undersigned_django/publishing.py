@@ -20,21 +20,27 @@ if TYPE_CHECKING:
 
 
 def jwks_route(
-    keys: Mapping[str, object] | str | os.PathLike[str], path: str = JWKS_PATH, *, max_age: int = DEFAULT_MAX_AGE
+    keys: Mapping[str, object] | str | os.PathLike[str],
+    path: str = JWKS_PATH,
+    *,
+    keyid: str | None = None,
+    max_age: int = DEFAULT_MAX_AGE,
 ) -> URLPattern:
     """Return a URL pattern that serves a public JWK set: `urlpatterns = [jwks_route("keys/public.jwks.json")]`.
 
     Receivers do not sign their request for it, so let unsigned requests pass: with `"MODE": "optional"` or a policy.
 
     Args:
-        keys: the JWK set as json.loads reads it, or the path of a file with it, which is read again when it changes.
+        keys: the JWK set as json.loads reads it, or the path of a file with it or with a public key in PEM. The file is
+            read again when it changes.
         path: the path of the route; the root URLconf adds its slash.
+        keyid: the `kid` of a key in PEM; by default its thumbprint.
         max_age: the seconds that receivers may keep the set.
 
     Raises:
         ConfigurationError: the set has private material or is not one that may be published.
     """
-    return _pattern(PublishedKeys(keys, max_age=max_age), path)
+    return _pattern(PublishedKeys(keys, keyid=keyid, max_age=max_age), path)
 
 
 def directory_route(

@@ -3,10 +3,16 @@ from __future__ import annotations
 import json
 
 import pytest
-from tests.keys import EC_PUBLIC, JWKS, OTHER_PRIVATE, PUBLIC, lookup
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from tests.keys import EC_PUBLIC, JWKS, OTHER_PRIVATE, PUBLIC, ed25519_key, es256_key, lookup
 
+from undersigned import VerificationKey
 from undersigned.discovery import JWKSFile
 from undersigned.errors import ConfigurationError
+
+
+def public_pem(key) -> bytes:
+    return key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
 
 
 @pytest.fixture
@@ -113,3 +119,33 @@ def test_file_names_no_private_material_in_its_errors(path):
     with pytest.raises(ConfigurationError) as raised:
         JWKSFile(path)
     assert OTHER_PRIVATE["d"] not in str(raised.value)
+
+
+@pytest.fixture
+def pem(tmp_path):
+    path = tmp_path / "public.pem"
+    path.write_bytes(public_pem(ed25519_key()))
+    return path
+
+
+def test_public_key_in_pem_is_read_under_the_given_keyid_and_again_when_it_changes(pem, clock):
+    source = JWKSFile(pem, keyid="buyer-ed25519", clock=clock)
+    assert find(source, "buyer-ed25519").thumbprint == VerificationKey.from_jwk(PUBLIC).thumbprint
+    assert find(source, "buyer-es256") is None
+    replace(pem, public_pem(es256_key()).decode())
+    clock.now += 2
+    assert find(source, "buyer-ed25519").algorithm == "ecdsa-p256-sha256"
+
+
+def test_keyid_is_needed_for_a_pem_and_rejected_for_a_set(pem, path):
+    with pytest.raises(ConfigurationError, match="a PEM has no key ID"):
+        JWKSFile(pem)
+    with pytest.raises(ConfigurationError, match="have their own kids"):
+        JWKSFile(path, keyid="buyer-ed25519")
+
+
+@pytest.mark.parametrize("content", [b"-----BEGIN PRIVATE KEY-----", public_pem(ed25519_key()) * 2])
+def test_pem_without_exactly_one_public_key_is_rejected(content, pem):
+    pem.write_bytes(content)
+    with pytest.raises(ConfigurationError, match="pem: "):
+        JWKSFile(pem, keyid="a")

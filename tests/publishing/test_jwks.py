@@ -3,8 +3,10 @@ from __future__ import annotations
 import json
 
 import pytest
-from tests.keys import EC_PUBLIC, JWKS, PRIVATE, PUBLIC
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
+from tests.keys import EC_PUBLIC, JWKS, PRIVATE, PUBLIC, es256_key
 
+from undersigned import KeyPair
 from undersigned.errors import ConfigurationError
 from undersigned.publishing import PublishedKeys
 
@@ -96,3 +98,18 @@ def test_file_that_must_not_be_published_from_the_start_is_a_mistake(tmp_path, c
     write(tmp_path / "jwks.json", content)
     with pytest.raises(ConfigurationError, match=r"^path: .*jwks\.json cannot be used: keys: "):
         PublishedKeys(str(tmp_path / "jwks.json"))
+
+
+@pytest.mark.parametrize("keyid", [None, "own"])
+def test_public_key_in_pem_is_published_as_a_set(keyid, tmp_path):
+    pair = KeyPair.from_private_key(es256_key(), keyid=keyid)
+    public = es256_key().public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    (tmp_path / "public.pem").write_bytes(public)
+    assert json.loads(PublishedKeys(tmp_path / "public.pem", keyid=keyid).response("GET").body) == pair.public
+
+
+def test_private_key_in_pem_is_not_published(tmp_path):
+    private = es256_key().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    (tmp_path / "private.pem").write_bytes(private)
+    with pytest.raises(ConfigurationError, match="expected one public key"):
+        PublishedKeys(tmp_path / "private.pem")

@@ -47,14 +47,12 @@ def check_private_pem(file: InputFile, text: bytes) -> None:
 
 
 def check_public_pem(file: InputFile, text: bytes) -> None:
-    """Check that a PEM does not have something else than one public key.
+    """Check that a PEM does not have something else than a public key.
 
     Raises:
         click.BadParameter: it has. The message says what it has, and what to do.
     """
     _check(file, text, _NOT_PUBLIC)
-    if len(_LABEL.findall(text)) > 1:
-        raise _wrong(file, "it has several keys, and a PEM does not name them; give a JWK set")
 
 
 def missing_keyid(file: InputFile, key: PublicKey) -> click.BadParameter:

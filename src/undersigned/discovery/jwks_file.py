@@ -1,15 +1,18 @@
-"""JWK sets in files: read again when the file changes."""
+"""JWK sets, and public keys in PEM, in files: read again when the file changes."""
 
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import TYPE_CHECKING
 
 from undersigned.discovery.freshness import check_seconds
-from undersigned.discovery.jwk_set import parse_jwk_set
+from undersigned.discovery.jwk_set import Keys, parse_jwk_set, read_jwk_set
 from undersigned.errors import ConfigurationError
 from undersigned.limits import MOST_JWKS_FILE_BYTES
 from undersigned.signature.jwk import PRIVATE_FAULT, SHARED_FAULT
+from undersigned.signature.pem import is_pem
+from undersigned.signature.public_jwk import pem_jwks
 from undersigned.signature.watched_file import WatchedFile
 
 if TYPE_CHECKING:
@@ -22,27 +25,35 @@ if TYPE_CHECKING:
 
 
 class JWKSFile:
-    """A key source over a JWK set in a file, which is read again when it changes. Safe to share between threads.
+    """A key source over a JWK set or a PEM in a file, read again when it changes. Safe to share between threads.
 
     The file has changed when its modification time, size or inode has. To change it, write another file and rename it.
     While the file is missing or broken, the last good set is used, and the log says so once.
 
     Args:
         path: the file.
+        keyid: the keyid of a public key in PEM, which has none itself. A JWK set names its own keys.
         interval: seconds between two looks at the file.
         clock: seconds that never go back.
 
     Raises:
-        ConfigurationError: the file cannot be read, is not a JWK set, or has no key that can be used.
+        ConfigurationError: the file cannot be read, is neither a JWK set nor a public key in PEM, or has no key that
+            can be used. Or `keyid` is absent for a PEM, or given for a JWK set.
     """
 
     __slots__ = ("_file",)
 
     def __init__(
-        self, path: str | os.PathLike[str], *, interval: float = 1.0, clock: Callable[[], float] = time.monotonic
+        self,
+        path: str | os.PathLike[str],
+        *,
+        keyid: str | None = None,
+        interval: float = 1.0,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         check_seconds("interval", interval, least=0)
-        self._file = WatchedFile(path, parse_jwk_set, most=MOST_JWKS_FILE_BYTES, interval=interval, clock=clock)
+        read = partial(_read, keyid=keyid)
+        self._file = WatchedFile(path, read, most=MOST_JWKS_FILE_BYTES, interval=interval, clock=clock)
         faults = [key.fault for keys in self._file.value.values() for key in keys]
         for fault in (SHARED_FAULT, PRIVATE_FAULT):
             if fault in faults:
@@ -63,3 +74,13 @@ class JWKSFile:
     def find(self, lookup: KeyLookup) -> tuple[VerificationKey, ...]:
         """Return the keys that `lookup.keyid` names, four at most."""
         return self._file.value.get(lookup.keyid, ())
+
+
+def _read(text: bytes, *, keyid: str | None) -> Keys:
+    if not is_pem(text):
+        if keyid is not None:
+            raise ConfigurationError("keyid: the file is not a PEM; the keys of a JWK set have their own kids")
+        return parse_jwk_set(text)
+    if keyid is None:
+        raise ConfigurationError("keyid: a PEM has no key ID; give the keyid that signatures name the key by")
+    return read_jwk_set(pem_jwks(text, keyid=keyid))

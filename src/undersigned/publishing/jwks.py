@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from undersigned.errors import ConfigurationError
 from undersigned.limits import MOST_JWKS_FILE_BYTES
+from undersigned.signature.pem import is_pem
+from undersigned.signature.public_jwk import pem_jwks
 from undersigned.signature.public_jwks import public_jwks_text, read_public_jwks
 from undersigned.signature.watched_file import WatchedFile
 
@@ -44,8 +46,10 @@ class PublishedKeys:
     """A public JWK set, and the responses that serve it. Safe to share between threads.
 
     Args:
-        keys: the JWK set as json.loads reads it, or the path of a file with it. The file is read again when it changes.
-            If it is missing, broken or has private material, the last good set is served. The log says so once.
+        keys: the JWK set as json.loads reads it, or the path of a file with it, or of one with a public key in PEM. The
+            file is read again when it changes. If it is missing, broken or has private material, the last good set is
+            served. The log says so once.
+        keyid: the `kid` of a key in PEM; by default its thumbprint (RFC 7638).
         max_age: the seconds that receivers may cache the set.
         clock: returns seconds that never go back, such as `time.monotonic`. The file is checked at most once a second.
 
@@ -54,7 +58,7 @@ class PublishedKeys:
             material. Or `max_age` is not a whole number of seconds up to a day.
     """
 
-    __slots__ = ("_fields", "_text", "_watched")
+    __slots__ = ("_fields", "_keyid", "_text", "_watched")
 
     _media_type: ClassVar[str] = "application/jwk-set+json"
     _cache_control: ClassVar[str] = "public"
@@ -63,6 +67,7 @@ class PublishedKeys:
         self,
         keys: Mapping[str, object] | str | os.PathLike[str],
         *,
+        keyid: str | None = None,
         max_age: int = DEFAULT_MAX_AGE,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -73,6 +78,7 @@ class PublishedKeys:
             ("Cache-Control", f"{self._cache_control}, max-age={max_age}"),
             ("X-Content-Type-Options", "nosniff"),
         )
+        self._keyid = keyid
         self._watched: WatchedFile[bytes] | None = None
         if isinstance(keys, str | os.PathLike):
             self._watched = WatchedFile(keys, self._text_of_file, most=MOST_JWKS_FILE_BYTES, clock=clock)
@@ -97,7 +103,7 @@ class PublishedKeys:
         return public_jwks_text(keys)
 
     def _text_of_file(self, file: bytes) -> bytes:
-        return self._text_of(read_public_jwks(file))
+        return self._text_of(pem_jwks(file, keyid=self._keyid) if is_pem(file) else read_public_jwks(file))
 
     def _signed(self, text: bytes) -> tuple[tuple[str, str], ...]:  # noqa: ARG002 - a key directory is signed
         """Return the header fields that sign the content."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from cryptography.hazmat.primitives.asymmetric import ed25519, rsa
 
+from undersigned.errors import ConfigurationError
 from undersigned.signature.algorithms import RSA, algorithm_for
 from undersigned.signature.pem import read_public_pem
 from undersigned.signature.thumbprint import thumbprint
@@ -55,9 +56,11 @@ def pem_jwks(
         purposes: what the key may verify (AdCP `adcp_use`), one at least.
 
     Raises:
-        ConfigurationError: there is no such key.
+        ConfigurationError: there is no such key, or there are several.
     """
     key = read_public_pem(pem)
+    if (pem.encode("utf-8", "surrogatepass") if isinstance(pem, str) else pem).count(b"-----BEGIN ") > 1:
+        raise ConfigurationError("pem: it has several keys, and does not name them; give a JWK set")
     # Which of the two algorithms of an RSA key is asked for does not matter: the check of the key is the same.
     name = algorithm_for(key, private=False, algorithm=RSA[0] if isinstance(key, rsa.RSAPublicKey) else None)
     members = public_jwk(key)

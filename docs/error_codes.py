@@ -31,7 +31,6 @@ _PROTOCOLS = {
     "adcp": "AdCP",
     "ucp": "UCP",
     "web-bot-auth": "Web Bot Auth",
-    "gnap-rotation": "GNAP rotation",
     "gnap": "GNAP",
     "wimse": "WIMSE",
 }

@@ -54,6 +54,7 @@ def test_every_public_name_exists(name):
         "policy",
         "replay",
         "signature",
+        "tokens",
         "url",
         "wsgi",
     ],

@@ -215,7 +215,7 @@ class VerificationUnavailable(SignatureError):
 _MALFORMED: frozenset[Reason] = frozenset(
     {"signature_header_malformed", "signature_params_incomplete", "target_uri_malformed", "body_malformed"}
 )
-_UNAVAILABLE: frozenset[Reason] = frozenset(
+UNAVAILABLE: frozenset[Reason] = frozenset(
     {
         "signature_jwks_unavailable",
         "signature_capabilities_unreachable",
@@ -225,6 +225,7 @@ _UNAVAILABLE: frozenset[Reason] = frozenset(
         "signature_server_unsupported",
     }
 )
+"""The reasons for which the operator must act."""
 
 
 _CREDENTIALS = ("authorization", "cookie", "api-key", "apikey", "token", "secret", "password")
@@ -238,7 +239,7 @@ def signature_error(
     kind: type[SignatureError] = SignatureRejected
     if reason in _MALFORMED:
         kind = MalformedSignature
-    elif reason in _UNAVAILABLE:
+    elif reason in UNAVAILABLE:
         kind = VerificationUnavailable
     return kind(code, step=step, detail=detail, received=received, reason=reason)
 

@@ -9,6 +9,7 @@ import httpx
 import pytest
 from tests.examples.programs import example, ran
 from tests.serving import uvicorn_server, waitress_server
+from tests.tokens.issuing import issued
 
 from undersigned import KeyPair, Request, Signer, profiles
 
@@ -88,3 +89,26 @@ def test_fapi_client_pays_and_verifies_the_response_with_its_request(tmp_path):
     assert done.stdout == '200 {"payment":"accepted"} signed by server-2026\n'
     assert (other.returncode, other.stderr) == (1, "")
     assert other.stdout.startswith('401 {"error": "signature_key_unknown"}')
+
+
+def test_wimse_workloads_verify_each_other_by_their_tokens(tmp_path):
+    issuer, stranger = KeyPair.generate(keyid="idp"), KeyPair.generate(keyid="idp")
+
+    def token(pair, name, by=issuer) -> str:
+        claims = {"sub": f"wimse://a.example/{name}", "exp": 2**33, "cnf": {"jwk": pair.public["keys"][0]}}
+        return issued({"alg": "EdDSA", "kid": "idp", "typ": "wit+jwt"}, claims, by)
+
+    at = files(tmp_path, key=CLIENT.private, issuers=issuer.public)
+    app = example("wimse_server").server(issuer.key_set(), SERVER.signing_key(), token(SERVER, "server"), here)
+    outcomes = []
+    with uvicorn_server(app) as port:
+        for by in (issuer, stranger):
+            (tmp_path / "token").write_text(token(CLIENT, "client", by))
+            options = {"key": at["key"], "issuers": at["issuers"], "token": tmp_path / "token"}
+            done = ran("wimse_client", **options, server=f"http://127.0.0.1:{port}")
+            assert done.stderr == ""
+            outcomes.append((done.returncode, done.stdout.strip()))
+    assert outcomes == [
+        (0, '200 {"orders of":"wimse://a.example/client"} signed by wimse://a.example/server'),
+        (1, '400 {"error": "signature_jwks_untrusted"} signed by wimse://a.example/server'),
+    ]

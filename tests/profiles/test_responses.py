@@ -10,7 +10,7 @@ from tests.profiles.wire import RESPONSE_PROFILES, RESPONSES, OneKey
 
 from undersigned import ConfigurationError, MemoryReplayStore, Request, SignatureError, Signer, SigningError, Verifier
 from undersigned.message.response import Response
-from undersigned.profiles import ADCP_3_2, BY_NAME, FAPI_2_REQUEST, FAPI_2_RESPONSE, UCP_RESPONSE
+from undersigned.profiles import ADCP_3_2, BY_NAME, FAPI_2_REQUEST, FAPI_2_RESPONSE, UCP_RESPONSE, WIMSE, WIMSE_RESPONSE
 
 NOW = 1_795_305_605
 ALL = pytest.mark.parametrize("example", RESPONSES.values(), ids=RESPONSES)
@@ -19,6 +19,7 @@ OURS = pytest.mark.parametrize(
 )
 REQUEST = Request("POST", "https://shop.example/checkout?q=1", [("Authorization", "DPoP at-1")], b"{}")
 JSON = [("Content-Type", "application/json")]
+TOKEN = ("Workload-Identity-Token", "e30.e30.e30")
 
 
 def rejection(example, response) -> str:
@@ -75,7 +76,8 @@ def test_response_to_another_request_is_rejected_if_the_signature_binds_it(examp
 
 @OURS
 def test_signed_response_is_verified_by_its_profile(profile):
-    verified = verify(profile, signed(profile))
+    response = Response(201, [*JSON, TOKEN], b'{"id":1}', request=signed_request())
+    verified = verify(profile, signed(profile, response))
     assert (verified.method, bytes(verified.content)) == ("POST", b'{"id":1}')
     assert verified.target_uri == "https://shop.example/checkout?q=1"
 
@@ -87,6 +89,41 @@ def test_response_must_cover_the_signature_of_its_request():
         verify(FAPI_2_RESPONSE, replace(bare, request=signed_request()))
     assert caught.value.reason == "signature_components_incomplete"
     assert '"signature";req must be covered' in caught.value.detail
+
+
+def wimse_request(*written, profile=WIMSE) -> Request:
+    asking = profile.derive(parameters=replace(profile.parameters, written=frozenset(written)))
+    request = replace(REQUEST, fields=[*REQUEST.fields, *JSON, TOKEN])
+    signer = Signer(key_pair("ed25519").signing_key(), profile=asking, clock=lambda: NOW)
+    return replace(request, fields=[*request.fields, *signer.sign(request)])
+
+
+@pytest.mark.parametrize(
+    ("request_", "echoed", "reason"),
+    [
+        (wimse_request("wimse-sign-response"), True, None),
+        (wimse_request("wimse-sign-response"), False, "signature_params_incomplete"),
+        (wimse_request("wimse-sign-response"), "other", "signature_params_unexpected"),
+        (wimse_request(), True, None),
+        (wimse_request(), False, None),
+        (wimse_request(), "other", "signature_params_unexpected"),
+        (REQUEST, False, None),
+        (REQUEST, "other", "signature_params_unexpected"),
+        (replace(REQUEST, fields=[("Signature-Input", "x")]), False, None),
+    ],
+)
+def test_response_has_the_nonce_of_the_request_that_asks_for_a_signature(request_, echoed, reason):
+    response = Response(200, [*JSON, TOKEN], b"{}", request=request_)
+    plain = WIMSE_RESPONSE.derive(parameters=replace(WIMSE_RESPONSE.parameters, echo="", echo_if=""))
+    profile = WIMSE_RESPONSE if echoed is True else plain
+    given = {"wimse-req-nonce": echoed} if isinstance(echoed, str) else {}
+    subject = signed(profile, response, parameters=given)
+    if reason is None:
+        assert verify(WIMSE_RESPONSE, subject)
+    else:
+        with pytest.raises(SignatureError) as caught:
+            verify(WIMSE_RESPONSE, subject)
+        assert caught.value.reason == reason
 
 
 def test_response_without_content_needs_no_digest():

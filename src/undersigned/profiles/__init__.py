@@ -20,7 +20,7 @@ from undersigned.profiles.web_bot_auth import (
     WEB_BOT_AUTH_STRING,
     WEB_BOT_AUTH_TYPED,
 )
-from undersigned.profiles.wimse import WIMSE
+from undersigned.profiles.wimse import WIMSE, WIMSE_RESPONSE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,6 +46,7 @@ BY_NAME: Mapping[str, Profile] = {
         FAPI_2_REQUEST,
         FAPI_2_RESPONSE,
         WIMSE,
+        WIMSE_RESPONSE,
         AAUTH,
         TAP,
     )
@@ -73,4 +74,5 @@ __all__ = [
     "WEB_BOT_AUTH_STRING",
     "WEB_BOT_AUTH_TYPED",
     "WIMSE",
+    "WIMSE_RESPONSE",
 ]

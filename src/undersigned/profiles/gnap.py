@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final, get_args
+from typing import Final
 
-from undersigned.errors import Reason
 from undersigned.signature.profile import Profile
 from undersigned.signature.rules import Answers, CoverageRule, DigestRule, ParameterRule, Selection, Validity
 
@@ -28,6 +27,5 @@ GNAP_ROTATION: Final = GNAP.derive(
     source="RFC 9635 section 7.3.1.1",
     selection=Selection(tags=("gnap-rotate",), label="rotation", pick="any"),
     coverage=replace(GNAP.coverage, over="gnap"),
-    answers=replace(GNAP.answers, codes=dict.fromkeys(get_args(Reason), "invalid_rotation")),
 )
 """The second signature of a request that rotates a key: by the new key, over the signature of the old key by `GNAP`."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, get_args
 
+from undersigned.errors import UNAVAILABLE, Reason
 from undersigned.signature.profile import Profile
 from undersigned.signature.rules import Answers, CoverageRule, DigestRule, ParameterRule, Selection, Validity
 
@@ -15,6 +16,7 @@ WIMSE: Final = Profile(
         keyid="forbidden",
         alg="forbidden",
         own={"wimse-aud": ("required", "string"), "wimse-sign-response": ("optional", "boolean")},
+        audience="wimse-aud",
     ),
     coverage=CoverageRule(
         always=("@method", "@request-target", "workload-identity-token"),
@@ -24,14 +26,26 @@ WIMSE: Final = Profile(
     algorithms=frozenset({"ed25519", "ecdsa-p256-sha256", "ecdsa-p384-sha384"}),
     validity=Validity(longest=300, ahead=60, behind=60, signed_for=120),
     answers=Answers(
-        statuses={
-            **dict.fromkeys(("signature_required", "signature_header_malformed", "signature_params_incomplete"), 400),
-            **dict.fromkeys(("signature_params_unexpected", "signature_tag_invalid", "signature_window_invalid"), 400),
-            **dict.fromkeys(("signature_components_incomplete", "signature_key_unknown", "signature_invalid"), 400),
-            **dict.fromkeys(("signature_digest_mismatch", "signature_replayed"), 400),
-        },
+        statuses=dict.fromkeys([reason for reason in get_args(Reason) if reason not in UNAVAILABLE], 400),
         challenge="none",
     ),
     target="typed",
 )
-"""Requests with a Workload-Identity-Token, which has the key. The application checks the audience, `wimse-aud`."""
+"""Requests with a Workload-Identity-Token, which has the key, for the target URI that `wimse-aud` names."""
+
+WIMSE_RESPONSE: Final = WIMSE.derive(
+    name="wimse-response",
+    message="response",
+    parameters=ParameterRule(
+        keyid="forbidden",
+        alg="forbidden",
+        own={"wimse-req-nonce": ("optional", "string")},
+        echo="wimse-req-nonce",
+        echo_if="wimse-sign-response",
+    ),
+    coverage=CoverageRule(
+        always=("@status", '"@method";req', '"@request-target";req', "workload-identity-token"),
+        if_sent=("content-type", "content-digest"),
+    ),
+)
+"""Their responses, with a token of whoever answers, and the request's nonce if the request asked for a signature."""

@@ -35,6 +35,11 @@ _REGISTERED: Final[Mapping[str, Mapping[str, str]]] = {
 }
 """The RFC 9421 name of each `alg` that is registered for JWKs, by the kind of the key."""
 
+ALGORITHM_NAMES: Final[Mapping[str, str]] = {
+    name: algorithm for kind, names in _REGISTERED.items() if kind != "oct" for name, algorithm in names.items()
+}
+"""The RFC 9421 name of each `alg` that is registered for public keys."""
+
 _COORDINATES: Final[Mapping[str, int]] = {"Ed25519": 32, "P-256": 32, "P-384": 48}
 _CURVES: Final[Mapping[str, Callable[[], ec.EllipticCurve]]] = {"P-256": ec.SECP256R1, "P-384": ec.SECP384R1}
 

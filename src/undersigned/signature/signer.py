@@ -15,6 +15,7 @@ from undersigned.message.request_target import typed_target
 from undersigned.message.structured_fields import KEY, MalformedField, Parameter, serialize_byte_sequence
 from undersigned.signature.components import MessageValues, UnresolvableComponent, signature_base, values_of
 from undersigned.signature.covering import Covered, Covering
+from undersigned.signature.own_parameters import written_parameters
 from undersigned.signature.parameter_text import ParameterText
 from undersigned.signature.prepared import Draft, PreparedSignature
 from undersigned.signature.profile import Profile
@@ -241,6 +242,8 @@ class Signer:
             digest = self._digest(message)
         elif "content-digest" in message.fields.combined:
             raise SigningError("digest: the request has a Content-Digest already; remove the field, or pass no digest=")
+        if self.profile.parameters.own:
+            parameters = {**written_parameters(self.profile, message), **parameters}
         text = f"{covered.text}{self._parameters.text(created, expires, nonce, parameters)}"
         values = values_of(message, signed, digest, reading=self.profile.coverage.reading)
         base = _base(message, values, covered, text)

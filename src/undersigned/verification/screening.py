@@ -13,6 +13,7 @@ from undersigned.message.signature_input import choose_signature_inputs
 from undersigned.message.structured_fields import MalformedField, ParserBudget, is_list, parse_byte_sequences
 from undersigned.signature.components import QUERY_COMPONENTS, rebuilt_base
 from undersigned.signature.key_source import KeyLookup
+from undersigned.signature.own_parameters import fault_of_own
 from undersigned.signature.rules.parameters import PARAMETERS
 
 if TYPE_CHECKING:
@@ -194,6 +195,7 @@ def _parsed(
     created, expires, nonce, keyid, algorithm, tag = given
     if None in given or profile.parameters.asks_more:
         _check_presence(parameters, profile)
+        _check_own(parameters, profile, request)
     if tag not in profile.selection.tags and not profile.selection.accepts(tag):
         raise profile.error("signature_tag_invalid", step=3, detail="tag is not the profile's")
     if algorithm is not None and algorithm not in profile.algorithms:
@@ -243,6 +245,14 @@ def _check_presence(parameters: Mapping[str, Parameter], profile: Profile) -> No
         unexpected = sorted(rule.forbidden.intersection(parameters))
         detail = f"the profile forbids the {', '.join(unexpected)} parameter"
         raise profile.error("signature_params_unexpected", step=2, detail=detail)
+
+
+def _check_own(parameters: Mapping[str, Parameter], profile: Profile, message: Request | Response) -> None:
+    """Check that the profile's own parameters are about this message (step 2)."""
+    fault = fault_of_own(profile, parameters, message)
+    if fault is not None:
+        reason, detail = fault
+        raise profile.error(reason, step=2, detail=detail)
 
 
 def window_fault(validity: Validity, created: int | None, expires: int | None, *, now: float) -> str:

@@ -11,11 +11,9 @@ from undersigned.message.request import Request
 if TYPE_CHECKING:
     from undersigned.cli.doctor.site import Site
     from undersigned.cli.doctor.spellings import Content
-    from undersigned.signature.signed_fields import SignedFields
     from undersigned.signature.signer import Signer
 
 CONTENT_METHODS = frozenset({"POST", "PUT", "PATCH"})
-AUDIENCE = "wimse-aud"
 _JSON = (("Content-Type", "application/json"),)
 
 
@@ -51,13 +49,13 @@ class SignedProbes:
             SigningError: the profile asks for a header field that is not given.
         """
         own = (*(_JSON if "content-type" in self.signer.profile.coverage.always else ()), *self.fields)
-        signature = self._sign(Request(self._bare_method, url, own))
+        signature = self.signer.sign(Request(self._bare_method, url, own))
         return replace(self.unsigned(end), fields=(*own, *signature))
 
     def with_content(self, end: str, url: str, content: Content, *, signed: bytes) -> Probe:
         """Return a probe with `content`, signed for `url` and for the content `signed`."""
         own = (*_JSON, *self.fields)
-        signature = self._sign(Request(self.method, url, own, signed, has_body=True))
+        signature = self.signer.sign(Request(self.method, url, own, signed, has_body=True))
         return Probe(
             self.method,
             self.site.target(end),
@@ -73,10 +71,6 @@ class SignedProbes:
         return replace(
             probe, fields=tuple((name, other if name == "Signature" else value) for name, value in probe.fields)
         )
-
-    def _sign(self, request: Request) -> SignedFields:
-        audience = {AUDIENCE: request.url.partition("?")[0]} if AUDIENCE in self.signer.profile.parameters.own else {}
-        return self.signer.sign(request, parameters=audience)
 
     @property
     def _bare_method(self) -> str:

@@ -51,7 +51,10 @@ class ParameterRule:
         tag: whether it must have `tag`.
         own: the profile's own parameters: the mode and type of each.
         nonce_bytes: the least bytes that a nonce decodes to, as unpadded Base64url. None: a nonce is any string.
-        written: what a signer writes besides what is required; of the six registered ones.
+        written: what a signer writes besides what is required; of the six registered ones, and of the own booleans.
+        audience: an own string, which must be the target URI of the request without its query. A signer writes it.
+        echo: an own string of responses, which must be the nonce of the request's signature. A signer writes it.
+        echo_if: a boolean of the request's signature, by which it asks for `echo`.
         nonce_pattern: matches an acceptable nonce; None if any string is one.
 
     Raises:
@@ -67,6 +70,9 @@ class ParameterRule:
     own: Mapping[str, tuple[ParameterMode, ParameterType]] = field(default_factory=_no_parameters)
     nonce_bytes: int | None = None
     written: frozenset[str] = frozenset()
+    audience: str = ""
+    echo: str = ""
+    echo_if: str = ""
     nonce_pattern: re.Pattern[str] | None = field(init=False, repr=False, compare=False)
     required: frozenset[str] = field(init=False, repr=False, compare=False)
     forbidden: frozenset[str] = field(init=False, repr=False, compare=False)
@@ -82,8 +88,12 @@ class ParameterRule:
         for name, (mode, kind) in _own(self.own).items():
             modes[name] = mode
             types[name] = _TYPES[kind]
-        if not isinstance(self.written, frozenset) or not self.written <= set(PARAMETERS):
+        flags = {name for name, kind in types.items() if kind is bool}
+        if not isinstance(self.written, frozenset) or not self.written <= {*PARAMETERS, *flags}:
             raise ConfigurationError('parameters.written: give a frozenset of names, such as frozenset({"created"})')
+        for option in ("audience", "echo"):
+            if getattr(self, option) and types.get(getattr(self, option)) is not str:
+                raise ConfigurationError(f"parameters.{option}: give the name of a string in parameters.own")
         clash = sorted(name for name in self.written if modes[name] == "forbidden")
         if clash:
             raise ConfigurationError(f"parameters.written: {clash[0]} is forbidden, so a signer cannot write it")
@@ -99,6 +109,11 @@ class ParameterRule:
     def signed(self) -> tuple[str, ...]:
         """The registered parameters that a signer writes, in their order."""
         return tuple(name for name in PARAMETERS if name in self.required or name in self.written)
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """The own booleans that a signer writes."""
+        return tuple(name for name in self.own if name in self.written)
 
     def missing(self, parameters: Mapping[str, Parameter]) -> list[str]:
         """Return the required parameters that are absent, in their order."""

@@ -1,0 +1,135 @@
+"""JWTs in compact serialization, with a key in their claim `cnf` (RFC 7519, RFC 7515 section 7.1, RFC 7800)."""
+
+from __future__ import annotations
+
+import base64
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
+
+from undersigned.errors import KeySourceError
+from undersigned.limits import LONGEST_BASE, MOST_CANDIDATES
+from undersigned.message.strict_json import loads
+from undersigned.signature.jwk import ALGORITHM_NAMES
+from undersigned.signature.thumbprint import thumbprint
+from undersigned.signature.verification_key import VerificationKey
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+_SEGMENT: Final = "[A-Za-z0-9_-]+"
+_COMPACT: Final = re.compile(rf"(({_SEGMENT})\.({_SEGMENT}))\.({_SEGMENT})")
+
+
+class Token(NamedTuple):
+    """A JWT that was read and not yet verified.
+
+    Attributes:
+        header: its header.
+        claims: its claims.
+        signed: what its issuer signed.
+        signature: the signature.
+    """
+
+    header: Mapping[str, object]
+    claims: Mapping[str, object]
+    signed: bytes
+    signature: bytes
+
+    @property
+    def keyid(self) -> str:
+        """The name of the issuer's key, or ""."""
+        return _text(self.header, "kid")
+
+    @property
+    def issuer(self) -> str:
+        """The issuer that the token names, or ""."""
+        return _text(self.claims, "iss")
+
+    def check_issuer(self, keys: Sequence[VerificationKey]) -> None:
+        """Check that one of the issuer's keys signed the token.
+
+        Raises:
+            KeySourceError: none did.
+        """
+        algorithm = ALGORITHM_NAMES.get(_text(self.header, "alg"), "")
+        for key in keys[:MOST_CANDIDATES]:
+            if not key.fault and key.verifies(self.signature, self.signed, algorithm=algorithm):
+                return
+        raise KeySourceError("signature_jwks_untrusted", "the token is not signed by a key of a trusted issuer")
+
+    def bound_key(self, *, now: float, algorithms: Collection[str] = ()) -> VerificationKey:
+        """Return the key that is bound to the token. Its owner is the subject of the token.
+
+        Args:
+            now: seconds since the epoch.
+            algorithms: the accepted values of the key's `alg`; empty: any that fits its type.
+
+        Raises:
+            KeySourceError: the token has expired, or has no subject or no such key.
+        """
+        expires, begins, subject = self.claims.get("exp"), self.claims.get("nbf", 0), _text(self.claims, "sub")
+        if not _is_time(expires) or not _is_time(begins) or not subject.isprintable() or not subject:
+            raise malformed("it needs exp and sub")
+        if not cast("float", begins) <= now < cast("float", expires):
+            raise malformed("it has expired, or is not valid yet")
+        jwk = _member(_member(self.claims, "cnf"), "jwk")
+        alg = _text(jwk, "alg")
+        if not alg or (algorithms and alg not in algorithms):
+            raise malformed("the key in its cnf needs a suitable alg")
+        kid = _text(jwk, "kid") or thumbprint(jwk) or ""
+        return VerificationKey.from_jwk({**jwk, "kid": kid}, owner=subject)
+
+
+def read_token(text: str, *, types: Collection[str]) -> Token:
+    """Read a JWT in compact serialization.
+
+    Args:
+        text: the JWT.
+        types: the accepted values of `typ`, in lower case.
+
+    Raises:
+        KeySourceError: it is not a JWT of such a type.
+    """
+    match = _COMPACT.fullmatch(text) if len(text) <= LONGEST_BASE else None
+    if match is None:
+        raise malformed("it is not three segments of Base64url")
+    header = _object(match[2])
+    if _text(header, "typ").lower() not in types or "crit" in header:
+        raise malformed("its typ is another one, or it has crit")
+    return Token(header, _object(match[3]), match[1].encode("ascii"), _octets(match[4]))
+
+
+def malformed(fault: str) -> KeySourceError:
+    """Return the error for a token that cannot be used."""
+    return KeySourceError("signature_identity_malformed", f"the token: {fault}")
+
+
+def _object(segment: str) -> Mapping[str, object]:
+    try:
+        value = loads(_octets(segment))
+    except ValueError:
+        value = None
+    if not isinstance(value, dict):
+        raise malformed("a segment is not a JSON object")
+    return cast("Mapping[str, object]", value)
+
+
+def _octets(segment: str) -> bytes:
+    try:
+        return base64.urlsafe_b64decode(segment + "=" * (-len(segment) % 4))
+    except ValueError:
+        raise malformed("a segment is not Base64url") from None
+
+
+def _member(claims: Mapping[str, object], name: str) -> Mapping[str, object]:
+    value = claims.get(name)
+    return cast("Mapping[str, object]", value) if isinstance(value, dict) else {}
+
+
+def _text(members: Mapping[str, object], name: str) -> str:
+    value = members.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _is_time(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

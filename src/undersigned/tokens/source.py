@@ -1,0 +1,90 @@
+"""Token sources: the common part of key sources that verify a token, and return the key that is bound to it."""
+
+from __future__ import annotations
+
+from inspect import isawaitable
+from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
+
+from undersigned.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from undersigned.signature.key_source import AsyncKeySource, KeyLookup
+    from undersigned.signature.verification_key import VerificationKey
+    from undersigned.tokens.jwt import Token
+
+
+class Question(NamedTuple):
+    """A token, and who has the keys of its issuer."""
+
+    token: Token
+    issuer: AsyncKeySource
+
+    def ask(self, lookup: KeyLookup) -> object:
+        """Return what the issuer's source answers, which may have to be awaited."""
+        return self.issuer.find(lookup._replace(keyid=self.token.keyid))
+
+
+class Rule(Protocol):
+    """How a profile's messages name their key."""
+
+    def question(self, lookup: KeyLookup) -> Question:
+        """Return the token of a message, and who has its issuer's keys."""
+        ...
+
+    def key(self, question: Question, lookup: KeyLookup) -> VerificationKey:
+        """Return the key that is bound to a verified token."""
+        ...
+
+
+class TokenSource:
+    """A key source that verifies the token of a message, and returns the key that is bound to it."""
+
+    __slots__ = ("_blocking", "_rule")
+
+    def __init__(self, rule: Rule, *, blocking: bool) -> None:
+        self._rule = rule
+        self._blocking = blocking
+
+    @property
+    def blocking(self) -> bool:
+        """Whether looking for the keys of an issuer may block."""
+        return self._blocking
+
+    def find(self, lookup: KeyLookup) -> tuple[VerificationKey, ...]:
+        """Return the key that is bound to the token.
+
+        Raises:
+            KeySourceError: there is no token, or it cannot be trusted.
+        """
+        question = self._rule.question(lookup)
+        question.token.check_issuer(cast("Sequence[VerificationKey]", question.ask(lookup)))
+        return (self._rule.key(question, lookup),)
+
+
+class AsyncTokenSource:
+    """`TokenSource` for an `AsyncVerifier`."""
+
+    __slots__ = ("_rule",)
+
+    def __init__(self, rule: Rule) -> None:
+        self._rule = rule
+
+    async def find(self, lookup: KeyLookup) -> tuple[VerificationKey, ...]:
+        """As `TokenSource.find`."""
+        question = self._rule.question(lookup)
+        answer = question.ask(lookup)
+        keys = await answer if isawaitable(answer) else answer
+        question.token.check_issuer(cast("Sequence[VerificationKey]", keys))
+        return (self._rule.key(question, lookup),)
+
+
+def check_source(option: str, source: object) -> None:
+    """Check that `source` is a key source.
+
+    Raises:
+        ConfigurationError: it is not.
+    """
+    if isinstance(source, str) or not callable(getattr(source, "find", None)):
+        raise ConfigurationError(f"{option}: pass a key source, such as KeySet.from_jwks(jwks)")

@@ -85,7 +85,17 @@ def test_finding_in_json_has_all_members(mistaken, keys):
     assert (result.exit_code, diagnosis["unchanged"]) == (1, False)
     [finding] = diagnosis["findings"]
     assert finding.keys() == {"check", "problem", "advice", "sent", "arrives"}
-    assert diagnosis.keys() == {"unchanged", "profile", "url", "requests", "passed", "findings", "notes"}
+    assert diagnosis.keys() == {
+        "unchanged",
+        "profile",
+        "url",
+        "requests",
+        "passed",
+        "findings",
+        "notes",
+        "intermediaries",
+        "http2",
+    }
 
 
 def test_targets_are_written_below_a_finding_and_notes_at_the_end(monkeypatch, keys):

@@ -11,6 +11,7 @@ import click
 from undersigned import profiles
 from undersigned.cli.connection import NoAnswer
 from undersigned.cli.doctor.diagnosis import Examination
+from undersigned.cli.doctor.over_http2 import with_http2
 from undersigned.cli.doctor.probe import ProbeClient
 from undersigned.cli.doctor.profile_guess import ProfileGuess
 from undersigned.cli.doctor.site import Site
@@ -91,24 +92,30 @@ def doctor(
     """Find changes to requests on the way to your server, and the settings that fix them.
 
     About thirty small requests, signed and unsigned, go to paths below URL/undersigned-doctor. Any answer is enough,
-    also 404. No other server is contacted, and redirects are not followed. The exit code is 0 if nothing is changed,
-    1 if something is changed or no answer comes, 2 for wrong usage.
+    also 404. No other server is contacted, and redirects are not followed. If the server offers HTTP/2, as many go over
+    HTTP/2 again. Proxies that show their names are named. The exit code is 0 if nothing is changed, 1 if something is
+    changed or no answer comes, 2 for wrong usage.
     """
     signing = read_signing_key(key, None if profile is None else profiles.BY_NAME[profile], keyid=keyid)
     client = ProbeClient(url, timeout, trusted(ca_file))
     guess = ProfileGuess(Site.of(url), signing, fields, client.ask)
     try:
-        likely = guess.likely() if profile is None else ()
-        found = guess.accepted(likely) or likely[0] if profile is None else profiles.BY_NAME[profile]
+        if profile is None:
+            likely = guess.likely()
+            found = guess.accepted(likely) or likely[0]
+        else:
+            found = profiles.BY_NAME[profile]
         guess.check(found)
-        diagnosis = Examination(
-            url, Signer(signing, profile=found), client.ask, method=method, fields=fields
-        ).diagnose()
+        signer = Signer(signing, profile=found)
+        diagnosis = Examination(url, signer, client.ask, method=method, fields=fields).diagnose()
         if profile is not None and diagnosis.findings and not diagnosis.passed:
             other = guess.accepted([other for other in guess.likely() if other is not found])
             if other is not None:
                 note = f"requests by the profile {other.name} are accepted: --profile {other.name}"
                 diagnosis = dataclasses.replace(diagnosis, notes=(*diagnosis.notes, note))
+        diagnosis = with_http2(
+            diagnosis, client, lambda ask: Examination(url, signer, ask, method="GET", fields=fields).diagnose()
+        )
     except (ConfigurationError, SigningError) as error:
         raise click.UsageError(str(error)) from None
     except NoAnswer as silence:
@@ -133,6 +140,8 @@ def _write(diagnosis: Diagnosis, profile: str) -> None:
         for word, text in (("sent:   ", finding.sent), ("arrives:", finding.arrives)):
             if text:
                 click.echo(f"           {word} {text}")
+    for one in diagnosis.intermediaries:
+        click.echo(f"  proxy    {one.name} ({one.evidence})")
     for note in diagnosis.notes:
         click.echo(f"  note     {note}")
     if not diagnosis.findings:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from undersigned.cli.connection import NoAnswer
 from undersigned.cli.doctor import advice
 from undersigned.cli.doctor.finding import Diagnosis, Finding
+from undersigned.cli.doctor.intermediaries import intermediaries
 from undersigned.cli.doctor.signed_probes import SignedProbes
 from undersigned.cli.doctor.site import Site
 from undersigned.cli.doctor.spellings import CONTENTS, SPELLINGS, Content, Spelling
@@ -20,6 +21,7 @@ from undersigned.cli.doctor.spellings import CONTENTS, SPELLINGS, Content, Spell
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from undersigned.cli.doctor.intermediaries import Intermediary
     from undersigned.cli.doctor.probe import Answer, Probe
     from undersigned.signature.signer import Signer
     from undersigned.url import CanonicalURL
@@ -60,6 +62,7 @@ class Examination:
         self._passed: list[str] = []
         self._findings: list[Finding] = []
         self._notes: list[str] = []
+        self._shown: dict[str, Intermediary] = {}
 
     def diagnose(self) -> Diagnosis:
         """Send the probes and return the findings.
@@ -73,7 +76,12 @@ class Examination:
             for check in (*SPELLINGS, *(CONTENTS if self._probes.take_content else ())):
                 self._examine(check, seen)
         return Diagnosis(
-            str(self._site), self._requests, tuple(self._passed), tuple(self._findings), tuple(self._notes)
+            str(self._site),
+            self._requests,
+            tuple(self._passed),
+            tuple(self._findings),
+            tuple(self._notes),
+            tuple(self._shown.values()),
         )
 
     def _note_unsigned_requests(self) -> None:
@@ -178,7 +186,10 @@ class Examination:
 
     def _ask(self, probe: Probe) -> Answer:
         self._requests += 1
-        return self._send(probe)
+        answer = self._send(probe)
+        for one in intermediaries(answer.shown):
+            self._shown.setdefault(one.name, one)
+        return answer
 
 
 def _not_verified(answer: Answer, name: str) -> Finding:

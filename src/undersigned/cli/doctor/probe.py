@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, cast, get_args
 
 from undersigned import profiles
-from undersigned.cli.connection import connected
+from undersigned.cli.connection import connected, encrypted
+from undersigned.cli.doctor.intermediaries import FIELDS
 from undersigned.errors import Reason
 from undersigned.middleware.answer import UNREAD
 
@@ -75,12 +76,22 @@ class Answer:
             rejected the request.
         stated: the code as the server wrote it.
         accepts: the value of Accept-Signature; text of the server.
+        shown: the header fields by which a proxy shows itself; text of the server.
     """
 
     status: int
     code: str
     stated: str = field(default="", compare=False)
     accepts: str = field(default="", compare=False)
+    shown: tuple[tuple[str, str], ...] = field(default=(), compare=False)
+
+    @classmethod
+    def of(cls, status: int, fields: Sequence[tuple[str, str]], content: bytes) -> Answer:
+        """Return the answer with this status, these header fields, their names in lower case, and this content."""
+        challenges = [value for name, value in fields if name == "www-authenticate"]
+        accepts = ", ".join([value for name, value in fields if name == "accept-signature"])
+        shown = tuple((name, value) for name, value in fields if name in FIELDS)
+        return replace(cls.read(status, challenges, content, accepts=accepts), shown=shown)
 
     @classmethod
     def read(cls, status: int, challenges: Sequence[str], content: bytes, *, accepts: str = "") -> Answer:
@@ -118,9 +129,17 @@ class ProbeClient:
         with connected(self.site, timeout=self.timeout, tls=self.tls) as connection:
             _send(connection, probe)
             with connection.getresponse() as response:
-                challenges = response.headers.get_all("WWW-Authenticate", [])
-                accepts = ", ".join(response.headers.get_all("Accept-Signature", []))
-                return Answer.read(response.status, challenges, response.read(MOST_CONTENT), accepts=accepts)
+                fields = [(name.lower(), value) for name, value in response.headers.items()]
+                return Answer.of(response.status, fields, response.read(MOST_CONTENT))
+
+    def offers_http2(self) -> bool:
+        """Return whether the server chooses HTTP/2 when TLS is negotiated (RFC 9113 section 3.2).
+
+        Raises:
+            NoAnswer: the server cannot be reached, is not trusted, or is silent.
+        """
+        with encrypted(self.site, ["h2", "http/1.1"], timeout=self.timeout, tls=self.tls) as connection:
+            return connection.selected_alpn_protocol() == "h2"
 
 
 def _send(connection: http.client.HTTPConnection, probe: Probe) -> None:

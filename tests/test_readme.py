@@ -1,4 +1,4 @@
-"""Every snippet of the README is run, and every literal is made again."""
+"""Every snippet of the README is run, and every literal of it and of the page on verification is made again."""
 
 from __future__ import annotations
 
@@ -6,11 +6,18 @@ import base64
 import json
 import pathlib
 import re
+import shlex
+import subprocess
+import sys
+import time
+import tomllib
 
 import pytest
+import requests
 from fastapi import FastAPI
 from flask import Flask
 from tests.serving import uvicorn_server, waitress_server
+from tests.workers import free_port
 
 from undersigned import KeySet, MemoryReplayStore, Operation, Request, Signer, SigningKey, Verifier, profiles
 from undersigned.asgi import SignatureMiddleware
@@ -24,7 +31,8 @@ ORIGIN = "https://seller.example.com"
 
 
 def sections() -> dict[str, str]:
-    return {match["title"]: match["text"] for match in SECTION.finditer(README.read_text())}
+    text = README.read_text() + (README.parent / "docs" / "verification.md").read_text()
+    return {match["title"]: match["text"] for match in SECTION.finditer(text)}
 
 
 def snippet(title: str, language: str) -> str:
@@ -87,6 +95,95 @@ def post(origin: str) -> dict[str, object]:
     return answer.json()
 
 
+BLOCK = re.compile(r"(?:as `(?P<file>[a-z.]+)`:\n\n)?```(?P<kind>[a-z]+)\n(?P<text>.*?)\n```", re.DOTALL)
+PROGRAMS = {"undersigned": ["-m", "undersigned"], "uvicorn": ["-m", "uvicorn"], "python": []}
+
+
+class QuickStart:
+    """The quick start in an empty folder, as somebody copies it. Only the port is another one.
+
+    Attributes:
+        log: the file with the output of the server.
+        server: the server, once it was started.
+    """
+
+    def __init__(self, folder: pathlib.Path) -> None:
+        self.folder, self.port = folder, str(free_port())
+        self.log = folder / "log"
+        self.server: subprocess.Popen | None = None
+
+    def do(self, block: re.Match[str]) -> None:
+        """Do what one block says, and compare what it prints."""
+        text = block["text"].replace("8000", self.port)
+        if block["file"]:
+            (self.folder / block["file"]).write_text(text + "\n")
+        elif block["kind"] == "console":
+            for command, printed in re.findall(r"^\$ (.*)((?:\n(?!\$ ).*)*)", text, re.MULTILINE):
+                self.run(shlex.split(command), printed.strip().splitlines())
+        else:
+            for line in text.splitlines():
+                self.wait_for(line)
+
+    def run(self, command: list[str], printed: list[str]) -> None:
+        command = [sys.executable, *PROGRAMS[command[0]], *command[1:]]
+        if "uvicorn" not in command:
+            done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False)  # noqa: S603
+            assert done.returncode == 0, done
+            assert [line for line in printed if line not in {"...", *done.stdout.splitlines()}] == []
+            return
+        with self.log.open("wb") as log:
+            command += ["--port", self.port]
+            self.server = subprocess.Popen(command, cwd=self.folder, stdout=log, stderr=log)  # noqa: S603 - the page's
+        for line in (*printed, f"INFO:     Uvicorn running on http://127.0.0.1:{self.port} (Press CTRL+C to quit)"):
+            self.wait_for(line)
+
+    def wait_for(self, line: str) -> None:
+        """Return as soon as the server has written a line."""
+        deadline = time.monotonic() + 60
+        while line not in self.log.read_text().splitlines():
+            assert time.monotonic() < deadline, (line, self.log.read_text())
+            time.sleep(0.05)
+
+
+def test_quick_start_works_as_printed_in_an_empty_folder(tmp_path):
+    start = QuickStart(tmp_path)
+    try:
+        for block in BLOCK.finditer(sections()["Quick start"]):
+            start.do(block)
+    finally:
+        if start.server is not None:
+            start.server.terminate()
+            start.server.wait(60)
+    assert {path.name for path in tmp_path.iterdir()} >= {"keys", "main.py", "client.py"}
+    assert "401 Unauthorized" in start.log.read_text()
+
+
+def test_commands_of_the_quick_start_work_after_the_install_before_it():
+    extras = set(re.search(r"pip install 'undersigned\[([a-z,]+)\]' uvicorn", sections()["Install"])[1].split(","))
+    assert extras == {"cli", "fastapi", "requests"}
+
+
+def test_table_of_extras_has_every_extra_that_adds_an_integration():
+    listed = set(re.findall(r"`([a-z0-9]+)`", "".join(re.findall(r"^\| `.*? \|", sections()["Install"], re.MULTILINE))))
+    declared = set(tomllib.loads((README.parent / "pyproject.toml").read_text())["project"]["optional-dependencies"])
+    assert declared - listed == {"all", "attack", "bench", "demo", "docs", "fuzz", "lint", "servers", "stores", "test"}
+    assert listed <= declared
+
+
+def test_first_sentence_says_what_it_is_and_links_adcp_and_the_rfc():
+    first = re.search(r"^# undersigned\n\n(.*?\*\*)", README.read_text(), re.DOTALL)[1]
+    assert "(https://adcontextprotocol.org)" in first
+    assert "(https://www.rfc-editor.org/rfc/rfc9421)" in first
+    assert first.count(". ") == 0
+
+
+def unsigned(origin: str) -> tuple[int, int]:
+    """The statuses of unsigned requests: to a route for anybody, and to one that requires a signature."""
+    order = {"plan_id": "plan_001"}
+    anybody = requests.get(f"{origin}/adcp/health", timeout=10)
+    return anybody.status_code, requests.post(f"{origin}/adcp/create_media_buy", json=order, timeout=10).status_code
+
+
 @pytest.mark.usefixtures("keys")
 def test_request_of_the_requests_snippet_is_accepted_by_the_fastapi_snippet():
     holder = {}
@@ -100,6 +197,7 @@ def test_request_of_the_requests_snippet_is_accepted_by_the_fastapi_snippet():
         names = run(at(snippet("Verify in FastAPI", "python"), origin), {"__name__": "readme"})
         holder["app"] = names["app"]
         assert post(origin) == {"buyer": "buyer-2026", "plan": "plan_001"}
+        assert unsigned(origin) == (200, 401)
 
 
 @pytest.mark.usefixtures("keys")
@@ -115,6 +213,7 @@ def test_request_of_the_requests_snippet_is_accepted_by_the_flask_snippet():
         holder["app"] = names["app"]
         assert isinstance(names["app"], Flask)
         assert post(origin) == {"buyer": "buyer-2026", "plan": "plan_001"}
+        assert unsigned(origin) == (200, 401)
 
 
 def test_literal_fields_equal_the_output_of_the_signer():

@@ -14,7 +14,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 HERE = Path(__file__).parent
-ROOMS = {"servers": "servers", "proxies": "servers", "stores": "stores", "attack": "attack", "interop": "interop"}
+ROOMS = {
+    "servers": "servers",
+    "proxies": "servers",
+    "stores": "stores",
+    "attack": "attack",
+    "interop": "interop",
+    "browser": "browser",
+}
 """The marker of every test in a directory. `pytest` alone leaves these out; `.ci/run` runs each marker in a step."""
 
 # A busy machine must not fail a property: slow examples are not errors, and the profile sets their number.

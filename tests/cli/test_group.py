@@ -30,7 +30,7 @@ def install(directory, name: str, entry_points: str, **modules: str) -> dict[str
 def test_help_lists_the_commands_of_the_package_and_the_demo_plug_in():
     result = invoke("--help")
     assert result.exit_code == 0
-    for name in ("canonicalize", "sign", "verify", "keygen", "doctor", "demo"):
+    for name in ("canonicalize", "sign", "verify", "keygen", "doctor", "demo", "inspect"):
         assert f"\n  {name} " in result.stdout
 
 

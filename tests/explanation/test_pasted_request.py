@@ -169,6 +169,23 @@ def test_request_without_its_content_is_marked(text):
     assert (whole.is_whole, whole.request.body) == (True, b"{}")
 
 
+@pytest.mark.parametrize(
+    ("digest", "is_whole"),
+    [
+        ("sha-256=:X48E9qOokqqrvdts8nOJRJN3OWDUoyWxBf7kbu9DBPE=:", False),
+        ("sha-256=:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=:", True),
+        ("nothing", True),
+    ],
+    ids=["of content", "of no content", "malformed"],
+)
+@pytest.mark.parametrize("start", ["> POST /a HTTP/2\n> host: a", ":path: /a\n:authority: a\n:method: POST"])
+def test_content_is_not_known_if_only_its_digest_is_shown(digest, is_whole, start):
+    mark = "> " if start.startswith(">") else ""
+    text = f"{start}\n{mark}content-digest: {digest}\n{mark}\n"
+    assert parse(text).is_whole is is_whole
+    assert parse(text, body=b"{}").is_whole
+
+
 def test_content_that_contradicts_the_argument_is_rejected():
     with pytest.raises(MalformedRequest, match="no Host"):
         parse(b"GET / HTTP/1.1\n\n", body=b"{}")

@@ -10,7 +10,9 @@ from undersigned.explanation.curl_command import STARTS, read_curl_command
 from undersigned.explanation.json_request import FETCH, read_fetch, read_json_request
 from undersigned.explanation.log_request import read_log, read_pseudo_fields
 from undersigned.explanation.raw_request import MalformedRequest, parse_raw_request
+from undersigned.message.content_digest import ContentDigest
 from undersigned.message.request import Request
+from undersigned.message.structured_fields import MalformedField
 
 if TYPE_CHECKING:
     from undersigned.explanation.shown_request import ShownRequest
@@ -60,13 +62,13 @@ def parse_pasted_request(text: bytes, *, scheme: str = "https", body: bytes | No
     if shown is not None:
         content = shown.body if body is None else body
         request = parse_raw_request(shown.head(), scheme=scheme, body=content or b"")
-        if content is None and shown.declares_content:
+        if content is None and (shown.declares_content or _has_digest_of_content(request)):
             fault = f"{form} does not show the body: give its bytes with --body"
             return PastedRequest(_without_content(request), form, fault)
         return PastedRequest(request, form)
     form = "the output of curl -v" if _CURL_OUTPUT.search(words) else "an HTTP request"
     try:
-        return PastedRequest(parse_raw_request(text, scheme=scheme, body=body), form)
+        request = parse_raw_request(text, scheme=scheme, body=body)
     except MalformedRequest as malformed:
         if body is not None:
             raise
@@ -76,6 +78,10 @@ def parse_pasted_request(text: bytes, *, scheme: str = "https", body: bytes | No
         if found is not None:
             return PastedRequest(found, form)
         return PastedRequest(_without_content(parse_raw_request(text, scheme=scheme, body=b"")), form, fault)
+    if body is None and _has_digest_of_content(request):
+        fault = f"{form} has a Content-Digest and no body: give its bytes with --body"
+        return PastedRequest(_without_content(request), form, fault)
+    return PastedRequest(request, form)
 
 
 def _shown(words: str) -> tuple[ShownRequest | None, str]:
@@ -90,6 +96,17 @@ def _shown(words: str) -> tuple[ShownRequest | None, str]:
     if fields is not None:
         return fields, "the header fields of a browser"
     return read_log(words), "the log of a proxy"
+
+
+def _has_digest_of_content(request: Request) -> bool:
+    """Return whether a request without content has a Content-Digest, which is not the one of no content."""
+    declared = request.fields.combined.get("content-digest")
+    if declared is None or request.body:
+        return False
+    try:
+        return not ContentDigest.parse(declared, "base64", "base64url").running(b"").matches()
+    except MalformedField:
+        return False
 
 
 def _without_content(request: Request) -> Request:

@@ -1,0 +1,9 @@
+"""The inspector: a page on this machine that shows why a signed request is rejected.
+
+`undersigned inspect` serves the page for requests that are pasted. `SignatureMiddleware(..., inspector=Inspector())`
+serves the same page with the live traffic of an application in development.
+"""
+
+from .live import Inspector
+
+__all__ = ["Inspector"]

@@ -1,0 +1,45 @@
+"""One Chromium for all tests, and the page with nothing in it for each."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.browser.chromium import chromium
+from tests.browser.person import Person
+
+from undersigned_inspector.server import PageServer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from selenium import webdriver
+
+
+@pytest.fixture(scope="session")
+def driver(tmp_path_factory) -> Iterator[webdriver.Chrome]:
+    if shutil.which("chromium") is None or shutil.which("chromedriver") is None:
+        pytest.skip("chromium or chromedriver is not installed")
+    with chromium(tmp_path_factory.mktemp("chromium")) as driver:
+        yield driver
+
+
+@pytest.fixture(scope="session")
+def page_url() -> Iterator[str]:
+    server = PageServer()
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    yield server.url
+    server.stop()
+    thread.join(10)
+
+
+@pytest.fixture
+def person(driver, page_url) -> Iterator[Person]:
+    """A person who has just opened the page. Afterwards, the browser has complained of nothing."""
+    person = Person(driver)
+    person.open(page_url)
+    yield person
+    assert person.complaints() == []

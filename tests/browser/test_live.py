@@ -1,0 +1,97 @@
+"""The page of an application in development: its decisions appear as they are made."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+
+import pytest
+from tests.browser.test_page import HOSTILE
+from tests.keys import KEY, KEYS
+from tests.serving import uvicorn_server, waitress_server
+
+from undersigned import MemoryReplayStore, Request, Signer, Verifier, asgi, wsgi
+from undersigned.profiles import ADCP_3_2
+from undersigned_inspector import Inspector
+
+
+class Switch:
+    """An application that is made once the port of its server is known."""
+
+    app = None
+
+    async def asgi(self, scope, receive, send):
+        await self.app(scope, receive, send)
+
+    def wsgi(self, environ, start_response):
+        return self.app(environ, start_response)
+
+
+async def over_asgi(_scope, _receive, send):
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": b""})
+
+
+def over_wsgi(_environ, start_response):
+    start_response("200 OK", [])
+    return [b""]
+
+
+@contextlib.contextmanager
+def application(kind, inspector):
+    """Serve an application with an inspector; yields its origin."""
+    switch = Switch()
+    with uvicorn_server(switch.asgi) if kind == "asgi" else waitress_server(switch.wsgi) as port:
+        origin = f"http://127.0.0.1:{port}"
+        verifier = Verifier(ADCP_3_2, keys=KEYS, replay=MemoryReplayStore())
+        options = {"verifier": verifier, "origins": [origin], "inspector": inspector}
+        made = asgi.SignatureMiddleware(over_asgi, **options) if kind == "asgi" else None
+        switch.app = made or wsgi.SignatureMiddleware(over_wsgi, **options)
+        yield origin
+
+
+def send(origin, target, *, signed=None, fields=()):
+    host = origin.removeprefix("http://")
+    lines = [("Host", host), *fields]
+    signer = Signer(KEY, profile=ADCP_3_2, components=[name.lower() for name, _ in fields])
+    signature = signer.sign(Request("GET", origin + (signed or target), lines))
+    connection = http.client.HTTPConnection(host, timeout=10)
+    try:
+        connection.putrequest("GET", target, skip_host=True, skip_accept_encoding=True)
+        for name, value in [*lines, *signature]:
+            connection.putheader(name, value)
+        connection.endheaders()
+        return connection.getresponse().status
+    finally:
+        connection.close()
+
+
+@pytest.mark.parametrize("kind", ["asgi", "wsgi"])
+def test_decisions_appear_as_they_are_made_and_are_explained(person, kind):
+    inspector = Inspector()
+    with application(kind, inspector) as origin:
+        assert send(origin, "/first") == 200
+        person.open(inspector.url)
+        person.until(lambda: len(person.all("#live li")) == 1)
+        assert send(origin, "/b", signed="/a", fields=[("Authorization", "Bearer c4nary"), ("X-A", HOSTILE[1])]) == 401
+        person.until(lambda: len(person.all("#live li")) == 2)
+        newest, first = person.all("#live button")
+        assert first.text == "1. Verified: GET /first"
+        assert newest.text == "2. Rejected: request_signature_invalid: GET /b"
+        newest.click()
+        person.see_result()
+        (opened,) = person.all("#steps details[open]")
+        assert opened.text.startswith("10. target, authority and signature failed")
+        assert f'"@target-uri": {origin}/b' in person.text("#bases")
+        assert HOSTILE[1] in person.text("#message")
+        assert '"authorization": (masked)' in person.text("#bases")
+        assert "c4nary" not in person.driver.page_source
+        first.click()
+        person.until(lambda: person.text("#verdict") == "Verified")
+    inspector.stop()
+    person.until(lambda: "Disconnected" in person.text("#live-state"))
+    person.complaints()
+
+
+def test_page_of_the_command_has_no_live_traffic(person):
+    assert not person.one("#live-section").is_displayed()

@@ -73,6 +73,7 @@ class SigningMiddleware:
             MalformedURL: the URL has no canonical form.
             SigningError: the origin is not listed, a redirect leaves the listed origins, the request lacks what the
                 signature covers, aiohttp would compress it, or a middleware after this one changed the request.
+            SignatureError: the response is rejected.
         """
         hop, hops = _hop(request), _hops.get()
         before = [origin for known, origin in hops if known is hop]
@@ -86,8 +87,20 @@ class SigningMiddleware:
             return await handler(request)
         if self._signer.responses is not None:
             request.headers["Accept-Encoding"] = "identity"
-        content = await read_content(request, self._signer)
-        signed = await self._signer.async_sign(
+        signed, response = await self._sent(request, handler, self._signer, hop)
+        wanted = ", ".join(response.headers.getall("Accept-Signature", ()))
+        again = self._signer.second_try(signed, response.status, wanted)
+        if again is None:
+            return response
+        response.close()
+        return (await self._sent(request, handler, again, hop))[1]
+
+    async def _sent(
+        self, request: ClientRequest, handler: ClientHandlerType, signer: ClientSigner, hop: object
+    ) -> tuple[SignedRequest, ClientResponse]:
+        """Sign and send a request. Return it as it was signed, and its response."""
+        content = await read_content(request, signer)
+        signed = await signer.async_sign(
             request.method,
             str(request.url),
             _fields(request.headers),
@@ -95,12 +108,12 @@ class SigningMiddleware:
             has_body=bool(content) or "Transfer-Encoding" in request.headers,
         )
         _put(request, signed)
-        _hops.set((*hops[-_HOPS_KEPT + 1 :], (hop, signed.origin)))
+        _hops.set((*_hops.get()[-_HOPS_KEPT + 1 :], (hop, signed.origin)))
         response = await handler(request)
         _check(response, signed)
-        if self._signer.responses is not None:
-            await _verify(response, signed, self._signer.responses)
-        return response
+        if signer.responses is not None:
+            await _verify(response, signed, signer.responses)
+        return signed, response
 
 
 def _hop(request: ClientRequest) -> object:

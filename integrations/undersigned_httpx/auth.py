@@ -9,7 +9,7 @@ from undersigned.client import DEFAULT_MAX_SPOOLED, ClientSigner
 
 from .content import AsyncContent, async_read, read
 from .messages import Parts, RequestT, ResponseT
-from .responses import async_verify, verify
+from .responses import async_verify, second_try, verify
 from .wire import WireSigning, own_extensions
 from .written import encoded
 
@@ -47,7 +47,8 @@ class SigningAuth(ABC, Generic[RequestT, ResponseT]):
 
         Signature fields that it has already are replaced. Redirects that the client follows are signed when they are
         written. If the signer is a `DoubleKnock` and the answer is 401, the request that was answered is signed and
-        yielded once more by the other scheme.
+        yielded once more by the other scheme; with another signer, if the answer asks for another signature that the
+        signer may make (Accept-Signature).
 
         Raises:
             MalformedURL: the URL has no canonical form.
@@ -88,7 +89,7 @@ class SigningAuth(ABC, Generic[RequestT, ResponseT]):
         is_first = signer is self._signer
         # The response to a first try is in the history of the second one.
         wire.finish(request.headers.raw, redirected=len(response.history) > (not is_first))
-        again = None if wire.signed is None else self._signer.second_try(wire.signed, response.status_code)
+        again = None if wire.signed is None else second_try(self._signer, wire.signed, response)
         return again if is_first else None
 
     def _put(

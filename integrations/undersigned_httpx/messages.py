@@ -63,7 +63,7 @@ class Response(Protocol):
     stream: Any
 
     @property
-    def headers(self) -> Headers:
+    def headers(self) -> Any:
         """Return the header fields."""
         ...
 

@@ -9,7 +9,7 @@ from undersigned import ConfigurationError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from undersigned.client import ResponseVerification, SignedRequest
+    from undersigned.client import ClientSigner, ResponseVerification, SignedRequest
 
     from .messages import Response
 
@@ -55,6 +55,12 @@ async def async_verify(
         raise
     await response.stream.aclose()
     response.stream = kept(content)
+
+
+def second_try(signer: ClientSigner, signed: SignedRequest, response: Response) -> ClientSigner | None:
+    """Return what signs a request once more, as `ClientSigner.second_try` does."""
+    wanted: str | None = response.headers.get("Accept-Signature")
+    return signer.second_try(signed, response.status_code, wanted)
 
 
 def _check_unread(response: Response) -> None:

@@ -9,7 +9,7 @@ from undersigned.client import DEFAULT_MAX_SPOOLED, ClientSigner
 
 from .content import AsyncContent, async_read, read
 from .messages import Parts, RequestT, Response
-from .responses import async_verify, verify
+from .responses import async_verify, second_try, verify
 from .wire import WireSigning, is_signature_field, own_extensions
 from .written import encoded
 
@@ -64,11 +64,17 @@ class _SigningTransport(ABC, Generic[RequestT]):
         return self._copy(request, str(request.url), kept, own)
 
     def _signed(
-        self, request: RequestT, own: dict[str, object], signed: SignedRequest, *, asynchronous: bool
+        self,
+        request: RequestT,
+        own: dict[str, object],
+        signer: ClientSigner,
+        signed: SignedRequest,
+        *,
+        asynchronous: bool,
     ) -> tuple[WireSigning, RequestT]:
         """Return the request to send for `request`, which gets the signed origin into its extensions."""
         request.extensions = {**own, _ORIGIN: signed.origin}
-        wire = WireSigning(self._signer, signed, request, own)
+        wire = WireSigning(signer, signed, request, own)
         extensions = {**own, "trace": wire.async_trace if asynchronous else wire.trace}
         return wire, self._copy(request, signed.url, encoded((*signed.fields, *signed.signature)), extensions)
 
@@ -119,11 +125,22 @@ class SigningTransport(_SigningTransport[RequestT], Generic[RequestT, ResponseT_
         unsigned = self._unsigned(request, own)
         if unsigned is not None:
             return self._transport.handle_request(unsigned)
-        wire, outgoing = self._signed(request, own, Parts.of(request).sign(self._signer), asynchronous=False)
+        signed, response = self._sent(request, own, self._signer)
+        again = None if signed is None else second_try(self._signer, signed, response)
+        if again is None:
+            return response
+        response.close()
+        return self._sent(request, own, again)[1]
+
+    def _sent(
+        self, request: RequestT, own: dict[str, object], signer: ClientSigner
+    ) -> tuple[SignedRequest | None, ResponseT_co]:
+        """Sign and send a request. Return it as it was signed last, and its response."""
+        wire, outgoing = self._signed(request, own, signer, Parts.of(request).sign(signer), asynchronous=False)
         response = self._transport.handle_request(outgoing)
-        if self._signer.responses is not None:
-            verify(self._signer.responses, cast("SignedRequest", wire.signed), response, self._kept)
-        return response
+        if signer.responses is not None:
+            verify(signer.responses, cast("SignedRequest", wire.signed), response, self._kept)
+        return wire.signed, response
 
     def __enter__(self) -> Self:
         """Open the inner transport."""
@@ -169,12 +186,23 @@ class AsyncSigningTransport(_SigningTransport[RequestT], Generic[RequestT, Respo
         unsigned = self._unsigned(request, own)
         if unsigned is not None:
             return await self._transport.handle_async_request(unsigned)
-        signed = await Parts.of(request).async_sign(self._signer)
-        wire, outgoing = self._signed(request, own, signed, asynchronous=True)
+        signed, response = await self._sent(request, own, self._signer)
+        again = None if signed is None else second_try(self._signer, signed, response)
+        if again is None:
+            return response
+        await response.aclose()
+        return (await self._sent(request, own, again))[1]
+
+    async def _sent(
+        self, request: RequestT, own: dict[str, object], signer: ClientSigner
+    ) -> tuple[SignedRequest | None, ResponseT_co]:
+        """Sign and send a request. Return it as it was signed last, and its response."""
+        signed = await Parts.of(request).async_sign(signer)
+        wire, outgoing = self._signed(request, own, signer, signed, asynchronous=True)
         response = await self._transport.handle_async_request(outgoing)
-        if self._signer.responses is not None:
-            await async_verify(self._signer.responses, cast("SignedRequest", wire.signed), response, self._kept)
-        return response
+        if signer.responses is not None:
+            await async_verify(signer.responses, cast("SignedRequest", wire.signed), response, self._kept)
+        return wire.signed, response
 
     async def __aenter__(self) -> Self:
         """Open the inner transport."""

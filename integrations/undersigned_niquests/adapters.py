@@ -11,7 +11,7 @@ from undersigned import ConfigurationError, SigningError
 from undersigned.client import DEFAULT_MAX_SPOOLED, ClientSigner, FileContent
 
 from .fields import SentFields, WireFields, plain_fields, text_fields
-from .responses import async_verify, checked, verify
+from .responses import async_verify, check_options, verify
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -84,13 +84,18 @@ class SignatureAdapter(HTTPAdapter):
             return super().send(request, *arguments, **options)  # pyright: ignore[reportUnknownMemberType]
         content = self._signer.read(cast("object", request.body))
         _put_content(request, content)
-        sign = _Signing(self._signer, request, content)
-        outgoing = sign.outgoing(sign.now())
-        responses = checked(self._signer.responses, options)
-        response = super().send(outgoing, *arguments, **options)  # pyright: ignore[reportUnknownMemberType]
-        if responses is not None:
-            verify(responses, sign.last, response)
-        return response
+        check_options(self._signer.responses, options)
+        sign, again = _Signing(self._signer, request, content), True
+        while True:
+            outgoing = sign.outgoing(sign.now())
+            response = super().send(outgoing, *arguments, **options)  # pyright: ignore[reportUnknownMemberType]
+            if self._signer.responses is not None:
+                verify(self._signer.responses, sign.last, response)
+            second = sign.second_try(response) if again and not options.get("multiplexed") else None
+            if second is None:
+                return response
+            response.close()
+            sign, again = second, False
 
 
 class AsyncSignatureAdapter(AsyncHTTPAdapter):
@@ -117,13 +122,18 @@ class AsyncSignatureAdapter(AsyncHTTPAdapter):
             return await super().send(request, *arguments, **options)  # pyright: ignore[reportUnknownMemberType]
         content = await self._signer.async_read(cast("object", request.body))
         _put_content(request, content)
-        sign = _Signing(self._signer, request, content)
-        outgoing = sign.outgoing(await sign.async_now())
-        responses = checked(self._signer.responses, options)
-        response = await super().send(outgoing, *arguments, **options)  # pyright: ignore[reportUnknownMemberType]
-        if responses is not None:
-            await async_verify(responses, sign.last, response)
-        return response
+        check_options(self._signer.responses, options)
+        sign, again = _Signing(self._signer, request, content), True
+        while True:
+            outgoing = sign.outgoing(await sign.async_now())
+            response = await super().send(outgoing, *arguments, **options)  # pyright: ignore[reportUnknownMemberType]
+            if self._signer.responses is not None:
+                await async_verify(self._signer.responses, sign.last, response)
+            second = sign.second_try(response) if again and not options.get("multiplexed") else None
+            if second is None:
+                return response
+            await response.close()
+            sign, again = second, False
 
 
 class _Signing:
@@ -154,6 +164,16 @@ class _Signing:
         method, url, fields, content = self._parts()
         self.last = await self._signer.async_sign(method, url, fields, content)
         return self.last
+
+    def second_try(self, response: Response | AsyncResponse) -> _Signing | None:
+        """Return the signing of a second try, with its content rewound, or None if the request is not sent again."""
+        wanted = response.headers.get("Accept-Signature")
+        again = self._signer.second_try(self.last, response.status_code or 0, wanted)
+        if again is None:
+            return None
+        if isinstance(self._content, FileContent):
+            self._content.rewind()
+        return _Signing(again, self._request, self._content)
 
     def outgoing(self, signed: SignedRequest) -> PreparedRequest:
         """Return the request to send, and let the given one know what it was signed for.

@@ -19,15 +19,14 @@ if TYPE_CHECKING:
 _CHUNK = 65_536
 
 
-def checked(responses: ResponseVerification | None, options: Mapping[str, object]) -> ResponseVerification | None:
-    """Return `responses`, if a request that is sent with these options has a response at once.
+def check_options(responses: ResponseVerification | None, options: Mapping[str, object]) -> None:
+    """Check that a request that is sent with these options has a response at once, if responses are verified.
 
     Raises:
         ConfigurationError: it does not.
     """
     if responses is not None and options.get("multiplexed"):
         raise ConfigurationError("responses: a multiplexed session returns them unread; use one without multiplexed=")
-    return responses
 
 
 def verify(responses: ResponseVerification, signed: SignedRequest, response: Response) -> None:

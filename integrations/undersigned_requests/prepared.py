@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 
 _CHUNK = 65_536
+_WANTED = "Accept-Signature"
 
 
 class Signing:
@@ -109,13 +110,13 @@ class Signing:
         """Return the signing of `prepared`, a copy of the request."""
         return Signing(prepared, self._client, self.origin)
 
-    def answered(self, status: int) -> bool:
+    def answered(self, r: Response) -> bool:
         """Note how the request was answered, and return whether to send it once more. Then it is signed otherwise.
 
         The request after a second try is signed as the first one was.
         """
         signed = None if self.origin is None else self._signed
-        again = None if signed is None else self._client.second_try(signed, status)
+        again = None if signed is None else self._client.second_try(signed, r.status_code, r.headers.get(_WANTED))
         is_first = self._signer is self._client
         self._signer = again if is_first and again is not None else self._client
         return self._signer is not self._client
@@ -249,7 +250,7 @@ def _verify(r: Response) -> None:
 
 
 def _try_again(r: Response, **options: Any) -> Response:
-    """Send the request of the response `r` once more by the other scheme, if the receiver asks for that.
+    """Send the request of the response `r` once more, if the receiver asks for another scheme or signature.
 
     Args:
         r: the response.
@@ -257,16 +258,16 @@ def _try_again(r: Response, **options: Any) -> Response:
     """
     request = r.request
     fields = request.headers
-    if not isinstance(fields, WireFields) or not fields.signing.answered(r.status_code):
+    if not isinstance(fields, WireFields) or not fields.signing.answered(r):
         return r
     keep_sent(r)
     r.close()
     if isinstance(request.body, FileContent):
-        request.body.seek(0)
+        request.body.rewind()
     adapter = cast("BaseAdapter", vars(r)["connection"])
     answer = adapter.send(request, **options)
     _verify(answer)
-    fields.signing.answered(answer.status_code)
+    fields.signing.answered(answer)
     answer.history.append(r)
     return answer
 

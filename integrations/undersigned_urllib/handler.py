@@ -73,6 +73,7 @@ class SignatureHandler(HTTPRedirectHandler):
             responses.check_sync()
         self._signed: MutableMapping[Request, SignedRequest | None] = WeakKeyDictionary()
         self._redirected: MutableMapping[Request, str | None] = WeakKeyDictionary()
+        self._again: MutableMapping[Request, ClientSigner] = WeakKeyDictionary()
 
     def add_parent(self, parent: OpenerDirector) -> None:
         """Note the opener, and have it verify responses before any other handler gets them."""
@@ -99,12 +100,41 @@ class SignatureHandler(HTTPRedirectHandler):
         request.unredirected_hdrs["Host"] = request.headers.get("Host") or canonicalize(url).authority
         fields = [(name, _text(value)) for name, value in {**request.headers, **request.unredirected_hdrs}.items()]
         has_body = bool(content) or request.has_header("Transfer-encoding")
-        signed = self._signer.sign(request.get_method(), url, fields, content, has_body=has_body)
+        signer = self._again.get(request, self._signer)
+        signed = signer.sign(request.get_method(), url, fields, content, has_body=has_body)
         _put(request, signed)
         self._signed[request] = signed
         return request
 
     https_request = http_request
+
+    def http_error_401(
+        self,
+        req: Request,
+        fp: IO[bytes],
+        code: int,
+        msg: str,  # noqa: ARG002 - urllib's
+        headers: HTTPMessage,
+    ) -> HTTPResponse | None:
+        """Open a request once more, if its receiver asks for another signature that the signer may make.
+
+        Returns:
+            The response to the second try, or None if there is none.
+        """
+        signed = self._signed.get(req)
+        if signed is None or req in self._again:
+            return None
+        again = self._signer.second_try(signed, code, ", ".join(headers.get_all("Accept-Signature", ())))
+        if again is None:
+            return None
+        fp.close()
+        self._again[req] = again
+        try:
+            return cast("HTTPResponse", self.parent.open(req, timeout=req.timeout))
+        finally:
+            del self._again[req]
+
+    http_error_400 = http_error_403 = http_error_401
 
     def redirect_request(
         self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str

@@ -99,6 +99,11 @@ class _Handler(BaseHTTPRequestHandler):
     def answer_error(self):
         return self.server.signed(self.response(401))
 
+    def answer_asks(self):
+        if '"@path"' in self.headers["Signature-Input"]:
+            return self.answer_ok()
+        return self.server.signed(self.response(401, [_TYPE, ("Accept-Signature", 'sig1=("@path")')]))
+
     def answer_redirect(self):
         return self.server.signed(self.response(302, [("Location", "/ok")], ""))
 

@@ -2,137 +2,28 @@
 
 from __future__ import annotations
 
-import asyncio
-import urllib.error
-from http.cookiejar import CookieJar
-from urllib.request import HTTPCookieProcessor, build_opener
-from urllib.request import Request as UrllibRequest
-
-import aiohttp
 import httpx
 import pytest
-import requests
 from tests.integrations.answering import JSON, TAMPERED, UNCOVERED, answering, make_signer, verification, verifier
-from tests.integrations.clients import LIBRARIES, Means
+from tests.integrations.clients import LIBRARIES
+from tests.integrations.every_client import CLIENTS, EVERY, FOLLOWING
 
 from undersigned import AsyncVerifier, ConfigurationError, SignatureError, SigningError
 from undersigned.client import ClientSigner, ResponseVerification
 from undersigned.profiles import ADCP_3_2
-from undersigned_aiohttp import SigningMiddleware
 from undersigned_httpx import SignatureAuth, SignatureTransport
 from undersigned_requests import SignatureAuth as RequestsAuth
 from undersigned_urllib import SignatureHandler
-
-
-class WithHttpx:
-    """httpx and httpx2, by the auth and the transport, sync and async."""
-
-    def __init__(self, *which) -> None:
-        self._means = Means(*which)
-        self.follows = self._means.transport
-
-    def __str__(self) -> str:
-        return str(self._means)
-
-    def send(self, server, path, *, method="GET", responses=None):
-        responses = responses or verification()
-        response = self._means.send(
-            method,
-            server.origin + path,
-            signer=make_signer(),
-            origins=[server.origin],
-            signing={"responses": responses},
-            options={"follow_redirects": True, "trust_env": False},
-        )
-        return response.status_code, response.text
-
-
-class WithRequests:
-    follows = True
-
-    def __init__(self, *, stream) -> None:
-        self._stream = stream
-
-    def __str__(self) -> str:
-        return "requests, streamed" if self._stream else "requests"
-
-    def send(self, server, path, *, method="GET", responses=None):
-        auth = RequestsAuth(make_signer(), origins=[server.origin], responses=responses or verification())
-        with requests.Session() as session:
-            response = session.request(
-                method, server.origin + path, auth=auth, stream=self._stream, allow_redirects=True, timeout=10
-            )
-            if path == "/cookie":
-                assert session.cookies.get_dict() == {"a": "1", "b": "2"}
-            return response.status_code, b"".join(response.iter_content(4)).decode()
-
-
-class WithUrllib:
-    follows = True
-
-    def __str__(self) -> str:
-        return "urllib"
-
-    def send(self, server, path, *, method="GET", responses=None):
-        jar = CookieJar()
-        handler = SignatureHandler(make_signer(), origins=[server.origin], responses=responses or verification())
-        opener = build_opener(HTTPCookieProcessor(jar), handler)
-        try:
-            with opener.open(UrllibRequest(server.origin + path, method=method), timeout=10) as response:  # noqa: S310 - our own server
-                if path == "/cookie":
-                    assert {cookie.name for cookie in jar} == {"a", "b"}
-                return response.status, (response.read(4) + response.read()).decode()
-        except urllib.error.HTTPError as error:
-            with error:
-                return error.code, error.read().decode()
-
-
-class WithAiohttp:
-    follows = True
-
-    def __init__(self, *, stream) -> None:
-        self._stream = stream
-
-    def __str__(self) -> str:
-        return "aiohttp, streamed" if self._stream else "aiohttp"
-
-    def send(self, server, path, *, method="GET", responses=None):
-        signing = SigningMiddleware(make_signer(), origins=[server.origin], responses=responses or verification())
-
-        async def send():
-            async with (
-                aiohttp.ClientSession(middlewares=[signing]) as session,
-                session.request(method, server.origin + path, allow_redirects=True) as response,
-            ):
-                if self._stream:
-                    return response.status, b"".join([chunk async for chunk in response.content]).decode()
-                return response.status, await response.text()
-
-        return asyncio.run(send())
-
-
-HTTPX = [
-    WithHttpx(library, asynchronous, transport)
-    for library in LIBRARIES
-    for asynchronous in (False, True)
-    for transport in (False, True)
-]
-CLIENTS = [
-    *HTTPX, WithRequests(stream=False), WithRequests(stream=True), WithUrllib(), WithAiohttp(stream=False),
-    WithAiohttp(stream=True),
-]  # fmt: skip
-EVERY = pytest.mark.parametrize("client", CLIENTS, ids=str)
-FOLLOWING = pytest.mark.parametrize("client", [client for client in CLIENTS if client.follows], ids=str)
 
 
 @EVERY
 def test_verified_response_is_returned_whole(client):
     with answering() as server:
         for path in ("/ok", "/chunked", "/compressed", "/cookie"):
-            assert client.send(server, path) == (200, JSON)
-        assert client.send(server, "/ok", method="POST") == (200, JSON)
-        assert client.send(server, "/ok", method="HEAD") == (200, "")
-        assert client.send(server, "/error") == (401, JSON)
+            assert client.send(server, path, responses=verification()) == (200, JSON)
+        assert client.send(server, "/ok", method="POST", responses=verification()) == (200, JSON)
+        assert client.send(server, "/ok", method="HEAD", responses=verification()) == (200, "")
+        assert client.send(server, "/error", responses=verification()) == (401, JSON)
 
 
 @EVERY
@@ -140,9 +31,9 @@ def test_verified_response_is_returned_whole(client):
 def test_response_that_was_changed_or_is_not_signed_for_this_request_is_rejected(client, path):
     with answering() as server:
         if path == "again":
-            assert client.send(server, f"/{path}") == (200, JSON)
+            assert client.send(server, f"/{path}", responses=verification()) == (200, JSON)
         with pytest.raises(SignatureError):
-            client.send(server, f"/{path}")
+            client.send(server, f"/{path}", responses=verification())
 
 
 @EVERY
@@ -158,10 +49,10 @@ def test_content_that_is_too_long_or_not_covered_is_rejected(client):
 @FOLLOWING
 def test_redirect_is_followed_only_if_it_is_verified(client):
     with answering() as server:
-        assert client.send(server, "/redirect") == (200, JSON)
+        assert client.send(server, "/redirect", responses=verification()) == (200, JSON)
         server.asked.clear()
         with pytest.raises(SignatureError):
-            client.send(server, "/moved")
+            client.send(server, "/moved", responses=verification())
     assert server.asked == ["/moved"]
 
 
@@ -178,7 +69,7 @@ def test_async_client_awaits_the_verifier(client):
 def test_auth_of_httpx_follows_no_redirect_before_it_is_verified(client, path):
     with answering() as server:
         with pytest.raises(SigningError, match=r"^responses: a redirect or a retry"):
-            client.send(server, path)
+            client.send(server, path, responses=verification())
         assert server.asked == [path]
 
 

@@ -388,6 +388,8 @@ def test_content_type_is_not_signed_when_the_verifier_reads_it_as_a_list(content
         ({"profile": "adcp-3.2"}, "profile"),
         ({"profile": profiles.ADCP_3_2.derive(algorithms=frozenset({"ecdsa-p256-sha256"}))}, "key"),
         ({"key": SigningKey.from_jwk({**PRIVATE, "adcp_use": "governance-signing"})}, "key"),
+        ({"may_cover": "abc"}, "may_cover"),
+        ({"may_cover": ["@query"]}, "may_cover"),
         ({"components": "abc"}, "components"),
         ({"components": ["X-A"]}, "components"),
         ({"components": ["@query"]}, "components"),

@@ -39,7 +39,7 @@ class DigestedContent(Protocol):
 class FileContent:
     """Content in a file, which is read once to sign it, and again each time it is sent.
 
-    It is a file that clients read, and rewind to send it again. It begins where the given file was, has its positions,
+    It is a file that clients read, and rewind to send it again. It begins where the given file was, at its position 0,
     and has the length that was signed. If the given file has changed meanwhile, reading the last bytes raises
     `SigningError`, so that no receiver gets a whole request that was not signed.
 
@@ -97,17 +97,19 @@ class FileContent:
     def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
         """Rewind to the beginning, which is the only place that content is sent from.
 
+        A client may have noted where the given file was, so that position is the beginning too.
+
         Raises:
             OSError: the place is another one.
         """
-        if whence or offset != self._start:
+        if whence or offset not in {0, self._start}:
             raise io.UnsupportedOperation("content that is signed is sent from its beginning")
         self.rewind()
         return offset
 
     def tell(self) -> int:
-        """Return the position in the file."""
-        return self._start + self._position
+        """Return the position in the content. Clients take it from the length to know how much is left."""
+        return self._position
 
     def __iter__(self) -> Iterator[bytes]:
         """Yield the rest in chunks."""

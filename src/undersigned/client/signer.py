@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
 from undersigned.cavage.signer import CavageSigner
+from undersigned.client.asked import ASKING_STATUSES, asked_signer
 from undersigned.client.content import DEFAULT_MAX_SPOOLED, async_read_content, read_content
 from undersigned.client.double_knock import AnySigner, DoubleKnock
 from undersigned.client.responses import ResponseVerification
@@ -54,6 +55,7 @@ class SignedRequest:
         fields: the given header fields without signature fields; a `Host` among them is in canonical form.
         signature: the header fields to add: Signature-Input, Signature and, for content, Content-Digest.
         covered: the names of the covered header fields, in lower case.
+        has_body: whether it is sent as one with content.
     """
 
     method: str
@@ -63,6 +65,7 @@ class SignedRequest:
     fields: tuple[tuple[str, str], ...] = field(repr=False)
     signature: tuple[tuple[str, str], ...]
     covered: frozenset[str]
+    has_body: bool
 
     @property
     def request(self) -> Request:
@@ -156,7 +159,7 @@ class ClientSigner:
             ConfigurationError: the key must be awaited, or the function for the signer returned something else.
         """
         signer, target, kept, request, digest = self._parts(method, url, fields, content, has_body)
-        return _signed(method, target, kept, signer.sign(request, digest=digest))
+        return _signed(request, target, kept, signer.sign(request, digest=digest))
 
     async def async_sign(
         self,
@@ -169,23 +172,27 @@ class ClientSigner:
     ) -> SignedRequest:
         """Sign a request as `sign` does, and await the key if its `sign` is async."""
         signer, target, kept, request, digest = self._parts(method, url, fields, content, has_body)
-        return _signed(method, target, kept, await signer.async_sign(request, digest=digest))
+        return _signed(request, target, kept, await signer.async_sign(request, digest=digest))
 
-    def second_try(self, signed: SignedRequest, status: int) -> ClientSigner | None:
+    def second_try(self, signed: SignedRequest, status: int, wanted: str | None) -> ClientSigner | None:
         """Note how a receiver answered. Return what signs the request once more, or None if it is not sent again.
 
-        A request is sent again by the other scheme of a `DoubleKnock`, if the answer is 401. The answer to that is
-        noted too, and what is returned for it is not used.
+        A request is sent again once: by the other scheme of a `DoubleKnock`, if the answer is 401, or with what the
+        receiver asks for, if the `Signer` may do that. The answer to that is noted too, and what is returned for it is
+        not used.
 
         Args:
             signed: the request as it was sent.
             status: the status of the response.
+            wanted: the value of Accept-Signature in the response, all lines joined with a comma, or None.
         """
         current = self._signer
-        if not isinstance(current, DoubleKnock):
-            return None
-        modern = any(name == _MODERN_FIELD for name, _ in signed.signature)
-        other = current.answered(signed.origin, status, modern=modern)
+        other: AnySigner | None = None
+        if isinstance(current, DoubleKnock):
+            modern = any(name == _MODERN_FIELD for name, _ in signed.signature)
+            other = current.answered(signed.origin, status, modern=modern)
+        elif wanted and status in ASKING_STATUSES and isinstance(signer := self._current(), Signer):
+            other = asked_signer(signer, signed, wanted)
         if other is None:
             return None
         again = copy(self)
@@ -287,10 +294,19 @@ class ClientSigner:
 
 
 def _signed(
-    method: str, target: CanonicalURL, kept: tuple[tuple[str, str], ...], signed: SignedFields
+    request: Request, target: CanonicalURL, kept: tuple[tuple[str, str], ...], signed: SignedFields
 ) -> SignedRequest:
     covered = frozenset([name for name in signed.components if name[0] not in "@("])
-    return SignedRequest(method, target.target_uri, _origin(target), target.authority, kept, signed.fields, covered)
+    return SignedRequest(
+        request.method,
+        target.target_uri,
+        _origin(target),
+        target.authority,
+        kept,
+        signed.fields,
+        covered,
+        request.has_body,
+    )
 
 
 def _origin(target: CanonicalURL) -> str:

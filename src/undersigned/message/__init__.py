@@ -1,5 +1,6 @@
 """HTTP messages: requests and responses, their header fields and their content."""
 
+from undersigned.message.accept_signature import WantedSignature, parse_accept_signature
 from undersigned.message.component import Component
 from undersigned.message.content import Content
 from undersigned.message.header_fields import HeaderFields, Headers
@@ -28,5 +29,7 @@ __all__ = [
     "Response",
     "SignatureAgent",
     "SignatureAgentForm",
+    "WantedSignature",
+    "parse_accept_signature",
     "write_signature_agent",
 ]

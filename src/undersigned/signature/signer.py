@@ -50,6 +50,9 @@ class Signer:
             only `async_sign` works.
         profile: the profile that the receiver verifies by.
         components: more header fields to cover than the profile requires, in lower case.
+        may_cover: more header fields, in lower case, that a client hook covers if the receiver asks for them with
+            Accept-Signature (RFC 9421 section 5). The receiver may also ask for components of the target, and for what
+            the profile names. None: nothing that it asks for is done.
         digests: the algorithms of a Content-Digest that the signer makes.
         clock: returns seconds since the epoch, for `created`.
         check_limits: whether to reject a request that RFC 9421 allows but undersigned's own verifier rejects. That is a
@@ -57,11 +60,28 @@ class Signer:
         nonces: returns a nonce: unpadded Base64url of at least as many bytes as the profile asks for. By default
             nonces are random and have 16 bytes or more.
 
+    Attributes:
+        profile: as given.
+        components: as given.
+        may_cover: as given.
+
     Raises:
         ConfigurationError: the key is for another purpose, or an argument has the wrong type or value.
     """
 
-    __slots__ = ("_check_limits", "_covering", "_digests", "_key", "_parameters", "_unread", "profile")
+    __slots__ = (
+        "_check_limits",
+        "_clock",
+        "_covering",
+        "_digests",
+        "_key",
+        "_nonces",
+        "_parameters",
+        "_unread",
+        "components",
+        "may_cover",
+        "profile",
+    )
 
     def __init__(
         self,
@@ -69,6 +89,7 @@ class Signer:
         *,
         profile: Profile,
         components: Sequence[str] = (),
+        may_cover: Sequence[str] | None = (),
         digests: Sequence[DigestAlgorithm] = ("sha-256",),
         clock: Callable[[], float] = time.time,
         nonces: Callable[[], str] | None = None,
@@ -84,8 +105,12 @@ class Signer:
         if purposes and accepted and not purposes & accepted:
             raise ConfigurationError(f"key: its adcp_use does not include {' or '.join(sorted(accepted))}")
         _check_options(profile, components, digests)
+        _check_names("may_cover", may_cover or ())
         self._key: AnyKey = key
         self.profile = profile
+        self.components = tuple(components)
+        self.may_cover = None if may_cover is None else tuple(may_cover)
+        self._clock, self._nonces = clock, nonces
         self._covering = Covering(profile, components)
         self._parameters = ParameterText(profile, keyid=key.keyid, algorithm=key.algorithm, clock=clock, nonces=nonces)
         self._digests = tuple(digests)
@@ -181,12 +206,13 @@ class Signer:
         nonce: str | None = None,
         label: str | None = None,
         parameters: Mapping[str, Parameter] = _NO_PARAMETERS,
+        digest: str | None = None,
     ) -> PreparedSignature:
         """Return what must be signed somewhere else. Then call `attach`.
 
         Arguments and errors are those of `sign`. The key does nothing yet.
         """
-        draft = self._draft(request, created, expires, nonce, label, parameters)
+        draft = self._draft(request, created, expires, nonce, label, parameters, digest)
         return PreparedSignature(
             self._key.keyid, self._key.algorithm, draft.base.encode("ascii"), draft.names, draft.target_uri, draft
         )
@@ -209,6 +235,37 @@ class Signer:
         if changed := prepared.draft.changed_in(request):
             raise SigningError(f"request: its {changed} changed after it was prepared; prepare the request again")
         return self._signed(prepared.draft, raw_signature(signature, prepared.algorithm))
+
+    @property
+    def keyid(self) -> str:
+        """The name of the key."""
+        return self._key.keyid
+
+    @property
+    def algorithm(self) -> str:
+        """The RFC 9421 name of the key's algorithm."""
+        return self._key.algorithm
+
+    def by(self, profile: Profile, *, nonce: str | None = None) -> Signer:
+        """Return a signer with this key and these options by another profile.
+
+        Args:
+            profile: the profile.
+            nonce: the nonce of its signatures; by default as this signer makes nonces.
+
+        Raises:
+            ConfigurationError: the profile does not accept the key or an option.
+        """
+        return Signer(
+            self._key,
+            profile=profile,
+            components=self.components,
+            may_cover=self.may_cover,
+            digests=self._digests,
+            clock=self._clock,
+            nonces=self._nonces if nonce is None else lambda: nonce,
+            check_limits=self._check_limits,
+        )
 
     def digest_builder(self) -> DigestBuilder:
         """Return a new builder of the Content-Digest that this signer covers, for content that is read in chunks."""
@@ -289,10 +346,13 @@ def _check_options(profile: Profile, components: Sequence[str], digests: Sequenc
     Raises:
         ConfigurationError: an option has the wrong type or value.
     """
-    names = all(isinstance(name, str) and _FIELD_NAME.fullmatch(name) for name in components)
-    if isinstance(components, str) or not names:
-        raise ConfigurationError("components: list field names in lower case, such as ['idempotency-key']")
+    _check_names("components", components)
     if profile.digest.policy == "forbidden" and "content-digest" in components:
         raise ConfigurationError(f"components: profile {profile.name} forbids covering content-digest")
     if isinstance(digests, str) or not digests or not DIGEST_ALGORITHMS.issuperset(digests):
         raise ConfigurationError(f"digests: list some of {', '.join(sorted(DIGEST_ALGORITHMS))}")
+
+
+def _check_names(option: str, names: Sequence[str]) -> None:
+    if isinstance(names, str) or not all(isinstance(name, str) and _FIELD_NAME.fullmatch(name) for name in names):
+        raise ConfigurationError(f"{option}: list field names in lower case, such as ['idempotency-key']")

@@ -14,23 +14,29 @@ from tests.benchmarks.row import Row, Side, interleaved
 from tests.benchmarks.traffic import BODY, received, signed_fields
 from tests.keys import EC_KEY, EC_PUBLIC, NOW, PUBLIC, verifier
 
-from undersigned import SignatureError
+from undersigned import KeyPair, MemoryReplayStore, Request, SignatureError, Signer, Verifier
 from undersigned.message.strict_json import loads
+from undersigned.profiles import WEB_BOT_AUTH_STRING
 from undersigned.signature.key_source import ExaminedKeys
 from undersigned.verification.screening import screen
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from undersigned import Request, Verifier
-
 _EXPIRED = NOW + 10_000
+_BOT_FIELDS = [
+    ("Host", "shop.example"),
+    ("Accept", "text/html"),
+    ("Accept-Encoding", "gzip, deflate"),
+    ("User-Agent", "bot/1.0 (+https://bot.example)"),
+    ("Signature-Agent", '"https://bot.example"'),
+]
 
 
 def rows(*, quick: bool) -> list[Row]:
     """Measure verification by both algorithms, and the rejections."""
     rounds = 20 if quick else 2000
-    return [*_ed25519(rounds), _es256(rounds)]
+    return [*_ed25519(rounds), _es256(rounds), _web_bot_auth(rounds)]
 
 
 def ed25519_floor() -> Callable[[object], object]:
@@ -76,6 +82,26 @@ def _es256(rounds: int) -> Row:
         Side(accepting.verify, lambda turn: received(fields[turn])),
     )
     return Row("verify, ES256", "P-256 verify", accepted / floor, 1.40)
+
+
+def _web_bot_auth(rounds: int) -> Row:
+    """The GET of a bot, as browsers' requests are: no content, and a String in Signature-Agent."""
+    pair, profile = KeyPair.generate(), WEB_BOT_AUTH_STRING
+    key = pair.signing_key()
+    bare = Request("GET", "https://shop.example/p?q=1", _BOT_FIELDS)
+    signer = Signer(key, profile=profile, clock=lambda: NOW)
+    signed = [[*_BOT_FIELDS, *signer.sign(bare)] for _ in range(rounds)]
+    accepting = Verifier(profile, keys=pair.key_set(), replay=MemoryReplayStore(), clock=lambda: NOW)
+    public = Ed25519PublicKey.from_public_bytes(_octets(pair.public["keys"][0]["x"]))
+    first = Request("GET", bare.url, signed[0])
+    other = Verifier(profile, keys=pair.key_set(), replay=MemoryReplayStore(), clock=lambda: NOW)
+    base, signature = other.verify(first).signature_base.encode(), screen(first, profile, now=NOW).signature
+    floor, accepted = interleaved(
+        rounds,
+        Side(lambda _: public.verify(signature, base)),
+        Side(accepting.verify, lambda turn: Request("GET", bare.url, signed[turn])),
+    )
+    return Row("verify, Web Bot Auth, a GET", "Ed25519PublicKey.verify", accepted / floor, 1.30)
 
 
 def rejected_by(rejecting: Verifier) -> Callable[[Request], object]:

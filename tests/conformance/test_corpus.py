@@ -208,6 +208,23 @@ HTTP = b'GET /p HTTP/1.1\r\nHost: own.test\r\nSignature-Input: a=("@path")\r\nSi
             },
             {"tap": "a key is neither a JWK nor a PEM text", "tap: verdict": "the message is not a request"},
         ),
+        (
+            "a.json",
+            {
+                "examples": [
+                    {
+                        "id": "ucp-response",
+                        "headers": {"Signature-Input": "a=()"},
+                        "method": "GET",
+                        "url": "https://own.test/",
+                    }
+                ]
+            },
+            {
+                "ucp-response": "a key is neither a JWK nor a PEM text",
+                "ucp-response: verdict": "the message is not a response",
+            },
+        ),
         ("a.json", {"vectors": [{"scheme": "rfc9421"}]}, {"a.json": "keys is not an object"}),
         (
             "a.json",

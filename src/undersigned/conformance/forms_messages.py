@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from undersigned import profiles
 from undersigned.conformance.agents import AgentFieldCase
 from undersigned.conformance.cavage import ALGORITHM, CavageMessage, parameters
 from undersigned.conformance.document import Document, MalformedVector, read_json
 from undersigned.conformance.form import Aside, Form, has, listed, made, named
-from undersigned.conformance.message import RequestMessage, message_by_kind, message_by_status
+from undersigned.conformance.message import RequestMessage, ResponseMessage, message_by_kind, message_by_status
 from undersigned.conformance.published_key import PublishedKey
 from undersigned.conformance.rfc9421 import BaseCase, ComponentCase
 from undersigned.conformance.signed_message import SignedMessage
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from undersigned.conformance.file import VectorFile
     from undersigned.conformance.grade import Gradable
     from undersigned.conformance.keys import Keys
+    from undersigned.message.response import Response
     from undersigned.message.strict_json import JSONValue
     from undersigned.message.structured_fields import Parameter
     from undersigned.signature.profile import Profile
@@ -36,16 +37,19 @@ _PROFILES: Final[Mapping[str, Profile]] = {
     "wba-typed": profiles.WEB_BOT_AUTH_TYPED,
     "wba-jwks": profiles.WEB_BOT_AUTH_JWKS,
     "ucp-request": profiles.UCP,
+    "ucp-response": profiles.UCP_RESPONSE,
     "ucp-dual": profiles.UCP_DUAL,
     "activitypub-rfc9421": profiles.ACTIVITYPUB,
     "activitypub-cavage": profiles.ACTIVITYPUB,
     "gnap": profiles.GNAP,
     "fapi-request": profiles.FAPI_2_REQUEST,
+    "fapi-response": profiles.FAPI_2_RESPONSE,
     "wimse-request": profiles.WIMSE,
     "aauth": profiles.AAUTH,
     "tap": profiles.TAP,
+    "wba-directory": profiles.WEB_BOT_AUTH_DIRECTORY,
 }
-"""The profile of each whole request, by its id."""
+"""The profile of each whole message, by its id."""
 
 _RFC_9421: Final = "rfc9421"
 
@@ -144,11 +148,20 @@ def _request(case: Document) -> Request:
     return message.sent
 
 
+def _answered(case: Document) -> Response:
+    """Return a response with the request that it answers."""
+    message = message_by_status(case)
+    if not isinstance(message, ResponseMessage):
+        raise MalformedVector("the message is not a response")
+    # `message_by_status` gives every response its request.
+    return replace(message.sent, request=cast("RequestMessage", message.asked).sent)
+
+
 def _example_verdict(name: str, case: Document, profile: Profile) -> VerdictCase:
     algorithm = case.text("algorithm", "")
     return VerdictCase(
         name=name,
-        request=_request(case),
+        request=_answered(case) if profile.message == "response" else _request(case),
         profile=profile,
         key=PublishedKey.read(case.members.get("jwk")).identified(algorithm),
         now=case.integer("now"),

@@ -1,4 +1,4 @@
-"""Verdicts: a request and whether a profile accepts it, with a key that the verifier holds."""
+"""Verdicts: a request or a response, and whether a profile accepts it, with a key that the verifier holds."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from undersigned.activitypub import ActivityPubVerifier
 from undersigned.conformance.difference import Difference
 from undersigned.errors import KeySourceError, SignatureError
+from undersigned.message.response import Response
 from undersigned.profiles import ACTIVITYPUB
 from undersigned.replay.memory import MemoryReplayStore
 from undersigned.signature.agent import named_agent
@@ -25,11 +26,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerdictCase:
-    """A request, the profile that it is verified by, and the published outcome.
+    """A message, the profile that it is verified by, and the published outcome.
 
     Attributes:
         name: the name of the vector.
-        request: the request.
+        request: the request, or a response with the request that it answers.
         profile: the profile.
         key: the key that the verifier holds, or None. A signature that names no key is by this one.
         now: the verifier's clock.
@@ -38,7 +39,7 @@ class VerdictCase:
     """
 
     name: str
-    request: Request
+    request: Request | Response
     profile: Profile
     key: VerificationKey | None
     now: int
@@ -58,7 +59,10 @@ class VerdictCase:
         )
         found, note = "verified", ""
         try:
-            verifier.verify(self.request)
+            if isinstance(self.request, Response):
+                verifier.verify_response(self.request)
+            else:
+                verifier.verify(self.request)
         except SignatureError as error:
             is_unknown = error.reason in self.profile.answers.unknown
             found, note = "unknown" if is_unknown else "invalid", error.detail

@@ -33,6 +33,7 @@ def connected(site: CanonicalURL, *, timeout: float, tls: ssl.SSLContext) -> Gen
         NoAnswer: the server cannot be reached, is not trusted, is silent, or does not answer with HTTP/1.1.
     """
     host, port = site.host.strip("[]"), site.port
+    connection: http.client.HTTPConnection
     if site.scheme == "https":
         tls.set_alpn_protocols(["http/1.1"])
         connection = http.client.HTTPSConnection(host, port, timeout=timeout, context=tls)

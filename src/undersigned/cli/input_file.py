@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 import sys
 from dataclasses import dataclass
@@ -43,7 +44,7 @@ class InputFile:
         """Return the content.
 
         Args:
-            most: the largest number of bytes.
+            most: the largest number of bytes. A larger file is not read.
 
         Raises:
             click.BadParameter: the file cannot be read, or has more bytes.
@@ -53,11 +54,13 @@ class InputFile:
                 content = _standard_input(self).read(most + 1)
             else:
                 with self.path.open("rb") as file:
+                    if os.fstat(file.fileno()).st_size > most:
+                        raise self._too_large(most)
                     content = file.read(most + 1)
         except OSError as failure:
             raise self.wrong(f"{self} cannot be read: {failure.strerror}") from None
         if len(content) > most:
-            raise self.wrong(f"{self} has more than {most:,} bytes")
+            raise self._too_large(most)
         return content
 
     def lines(self) -> Iterator[bytes]:
@@ -74,6 +77,9 @@ class InputFile:
                     yield from file
         except OSError as failure:
             raise click.ClickException(f"{self} cannot be read: {failure.strerror}") from None
+
+    def _too_large(self, most: int) -> click.BadParameter:
+        return self.wrong(f"{self} has more than {most:,} bytes")
 
     def wrong(self, message: str) -> click.BadParameter:
         """Return the error that names the option."""

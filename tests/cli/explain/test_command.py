@@ -28,6 +28,22 @@ def text(*args: str, code: int = 0) -> str:
     return result.stdout
 
 
+class Unread:
+    """An open file that must not be read."""
+
+    def __init__(self, file) -> None:
+        self._file = file
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_error) -> None:
+        self._file.close()
+
+    def fileno(self) -> int:
+        return self._file.fileno()
+
+
 # One URL
 
 
@@ -225,6 +241,60 @@ def test_difference_from_the_signers_base_has_its_byte_and_likely_cause(recorded
     assert f"\nLikely cause: {answer['causes'][0]}\n" in shown
 
 
+def test_cause_is_found_without_the_signers_base(recorded, tmp_path):
+    options = recorded((b"a%2Fb?", b"a/b?"))
+    answer = explain(*options, code=1)
+    assert answer["causes"][0].startswith("decoded octets: the sender signed /a%2Fb; you received /a/b. ")
+    [change] = answer["changes"]
+    assert (change["variant"], change["part"], change["signed"]) == ("decoded octets", "path", "/a%2Fb")
+    assert (answer["signers_base"], answer["keyid"]) == ((tmp_path / "base").read_text().rstrip("\n"), "buyer-2026")
+    assert (answer["difference"]["component"], answer["search"]["complete"]) == ('"@target-uri"', True)
+    shown = text(*options, code=1)
+    assert "The signer's base first differs at byte " in shown
+    assert "\nCause: decoded octets: the sender signed /a%2Fb; you received /a/b." in shown
+
+
+def test_origin_of_the_server_names_a_host_and_a_prefix_to_try(recorded):
+    options = recorded((b"seller.example.com", b"10.0.0.7:8000"))
+    assert explain(*options, code=1)["changes"] == []
+    answer = explain(*options, "--origin", "https://a.test", "--origin", "https://seller.example.com", code=1)
+    assert [change["variant"] for change in answer["changes"]] == ["other host"]
+    result = invoke("explain", *options, "--origin", "seller.example.com")
+    assert (result.exit_code, "--origin" in result.stderr) == (2, True)
+
+
+def test_digest_of_the_content_is_shown_next_to_the_declared_one(recorded):
+    options = recorded((BODY, b"[]"))
+    digest = base64.b64encode(hashlib.sha256(b"[]").digest()).decode()
+    answer = explain(*options, code=1)
+    assert (answer["content_digest"]["computed"], answer["content_digest"]["matches"]) == (f"sha-256=:{digest}:", False)
+    shown = text(*options, code=1)
+    assert f"Content-Digest of the content: sha-256=:{digest}:" in shown
+    assert f"Content-Digest as received:    {answer['content_digest']['declared']}" in shown
+
+
+def test_large_file_is_rejected_and_not_read(keys, tmp_path, monkeypatch):
+    with (tmp_path / "request").open("wb") as file:
+        file.truncate(200_000_000)
+    opened = Path.open
+
+    def unread(path, *mode, **options):
+        file = opened(path, *mode, **options)
+        return Unread(file) if path.name == "request" else file
+
+    monkeypatch.setattr(Path, "open", unread)
+    result = invoke("explain", "--request", str(tmp_path / "request"), "--jwks", keys.public)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "has more than 1,114,112 bytes" in " ".join(result.stderr.split())
+
+
+def test_large_standard_input_is_rejected_after_its_bound(keys, recorded):
+    result = invoke("explain", "--request", "-", "--jwks", keys.public, stdin=b"x" * 2_000_000)
+    assert (result.exit_code, "standard input has more than" in " ".join(result.stderr.split())) == (2, True)
+    result = invoke("explain", *recorded(), "--body", "-", stdin=b"x" * 2_000_000)
+    assert (result.exit_code, "standard input has more than" in " ".join(result.stderr.split())) == (2, True)
+
+
 def test_cause_names_the_rules_when_the_signer_did_not_canonicalize(recorded, tmp_path):
     options = recorded((b"seller.example.com", b"Seller.example.com"), options=("--base", str(tmp_path / "base")))
     base = (tmp_path / "base").read_text().replace("https://seller", "https://Seller", 1)
@@ -373,6 +443,7 @@ def test_any_control_character_of_a_request_is_escaped(recorded):
         ((), "give one URL"),
         (("a:b", "a:b", "a:b"), "give one URL"),
         (("--now", "1", "a:b"), "need --request"),
+        (("--origin", "https://a.test", "a:b"), "need --request"),
         (("--request", "FILE"), "needs --jwks"),
         (("--request", "FILE", "a:b"), "cannot be combined with URLs"),
         (("--request", "FILE", "--rules", "iri"), "cannot be combined with URLs"),

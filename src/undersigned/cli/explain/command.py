@@ -14,8 +14,11 @@ from undersigned.cli.input_file import FILE_OR_DASH, as_input_file
 from undersigned.cli.key_file import keyid_option, read_key_set
 from undersigned.cli.lines import write_object
 from undersigned.cli.options import SECONDS
+from undersigned.errors import ConfigurationError
 from undersigned.explanation import REQUEST_PROFILES, MalformedRequest, explain_request, parse_pasted_request
+from undersigned.limits import DEFAULT_MAX_BODY
 from undersigned.normalization import RULE_SETS
+from undersigned.url import Origin
 from undersigned.url import explain as explanation_of
 
 if TYPE_CHECKING:
@@ -30,8 +33,8 @@ if TYPE_CHECKING:
 
 MOST_URLS = 2
 
-_MOST: Final = 67_108_864
-"""bytes of a recorded request, and of its content"""
+_MOST: Final = DEFAULT_MAX_BODY + 65_536
+"""bytes of a recorded request, or of its content: what a middleware accepts by default, and its head"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,14 @@ class RecordedRequest:
     profile: str | None
     now: int | None
     base: InputFile | None
+    origins: tuple[Origin, ...]
+
+
+def _read_origins(_ctx: click.Context, _param: click.Parameter, texts: tuple[str, ...]) -> tuple[Origin, ...]:
+    try:
+        return tuple(map(Origin.parse, texts))
+    except ConfigurationError as error:
+        raise click.BadParameter(str(error)) from None
 
 
 def _file(name: str, *names: str, words: str) -> Callable[[Command], Command]:
@@ -67,6 +78,14 @@ def _file(name: str, *names: str, words: str) -> Callable[[Command], Command]:
     help="For --request.",
 )
 @click.option(
+    "--origin",
+    "origins",
+    multiple=True,
+    callback=_read_origins,
+    metavar="URL",
+    help="For --request: an origin of the server, as in origins=, which the sender may have signed. May be repeated.",
+)
+@click.option(
     "--profile",
     type=click.Choice([profile.name for profile in REQUEST_PROFILES]),
     help="The profile of the signature.  [default: a guess, from its tag and fields]",
@@ -85,6 +104,7 @@ def explain(
     body: InputFile | None,
     base: InputFile | None,
     scheme: str,
+    origins: tuple[Origin, ...],
     profile: str | None,
     now: int | None,
     as_json: bool,
@@ -94,7 +114,8 @@ def explain(
 
     For one URL, show each rule that changes it. For two URLs, show the lowest rung of the comparison ladder on which
     they are equal and the rules needed, or their first difference. With --rules, compare by that rule set. For a
-    request with --jwks, show each checklist step, the rebuilt signature base and its first difference from --base.
+    request with --jwks, show each checklist step, the rebuilt signature base, and what changed on the way: the base
+    that the sender signed is found, or given by --base. The request is judged at the time when it was signed.
 
     The exit code is 0 if the URL has a canonical form, the URLs are equivalent, or the request is verified; else 1.
     """
@@ -104,10 +125,10 @@ def explain(
         if jwks is None:
             raise click.UsageError("--request needs --jwks, the keys to verify with")
         keys = read_key_set(jwks, keyid=keyid)
-        recorded = RecordedRequest(request_file, body, scheme, keys, profile, now, base)
+        recorded = RecordedRequest(request_file, body, scheme, keys, profile, now, base, origins)
         answer, text = _request(recorded)
-    elif any(given is not None for given in (jwks, keyid, body, base, now)):
-        raise click.UsageError("--jwks, --keyid, --body, --base and --now need --request")
+    elif origins or any(given is not None for given in (jwks, keyid, body, base, now)):
+        raise click.UsageError("--jwks, --keyid, --body, --base, --origin and --now need --request")
     elif len(urls) == 1:
         answer, text = _one(urls[0], rules or "adcp")
     elif len(urls) == MOST_URLS:
@@ -145,5 +166,6 @@ def _request(recorded: RecordedRequest) -> tuple[Answer, Iterable[Text]]:
         recorded.jwks,
         now=recorded.now,
         signers_base=None if recorded.base is None else recorded.base.read(_MOST),
+        origins=recorded.origins,
     )
     return request_answer(explained), request_text(explained)

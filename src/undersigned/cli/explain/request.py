@@ -72,8 +72,10 @@ def request_text(explained: ExplainedRequest) -> Iterator[Text]:
             yield Text(f"  {printable(line)}")
     if explained.difference is not None:
         yield from _difference_text(explained.difference)
-    for cause in explained.causes:
-        yield Text.assemble(("Likely cause: ", "bold"), (cause, "yellow"))
+    proven = 0 if explained.search.cause is None else len(explained.search.cause.changes)
+    for number, cause in enumerate(explained.causes):
+        word = "Cause: " if number < proven else "Likely cause: "
+        yield Text.assemble((word, "bold"), (printable(cause), "yellow"))
     if not explained.search.is_complete:
         yield Text(f"No cause was found in {explained.search.tried} variants; there are more.", "dim")
 

@@ -166,7 +166,19 @@ def test_commands_of_the_quick_start_work_after_the_install_before_it():
 def test_table_of_extras_has_every_extra_that_adds_an_integration():
     listed = set(re.findall(r"`([a-z0-9]+)`", "".join(re.findall(r"^\| `.*? \|", sections()["Install"], re.MULTILINE))))
     declared = set(tomllib.loads((README.parent / "pyproject.toml").read_text())["project"]["optional-dependencies"])
-    assert declared - listed == {"all", "attack", "bench", "demo", "docs", "fuzz", "lint", "servers", "stores", "test"}
+    assert declared - listed == {
+        "all",
+        "attack",
+        "bench",
+        "browser",
+        "demo",
+        "docs",
+        "fuzz",
+        "lint",
+        "servers",
+        "stores",
+        "test",
+    }
     assert listed <= declared
 
 

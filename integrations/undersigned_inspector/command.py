@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import webbrowser
+from contextlib import suppress
 
 import click
 
@@ -33,4 +34,6 @@ def inspect(*, port: int, is_opened: bool) -> None:
     click.echo("Press Ctrl+C to end.")
     if is_opened:
         webbrowser.open(server.url)
-    server.run()
+    # uvicorn repeats the signal after it has ended.
+    with suppress(KeyboardInterrupt):
+        server.run()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import http.client
 import json
 import logging
+import signal
 import subprocess
 import sys
 import threading
@@ -28,9 +30,9 @@ DECISION = Decision(outcome="unsigned", profile="adcp-3.2", seconds=0.0, method=
 class Visitor:
     """A client of the page."""
 
-    def __init__(self, server):
-        self.port = int(server.url.split(":")[2].partition("/")[0])
-        self.token = server.url.split("/")[3]
+    def __init__(self, url):
+        self.port = int(url.split(":")[2].partition("/")[0])
+        self.token = url.split("/")[3]
         self.host = f"127.0.0.1:{self.port}"
 
     def ask(self, path="", method="GET", body=None, *, token=None, **fields):
@@ -59,7 +61,7 @@ def serving(inspector=None):
 @pytest.fixture(scope="module")
 def visitor():
     server, thread = serving()
-    yield Visitor(server)
+    yield Visitor(server.url)
     server.stop()
     thread.join(10)
 
@@ -237,7 +239,7 @@ def events(visitor, number, *, last=None):
 def live():
     inspector = Inspector()
     server, thread = serving(inspector)
-    yield inspector, Visitor(server)
+    yield inspector, Visitor(server.url)
     server.stop()
     thread.join(10)
 
@@ -274,10 +276,7 @@ def test_inspector_serves_its_page_from_the_first_decision_on(caplog):
         inspector.record(DECISION)
     assert caplog.text.count(inspector.url) == 1
 
-    class _Server:
-        url = inspector.url
-
-    assert [view["number"] for view in events(Visitor(_Server), 2)] == [1, 2]
+    assert [view["number"] for view in events(Visitor(inspector.url), 2)] == [1, 2]
     inspector.stop()
 
 
@@ -309,6 +308,21 @@ def test_command_says_where_the_page_is(monkeypatch, options):
     url = result.output.split()[1]
     assert (result.exit_code, url.startswith("http://127.0.0.1:")) == (0, True)
     assert opened == ([url] if options else [])
+
+
+def test_command_ends_without_an_error_when_it_is_interrupted():
+    program = [sys.executable, "-m", "undersigned", "inspect"]
+    with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:  # noqa: S603 - our own words
+        url = running.stdout.readline().split()[1]
+        running.stdout.readline()
+
+        while True:
+            with contextlib.suppress(ConnectionError):
+                assert Visitor(url).ask()[0] == 200
+                break
+        running.send_signal(signal.SIGINT)
+        _, error = running.communicate(timeout=30)
+    assert (running.returncode, error) == (0, "")
 
 
 def test_command_names_the_option_if_the_port_is_in_use(visitor):

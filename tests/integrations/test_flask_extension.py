@@ -219,7 +219,7 @@ def test_origins_may_be_a_function(agreement):
 
 def test_configuration_error_shows_no_key_material():
     private = {"keys": [{"kid": "a", "d": "c2VjcmV0"}, {"kid": "a", "d": "c2VjcmV0"}]}
-    with pytest.raises(ConfigurationError, match="share the kid") as caught:
+    with pytest.raises(ConfigurationError, match="the private member") as caught:
         Undersigned(make(jwks=private, profile="adcp-3.2", origins=ORIGINS))
     assert "c2VjcmV0" not in str(caught.value)
 

@@ -96,7 +96,7 @@ class KeySet:
         keys: the keys. `from_jwks` makes them of a JWK set, and `of` of single keys.
 
     Raises:
-        ConfigurationError: it is empty or not a mapping of keyids to `VerificationKey`s.
+        ConfigurationError: it is empty, or not a mapping of keyids to verification keys.
     """
 
     keys: Mapping[str, VerificationKey]

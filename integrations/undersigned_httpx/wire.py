@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _BEFORE_WRITING = "send_request_headers.started"
 _HTTP_2 = "http2."
+_REDIRECT = 307
 _CHANGED = (
     "signature: the request was changed after it was signed, by a request hook or by a transport that copies requests; "
     "change header fields in place and before signing, or put SignatureTransport directly around HTTPTransport"
@@ -50,11 +51,13 @@ class WireSigning:
     of the request, which all of these requests share.
 
     Args:
-        signer: signs the request again.
+        signer: signs the request again if it is sent again.
         signed: the request as it was signed.
         request: the request, whose content was read.
         extensions: the caller's own extensions, including a `trace`, which is called as well.
         again: whether it may be written a second time.
+        redirects: signs the requests that redirects lead to; by default `signer`. What one receiver asked for is not
+            for them.
 
     Attributes:
         signed: the request as it was signed last, or None after a redirect without a signature.
@@ -70,12 +73,14 @@ class WireSigning:
         extensions: Mapping[str, object],
         *,
         again: bool = True,
+        redirects: ClientSigner | None = None,
     ) -> None:
         self.signed: SignedRequest | None = signed
         self.traced = cast("Trace | None", extensions.get("trace"))
         self.called = False
         self._signer = signer
         self._again = again
+        self._redirects = redirects or signer
         self._stream = request.stream
         self._content = b"" if isinstance(request.stream, SignedStream) else request.content
         self._names = {encode(name) for name in (*signed.covered, *SIGNATURE_FIELDS, "host")}
@@ -139,8 +144,12 @@ class WireSigning:
             return None
         if not self._again:
             raise SigningError(_UNVERIFIED)
-        before = None if self.signed is None else self.signed.origin
-        if self._signer.signs_redirect(before, url_of(request)):
+        url, before = url_of(request), self.signed
+        if before is not None and (url, encode(before.method)) != (before.url, request.method):
+            # The receiver has accepted the signature.
+            self._redirects.second_try(before, _REDIRECT, None)
+            self._signer = self._redirects
+        if self._signer.signs_redirect(None if before is None else before.origin, url):
             return request
         self.signed = None
         request.headers = [field for field in request.headers if not is_signature_field(field[0])]

@@ -7,8 +7,9 @@ import io
 import pytest
 from tests.integrations.answering import answering, verification
 from tests.integrations.asking import FIELDS, PATH, asking
+from tests.integrations.capture import capturing
 from tests.integrations.every_client import CLIENTS, EVERY
-from tests.integrations.seller import make_signer
+from tests.integrations.seller import KEYID, make_signer, make_verifier
 
 from undersigned import SignatureError
 from undersigned.message.signature_input import parse_signature_input
@@ -49,6 +50,23 @@ def test_request_is_signed_again_only_once(client, status):
         assert client.send(server, PATH, fields=FIELDS) == (status, "no")
     assert ['"@path"' in covered(request) for request in server.requests] == [False, True] * 2
     assert server.requests[1].fields.combined["signature-input"].startswith("new=(")
+
+
+@EVERY
+def test_redirect_after_a_second_try_has_a_nonce_of_its_own(client):
+    closing = b"Content-Length: 0\r\nConnection: close\r\n\r\n"
+    asks = b'HTTP/1.1 401 No\r\nAccept-Signature: new=("@path");nonce="KXYnfEfJ0PBRZXQyVXfVQA"\r\n' + closing
+    moved = b"HTTP/1.1 307 Moved\r\nLocation: /next\r\n" + closing
+    with capturing(first=[asks, moved]) as capture:
+        capture.origin = f"http://127.0.0.1:{capture.port}"
+        assert client.send(capture, PATH, fields=FIELDS) == (200, "")
+    assert ["KXYnfEfJ0PBRZXQyVXfVQA" in sent.lines("signature-input")[0] for sent in capture.sent] == [
+        False,
+        True,
+        False,
+    ]
+    verifier = make_verifier()
+    assert [verifier.verify(sent.request()).keyid for sent in (capture.sent[0], capture.sent[2])] == [KEYID] * 2
 
 
 @EVERY

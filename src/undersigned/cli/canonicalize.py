@@ -34,6 +34,10 @@ def canonicalize(*, urls: tuple[str, ...], received: bool, as_json: bool, explai
     {"target_uri": ..., "authority": ...}
     {"error": "target_uri_malformed", "rule": ..., "message": ...}
     {"error": "line_malformed", "rule": "line", "message": ...}
+
+    \b
+    Example:
+      undersigned canonicalize --explain 'https://Seller.Example.com:443/a/../b'
     """  # noqa: D301 - click needs the escape to keep the line breaks
     if urls == ("-",):
         file = standard_input(click.get_current_context(), "-")

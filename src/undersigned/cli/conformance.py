@@ -36,6 +36,10 @@ def conformance(*, directory: Path, as_json: bool, profile: str | None) -> None:
 
     \b
     {"passed", "failed", "sets": [..], "not_run": [..], "failures": [..]}
+
+    \b
+    Example:
+      undersigned conformance tests/vectors/published
     """  # noqa: D301 - click needs the escape to keep the line breaks
     try:
         corpus = find(directory)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from undersigned.cli.input_file import FILE_OR_DASH, input_file
@@ -27,6 +28,14 @@ class Content:
 
     octets: bytes
     path: str | None
+
+    @property
+    def names_file(self) -> bool:
+        """Whether the content is the name of a file, so that an @ may have been forgotten."""
+        try:
+            return Path(os.fsdecode(self.octets)).is_file()
+        except (OSError, ValueError):
+            return False
 
     @property
     def is_json(self) -> bool:

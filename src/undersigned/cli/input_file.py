@@ -133,4 +133,6 @@ def standard_input(ctx: click.Context, option: str) -> InputFile:
 def _standard_input(file: InputFile) -> BinaryIO:
     if sys.stdin is None:
         raise click.ClickException(f"standard input is closed, but {file.option} reads from it")
+    if sys.stdin.isatty():
+        click.echo(f"Reading {file.option} from the terminal. End it with Ctrl-D.", err=True)
     return sys.stdin.buffer

@@ -30,10 +30,18 @@ if TYPE_CHECKING:
 _EVERY_PURPOSE: Final = frozenset[str]().union(*(profile.key.purposes for profile in profiles.BY_NAME.values()))
 """The purposes of a key in PEM, which names none: whoever gives the file to a command says what it is for."""
 
+
+class _KeyFile(click.Path):
+    """The type of `--key`, which says how to make a key if there is none."""
+
+    def get_missing_message(self, *_args: object) -> str:
+        return "`undersigned keygen --out keys` makes a key pair; then give --key keys/private.jwk.json"
+
+
 key_option = click.option(
     "--key",
     required=True,
-    type=FILE_OR_DASH,
+    type=_KeyFile(exists=True, dir_okay=False, allow_dash=True),
     callback=as_input_file,
     metavar="FILE",
     help="Your private key: a JWK, such as private.jwk.json of `undersigned keygen`, or PEM.",
@@ -67,13 +75,15 @@ def read_signing_key(file: InputFile, profile: Profile | None, *, keyid: str | N
         click.BadParameter: the file cannot be read, or has no such key. The message quotes nothing of it.
     """
     text = file.read(MOST_SETTINGS)
-    file.warn_if_exposed()
     try:
         if is_pem(text):
-            return _from_pem(file, text, profile, keyid)
-        return SigningKey.from_jwk(_named(file, _private_jwk(file, text), keyid))
+            key = _from_pem(file, text, profile, keyid)
+        else:
+            key = SigningKey.from_jwk(_named(file, _private_jwk(file, text), keyid))
     except ConfigurationError as error:
         raise file.wrong(str(error)) from None
+    file.warn_if_exposed()
+    return key
 
 
 def read_key_set(file: InputFile, *, keyid: str | None, is_own: bool = False) -> ExaminedKeys:

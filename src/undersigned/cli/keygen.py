@@ -59,7 +59,8 @@ def keygen(*, algorithm: Algorithm, keyid: str | None, pem: InputFile | None, di
         )
     except OSError as failure:
         name = click.format_filename(failure.filename or directory)
-        raise click.BadParameter(f"{name}: {failure.strerror}", param_hint="--out") from None
+        more = "; give another directory" if isinstance(failure, FileExistsError) else ""
+        raise click.BadParameter(f"{name}: {failure.strerror}{more}", param_hint="--out") from None
     click.echo(f"kid: {pair.private['kid']}")
     click.echo(f"private JWK for signing, mode 0600: {click.format_filename(directory / PRIVATE)}")
     click.echo(f"public JWK set to publish: {click.format_filename(directory / PUBLIC)}")
@@ -83,13 +84,14 @@ def key_pair(algorithm: Algorithm, keyid: str | None, pem: InputFile | None) -> 
         except ConfigurationError as wrong:
             raise click.BadParameter(str(wrong), param_hint="--kid") from None
     text = pem.read(MOST_SETTINGS)
-    pem.warn_if_exposed()
     check_private_pem(pem, text)
     is_chosen = click.get_current_context().get_parameter_source("algorithm") is ParameterSource.COMMANDLINE
     try:
-        return KeyPair.from_pem(text, keyid=keyid, algorithm=algorithm if is_chosen else None)
+        pair = KeyPair.from_pem(text, keyid=keyid, algorithm=algorithm if is_chosen else None)
     except ConfigurationError as wrong:
         raise click.BadParameter(str(wrong), param_hint="--pem, --kid or --alg") from None
+    pem.warn_if_exposed()
+    return pair
 
 
 def json_text(content: Mapping[str, object]) -> bytes:

@@ -33,8 +33,9 @@ def typed_fields(headers: Sequence[tuple[str, str]], content: Content | None) ->
     if content is None or not content.octets or any(name.lower() == "content-type" for name, _ in headers):
         return tuple(headers)
     if not content.is_json:
+        hint = ". The content of that file is given by an @ before its name" if content.names_file else ""
         raise click.BadParameter(
-            "the content is not JSON, so say what it is: -H 'Content-Type: ...'", param_hint="'-d' / '--data'"
+            f"the content is not JSON, so say what it is: -H 'Content-Type: ...'{hint}", param_hint="'-d' / '--data'"
         )
     return (*headers, ("Content-Type", "application/json"))
 

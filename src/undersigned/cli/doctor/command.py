@@ -95,7 +95,11 @@ def doctor(
     also 404. No other server is contacted, and redirects are not followed. If the server offers HTTP/2, as many go over
     HTTP/2 again. Proxies that show their names are named. The exit code is 0 if nothing is changed, 1 if something is
     changed or no answer comes, 2 for wrong usage.
-    """
+
+    \b
+    Example:
+      undersigned doctor https://seller.example.com --key keys/private.jwk.json
+    """  # noqa: D301 - click needs the escape to keep the line breaks
     signing = read_signing_key(key, None if profile is None else profiles.BY_NAME[profile], keyid=keyid)
     client = ProbeClient(url, timeout, trusted(ca_file))
     guess = ProfileGuess(Site.of(url), signing, fields, client.ask)

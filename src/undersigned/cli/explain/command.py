@@ -118,7 +118,12 @@ def explain(
     that the sender signed is found, or given by --base. The request is judged at the time when it was signed.
 
     The exit code is 0 if the URL has a canonical form, the URLs are equivalent, or the request is verified; else 1.
-    """
+
+    \b
+    Examples:
+      undersigned explain 'https://Seller.Example.com:443/a/../b'
+      undersigned explain --request request.txt --jwks keys/public.jwks.json
+    """  # noqa: D301 - click needs the escape to keep the line breaks
     if request_file is not None:
         if urls or rules is not None:
             raise click.UsageError("--request cannot be combined with URLs or --rules")

@@ -5,6 +5,8 @@ import os
 import pytest
 from tests.cli.command import invoke, run
 
+from undersigned.cli.group import COMMANDS
+
 PLUGIN = """
 import click
 
@@ -32,6 +34,13 @@ def test_help_lists_the_commands_of_the_package_and_the_demo_plug_in():
     assert result.exit_code == 0
     for name in ("canonicalize", "sign", "verify", "keygen", "doctor", "demo", "inspect"):
         assert f"\n  {name} " in result.stdout
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_help_of_every_command_has_an_example(command):
+    shown = invoke(command.name, "--help").stdout
+    example = shown.partition("  Example")[2]
+    assert f"\n    undersigned {command.name} " in example.partition("\nOptions:")[0]
 
 
 def test_unknown_command_is_a_usage_error():

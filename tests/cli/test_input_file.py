@@ -119,6 +119,26 @@ def test_standard_input_that_is_closed_is_reported_in_one_line(args, keys, tmp_p
     assert done.stderr.count(b"\n") == 1
 
 
+def test_file_that_is_no_private_key_is_not_warned_about(keys, tmp_path):
+    path = tmp_path / "set"
+    path.write_bytes(Path(keys.public).read_bytes())
+    path.chmod(0o644)
+    assert "Warning" not in error("sign", "--key", str(path), "-")
+
+
+@posix
+def test_person_at_a_terminal_is_told_that_it_is_read(keys):
+    controller, terminal = os.openpty()
+    command = [sys.executable, "-m", "undersigned", "verify", "--jwks", keys.public, "-"]
+    with subprocess.Popen(command, stdin=terminal, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:  # noqa: S603
+        os.close(terminal)
+        assert running.stderr.readline() == b"Reading 'FILE' from the terminal. End it with Ctrl-D.\n"
+        os.write(controller, b"{}\n\x04")
+        found, _ = running.communicate(timeout=60)
+    os.close(controller)
+    assert [answer["code"] for answer in objects(found)] == ["line_malformed"]
+
+
 def test_certificates_are_rejected_when_the_file_has_none(keys):
     options = ("--key", keys.private, "https://a.test")
     assert "does not contain PEM certificates" in error("doctor", "--ca-file", keys.public, *options)

@@ -78,3 +78,12 @@ def test_key_set_is_rejected_when_two_keys_share_a_kid(keys, tmp_path):
     assert "share the kid" in verify(path)
     path.write_text(json.dumps({"keys": members[0]}))
     assert '"keys" array' in verify(path)
+
+
+@pytest.mark.parametrize(
+    "args", [("sign", "https://a.test"), ("request", "GET", "https://a.test"), ("doctor", "https://a.test")]
+)
+def test_command_without_a_key_says_how_to_make_one(args):
+    result = invoke(*args)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "Missing option '--key'. `undersigned keygen --out keys` makes a key pair" in " ".join(result.stderr.split())

@@ -76,7 +76,7 @@ def test_existing_file_is_kept_and_no_other_file_is_written(there, tmp_path):
     (tmp_path / there).write_text("mine")
     result = invoke("keygen", "--out", str(tmp_path))
     assert result.exit_code == 2
-    assert f"{there}: File exists" in result.stderr
+    assert f"{there}: File exists; give another directory" in result.stderr
     assert [path.name for path in tmp_path.iterdir()] == [there]
     assert (tmp_path / there).read_text() == "mine"
 

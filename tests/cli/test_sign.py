@@ -166,6 +166,13 @@ def test_request_of_options_that_cannot_be_signed_is_a_usage_error(args, told, k
     assert told in rejected(keys, *args)
 
 
+@pytest.mark.parametrize(("content", "told"), [("FILE", True), ("no file", False), ("\x01" * 5000, False)])
+def test_file_without_an_at_sign_is_noticed(content, told, keys, tmp_path):
+    (tmp_path / "body.json").write_bytes(b"{}")
+    said = rejected(keys, "-d", content.replace("FILE", str(tmp_path / "body.json")), URL)
+    assert ("is given by an @ before its name" in said) is told
+
+
 @given(stdin=st.binary(max_size=200))
 def test_any_bytes_give_one_object_per_line_that_is_not_blank(stdin, keys):
     assert len(answers("sign", "--key", keys.private, "-", stdin=stdin)) == not_blank(stdin)

@@ -34,7 +34,8 @@ _EVERY_PURPOSE: Final = frozenset[str]().union(*(profile.key.purposes for profil
 class _KeyFile(click.Path):
     """The type of `--key`, which says how to make a key if there is none."""
 
-    def get_missing_message(self, *_args: object) -> str:
+    def get_missing_message(self, param: click.Parameter, ctx: click.Context | None = None) -> str:  # noqa: ARG002
+        """Return what to do without the option."""
         return "`undersigned keygen --out keys` makes a key pair; then give --key keys/private.jwk.json"
 
 

@@ -12,7 +12,8 @@ from tests.serving import uvicorn_server
 
 import undersigned_requests
 from undersigned import KeyLookup, KeyPair, MemoryReplayStore, Profile, Signer, SigningKey, VerificationKey, Verifier
-from undersigned.asgi import SignatureMiddleware
+from undersigned.asgi import ResponseSigningMiddleware, SignatureMiddleware
+from undersigned.client import ResponseVerification
 from undersigned.signature.rules import CoverageRule, DigestRule, ParameterRule, ReplayRule, Validity
 from undersigned_httpx import SignatureAuth
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     import httpx
     from tests.interop.peer import Order
     from tests.interop.wire import Wire
+
+    from undersigned.asgi import ASGIApp
 
 ALGORITHMS = (
     "ed25519", "ecdsa-p256-sha256", "ecdsa-p384-sha384", "rsa-pss-sha512", "rsa-v1_5-sha256", "hmac-sha256",
@@ -105,9 +108,25 @@ class OneKey:
         return self._keys
 
 
+def response_profile(algorithm: str, components: Sequence[str]) -> Profile:
+    """The profile of responses that are signed by `algorithm`, and cover `components`."""
+    return profile(algorithm, ("@method",)).derive(
+        name="interop-responses", message="response", coverage=CoverageRule(always=tuple(components))
+    )
+
+
+def responses(algorithm: str, components: Sequence[str]) -> ResponseVerification:
+    """What verifies such responses."""
+    agreed = response_profile(algorithm, components)
+    return ResponseVerification(Verifier(agreed, keys=OneKey(algorithm), replay=MemoryReplayStore()))
+
+
 @contextmanager
-def serving(wire: Wire, verifier: Verifier) -> Iterator[None]:
-    """Run our server at the end of the wire: uvicorn, the middleware, and an application that was reached."""
+def serving(wire: Wire, verifier: Verifier, *, answers: Profile | None = None) -> Iterator[None]:
+    """Run our server at the end of the wire: uvicorn, the middleware, and an application that was reached.
+
+    It signs its responses if there is a profile for them.
+    """
 
     async def app(scope, receive, send) -> None:
         content = (await receive())["body"]
@@ -115,19 +134,22 @@ def serving(wire: Wire, verifier: Verifier) -> Iterator[None]:
         await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"application/json")]})
         await send({"type": "http.response.body", "body": json.dumps(answer).encode()})
 
-    with uvicorn_server(SignatureMiddleware(app, verifier=verifier, origins=[wire.origin])) as wire.server:
+    served: ASGIApp = SignatureMiddleware(app, verifier=verifier, origins=[wire.origin])
+    if answers is not None:
+        served = ResponseSigningMiddleware(served, signer=_signer(answers), origins=[wire.origin])
+    with uvicorn_server(served) as wire.server:
         yield
 
 
-def server(wire: Wire, agreed: Profile) -> AbstractContextManager[None]:
+def server(wire: Wire, agreed: Profile, *, answers: Profile | None = None) -> AbstractContextManager[None]:
     """Run our server with a verifier of one profile, which has one algorithm."""
     [algorithm] = agreed.algorithms
-    return serving(wire, Verifier(agreed, keys=OneKey(algorithm), replay=MemoryReplayStore()))
+    return serving(wire, Verifier(agreed, keys=OneKey(algorithm), replay=MemoryReplayStore()), answers=answers)
 
 
-def send(order: Order, wire: Wire, agreed: Profile, client: httpx.Client) -> httpx.Response:
-    """Sign and send a request over the wire: by httpx and our auth."""
-    auth = SignatureAuth(_signer(agreed), origins=[wire.origin])
+def send(order: Order, wire: Wire, agreed: Profile, client: httpx.Client, **options) -> httpx.Response:
+    """Sign and send a request over the wire: by httpx and our auth, which has `options`."""
+    auth = SignatureAuth(_signer(agreed), origins=[wire.origin], **options)
     fields = [(name, value) for name, given in order.fields.items() for value in _lines(given)]
     url = f"{wire.origin}{order.target}"
     return client.request(order.method, url, headers=fields, content=order.body, auth=auth)

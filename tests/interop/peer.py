@@ -37,6 +37,8 @@ class Order:
         default_factory=lambda: {"Content-Type": "application/json", "X-Plan": "gold"}
     )
     body: str = '{"plan":"gold"}'
+    answered: bool = False
+    """whether the response must be signed"""
 
 
 class Peer:
@@ -55,6 +57,7 @@ class Peer:
         asked = {
             "method": order.method, "url": f"{wire.origin}{order.target}", "fields": dict(order.fields),
             "body": order.body, "components": order.components, "keyid": order.keyid, "created": int(time.time()),
+            "answered": order.answered,
         }  # fmt: skip
         assert self.port
         self._say(asked)

@@ -66,12 +66,14 @@ class Wire:
         port: the port of the wire.
         server: the port that it forwards to.
         change: changes a request on its way.
+        answer: changes a response on its way.
         seen: the request that was forwarded last, as it was sent.
     """
 
     def __init__(self) -> None:
         self.server = 0
         self.change: Callable[[Message], Message] = unchanged
+        self.answer: Callable[[bytes], bytes] = bytes
         self.seen: Message | None = None
         wire = self
 
@@ -81,7 +83,7 @@ class Wire:
                 wire.seen = Message.read(self.request)
                 with socket.create_connection(("127.0.0.1", wire.server), timeout=30) as onward:
                     onward.sendall(wire.change(wire.seen).written())
-                    self.request.sendall(read_response(onward))
+                    self.request.sendall(wire.answer(read_response(onward)))
 
         self._listener = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler)
         self._listener.daemon_threads = True

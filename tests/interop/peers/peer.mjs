@@ -4,11 +4,13 @@
 //
 // The first line of the input has the keys, as private JWKs. The answer is a line with the port of the server. Every
 // further line is an order to sign and send a request; the answer is a line with the response, or with the error.
+// The server signs its response if the request has X-Answer: the components and the keyid. An order that is `answered`
+// is one whose response must be signed.
 import { createServer, request as open } from "node:http";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
-import { webcrypto } from "node:crypto";
+import { createHash, webcrypto } from "node:crypto";
 
 globalThis.crypto ??= webcrypto;
 
@@ -52,7 +54,24 @@ function sendSigned(order, fields) {
 
 const input = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 const keys = JSON.parse((await input.next()).value);
-const { sign, verify, send = async (order) => sendSigned(order, await sign(order)) } = await peer(load, keys);
+const { sign, verify, send = sendAll, signAnswer, verifyAnswer } = await peer(load, keys);
+
+async function failure(verification) {
+  try {
+    return (await verification) === true ? "" : "not verified";
+  } catch (raised) {
+    return `${raised.code ?? raised.name}: ${raised.message}`;
+  }
+}
+
+async function sendAll(order) {
+  const signed = await sign(order);
+  const response = await sendSigned(order, signed);
+  if (!order.answered) return response;
+  const fields = Object.fromEntries(Object.entries(signed).map(([name, value]) => [name.toLowerCase(), value]));
+  const error = await failure(verifyAnswer({ ...response, request: { method: order.method, url: order.url, fields } }));
+  return { ...response, verified: !error, error };
+}
 
 const server = createServer(async (incoming, outgoing) => {
   const body = await read(incoming);
@@ -64,14 +83,18 @@ const server = createServer(async (incoming, outgoing) => {
     fields: lines(incoming.rawHeaders),
     body,
   };
-  let error = "";
-  try {
-    error = (await verify(message)) === true ? "" : "not verified";
-  } catch (raised) {
-    error = `${raised.code ?? raised.name}: ${raised.message}`;
+  const error = await failure(verify(message));
+  const answer = JSON.stringify({ verified: !error, error });
+  const status = error ? 401 : 200;
+  let fields = { "Content-Type": "application/json" };
+  if (incoming.headers["x-answer"]) {
+    const asked = JSON.parse(incoming.headers["x-answer"]);
+    fields["Content-Digest"] = `sha-256=:${createHash("sha256").update(answer).digest("base64")}:`;
+    const created = Math.floor(Date.now() / 1000);
+    fields = await signAnswer({ status, fields, request: message }, { ...asked, created });
   }
-  outgoing.writeHead(error ? 401 : 200, { "Content-Type": "application/json" });
-  outgoing.end(JSON.stringify({ verified: !error, error }));
+  outgoing.writeHead(status, fields);
+  outgoing.end(answer);
 });
 server.listen(0, "127.0.0.1", () => console.log(JSON.stringify({ port: server.address().port })));
 

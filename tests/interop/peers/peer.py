@@ -9,10 +9,15 @@ import importlib
 import json
 import sys
 import threading
+import time
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def say(told: object) -> None:
@@ -20,8 +25,18 @@ def say(told: object) -> None:
     sys.stdout.flush()
 
 
-def send(order: SimpleNamespace, fields: list[tuple[str, str]]) -> dict[str, object]:
-    """Send a signed request, and return the response."""
+def failure(verify: Callable[[SimpleNamespace], None], message: SimpleNamespace) -> str:
+    """Return why a message is not verified, or ""."""
+    try:
+        verify(message)
+    except Exception as raised:  # noqa: BLE001 - the answer has it
+        return f"{type(raised).__name__}: {raised}"
+    return ""
+
+
+def send(peer: SimpleNamespace, order: SimpleNamespace) -> dict[str, object]:
+    """Sign and send a request. Return the response and, if it must be signed, whether it is verified."""
+    fields = peer.sign(order)
     parts = urlsplit(order.url)
     connection = HTTPConnection(parts.netloc, timeout=30)
     connection.putrequest(order.method, order.url[order.url.index("/", 8) :], skip_accept_encoding=True)
@@ -30,8 +45,14 @@ def send(order: SimpleNamespace, fields: list[tuple[str, str]]) -> dict[str, obj
         connection.putheader(name, value)
     connection.endheaders(body or None)
     response = connection.getresponse()
-    answer = {"status": response.status, "fields": dict(response.getheaders()), "body": response.read().decode()}
+    content = response.read()
+    answer = {"status": response.status, "fields": dict(response.getheaders()), "body": content.decode()}
     connection.close()
+    if order.answered:
+        request = SimpleNamespace(method=order.method, url=order.url, fields=fields)
+        received = SimpleNamespace(status=response.status, fields=response.getheaders(), body=content, request=request)
+        error = failure(peer.verify_answer, received)
+        answer |= {"verified": not error, "error": error}
     return answer
 
 
@@ -44,14 +65,18 @@ def main() -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
             url = f"http://{self.headers['Host']}{self.path}"
             fields = [(name, value) for name, value in self.headers.items() if name.lower() != "connection"]
-            error = ""
-            try:
-                peer.verify(SimpleNamespace(method=self.command, url=url, fields=fields, body=body))
-            except Exception as raised:  # noqa: BLE001 - the answer has it
-                error = f"{type(raised).__name__}: {raised}"
-            answer = json.dumps({"verified": not error, "error": error}).encode()
-            self.send_response(401 if error else 200)
-            self.send_header("Content-Length", str(len(answer)))
+            request = SimpleNamespace(method=self.command, url=url, fields=fields, body=body)
+            error = failure(peer.verify, request)
+            answer = json.dumps({"verified": not error, "error": error})
+            status, answered = 401 if error else 200, [("Content-Type", "application/json")]
+            if "X-Answer" in self.headers:
+                asked = SimpleNamespace(**json.loads(self.headers["X-Answer"]), created=int(time.time()), body=answer)
+                response = SimpleNamespace(status=status, fields=answered, request=request)
+                answered = peer.sign_answer(response, asked)
+            answer = answer.encode()
+            self.send_response(status)
+            for name, value in [*answered, ("Content-Length", str(len(answer)))]:
+                self.send_header(name, value)
             self.end_headers()
             self.wfile.write(answer)
 
@@ -71,7 +96,7 @@ def main() -> None:
             for value in ([given] if isinstance(given, str) else given)
         ]
         try:
-            say(peer.send(order) if hasattr(peer, "send") else send(order, peer.sign(order)))
+            say(peer.send(order) if hasattr(peer, "send") else send(peer, order))
         except Exception as raised:  # noqa: BLE001 - the answer has it
             say({"error": f"{type(raised).__name__}: {raised}"})
 

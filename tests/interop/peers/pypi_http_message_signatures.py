@@ -20,8 +20,7 @@ def message(method: str, url: str, lines: list[tuple[str, str]]) -> SimpleNamesp
 def peer(keys):
     resolved = resolver(keys)
 
-    def sign(order):
-        signed = message(order.method, order.url, order.lines)
+    def sign_message(signed, order):
         signer = HTTPMessageSigner(
             signature_algorithm=ALGORITHMS[keys[order.keyid]["algorithm"]], key_resolver=resolved
         )
@@ -37,8 +36,25 @@ def peer(keys):
         )
         return list(signed.headers.items())
 
-    def verify(request):
-        verifier = HTTPMessageVerifier(signature_algorithm=algorithm_in(request.fields, keys), key_resolver=resolved)
-        verifier.verify(message(request.method, request.url, request.fields), body=request.body)
+    def sign(order):
+        return sign_message(message(order.method, order.url, order.lines), order)
 
-    return SimpleNamespace(sign=sign, verify=verify)
+    def verify_message(received, fields, body):
+        verifier = HTTPMessageVerifier(signature_algorithm=algorithm_in(fields, keys), key_resolver=resolved)
+        verifier.verify(received, body=body)
+
+    def verify(request):
+        verify_message(message(request.method, request.url, request.fields), request.fields, request.body)
+
+    def answer(response):
+        made = message("", "", response.fields)
+        asked = message(response.request.method, response.request.url, response.request.fields)
+        return SimpleNamespace(status_code=response.status, headers=made.headers, request=asked)
+
+    def sign_answer(response, order):
+        return sign_message(answer(response), order)
+
+    def verify_answer(response):
+        verify_message(answer(response), response.fields, response.body)
+
+    return SimpleNamespace(sign=sign, verify=verify, sign_answer=sign_answer, verify_answer=verify_answer)

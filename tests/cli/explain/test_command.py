@@ -331,6 +331,11 @@ def test_cause_names_the_wrong_base64_alphabet(recorded):
     assert profile == "the profile: the request is verified by adcp-3.2, and not by adcp-3.1"
 
 
+def test_wrong_base64_alphabet_is_a_likely_cause_when_nothing_is_proven(recorded):
+    answer = explain(*recorded((b"/a%2Fb?", b"/elsewhere/7"), profile="adcp-3.1"), "--profile", "adcp-3.2", code=1)
+    assert answer["causes"] == ["signature is in Base64url: the profile adcp-3.2 expects padded Base64 (RFC 8941)"]
+
+
 def test_profile_is_guessed_from_the_tag_and_the_spelling(recorded):
     answer = explain(*recorded(profile="adcp-3.1"))
     assert (answer["ok"], answer["profile"]) == (True, "adcp-3.1")
@@ -405,6 +410,12 @@ def test_scheme_and_body_come_from_options_for_the_output_of_curl(recorded, tmp_
     assert explain(*options, "--body", str(tmp_path / "body"))["ok"]
     answer = explain(*options, "--body", str(tmp_path / "body"), "--scheme", "http", code=1)
     assert '"@target-uri": http://seller' in answer["signature_base"]
+
+
+def test_output_of_curl_without_its_content_asks_for_the_body(keys, tmp_path):
+    (tmp_path / "request").write_text("> POST / HTTP/1.1\n> Host: a\n> Content-Length: 2\n>\n")
+    result = invoke("explain", "--request", str(tmp_path / "request"), "--jwks", keys.public)
+    assert (result.exit_code, result.stdout, "--body" in result.stderr) == (1, "", True)
 
 
 def test_malformed_request_file_is_one_line_on_standard_error(keys, tmp_path):

@@ -16,12 +16,12 @@ from undersigned.client import DEFAULT_MAX_SPOOLED, SIGNATURE_FIELDS, ClientSign
 from .content import read_content
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from aiohttp import ClientHandlerType, ClientRequest, ClientResponse
     from multidict import CIMultiDict, CIMultiDictProxy
 
-    from undersigned.client import ResponseVerification, SignedRequest, SignerSource
+    from undersigned.client import ConfiguredOrigins, ResponseVerification, SignedRequest, SignerSource
 
 _HOPS_KEPT = 16
 """How many requests of one task are remembered: other middlewares may send requests of their own in between."""
@@ -57,7 +57,7 @@ class SigningMiddleware:
         self,
         signer: SignerSource,
         *,
-        origins: Iterable[str],
+        origins: ConfiguredOrigins,
         follow_unsigned: bool = False,
         max_spooled: int = DEFAULT_MAX_SPOOLED,
         responses: ResponseVerification | None = None,

@@ -14,11 +14,10 @@ from .wire import WireSigning, is_signature_field, own_extensions
 from .written import encoded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from types import TracebackType
     from typing import Self
 
-    from undersigned.client import FileContent, ResponseVerification, SignedRequest, SignerSource
+    from undersigned.client import ConfiguredOrigins, FileContent, ResponseVerification, SignedRequest, SignerSource
 
     from .headers import Field
 
@@ -99,7 +98,7 @@ class SigningTransport(_SigningTransport[RequestT], Generic[RequestT, ResponseT_
         transport: _Transport[RequestT, ResponseT_co],
         signer: SignerSource,
         *,
-        origins: Iterable[str],
+        origins: ConfiguredOrigins,
         follow_unsigned: bool = False,
         max_spooled: int = DEFAULT_MAX_SPOOLED,
         responses: ResponseVerification | None = None,
@@ -169,7 +168,7 @@ class AsyncSigningTransport(_SigningTransport[RequestT], Generic[RequestT, Respo
         transport: _AsyncTransport[RequestT, ResponseT_co],
         signer: SignerSource,
         *,
-        origins: Iterable[str],
+        origins: ConfiguredOrigins,
         follow_unsigned: bool = False,
         max_spooled: int = DEFAULT_MAX_SPOOLED,
         responses: ResponseVerification | None = None,

@@ -14,12 +14,12 @@ from .fields import SentFields, WireFields, plain_fields, text_fields
 from .responses import async_verify, check_options, verify
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from niquests.models import AsyncResponse, PreparedRequest, Response
     from niquests.structures import CaseInsensitiveDict
 
-    from undersigned.client import ResponseVerification, SignedRequest, SignerSource
+    from undersigned.client import ConfiguredOrigins, ResponseVerification, SignedRequest, SignerSource
 
     from .fields import Signature
 
@@ -57,7 +57,7 @@ class SignatureAdapter(HTTPAdapter):
         self,
         signer: SignerSource,
         *,
-        origins: Iterable[str],
+        origins: ConfiguredOrigins,
         follow_unsigned: bool = False,
         max_spooled: int = DEFAULT_MAX_SPOOLED,
         responses: ResponseVerification | None = None,
@@ -105,7 +105,7 @@ class AsyncSignatureAdapter(AsyncHTTPAdapter):
         self,
         signer: SignerSource,
         *,
-        origins: Iterable[str],
+        origins: ConfiguredOrigins,
         follow_unsigned: bool = False,
         max_spooled: int = DEFAULT_MAX_SPOOLED,
         responses: ResponseVerification | None = None,

@@ -12,12 +12,12 @@ from undersigned import UndersignedError, canonicalize
 from undersigned.client import DEFAULT_MAX_SPOOLED, SIGNATURE_FIELDS, ClientSigner, FileContent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, MutableMapping
+    from collections.abc import MutableMapping
     from http.client import HTTPMessage, HTTPResponse
     from typing import IO
     from urllib.request import OpenerDirector
 
-    from undersigned.client import ResponseVerification, SignedRequest, SignerSource
+    from undersigned.client import ConfiguredOrigins, ResponseVerification, SignedRequest, SignerSource
 
 _AFTER_OTHERS = 10_000
 """The handlers of urllib have the order 500 or 900. Those that prepare a request run by their order."""
@@ -61,7 +61,7 @@ class SignatureHandler(HTTPRedirectHandler):
         self,
         signer: SignerSource,
         *,
-        origins: Iterable[str],
+        origins: ConfiguredOrigins,
         follow_unsigned: bool = False,
         max_spooled: int = DEFAULT_MAX_SPOOLED,
         responses: ResponseVerification | None = None,

@@ -32,6 +32,6 @@ suppress_warnings = ["misc.highlighting_failure", "ref.python"]
 
 autodoc_typehints = "signature"
 autodoc_member_order = "bysource"
-autodoc_mock_imports = [name for name in ("niquests",) if util.find_spec(name) is None]
+autodoc_mock_imports = [name for name in ("niquests", "urllib3_future") if util.find_spec(name) is None]
 napoleon_use_ivar = True
 napoleon_numpy_docstring = False

@@ -15,7 +15,7 @@ import re
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -29,6 +29,7 @@ _ONLY_LINK = re.compile(r"\[[^\]]*\]\((?P<file>[^)#:]+)(?:#(?P<section>[^)]+))?\
 _LINK = re.compile(r"(?P<before>\]\()(?P<file>[^)#:\s]+)(?P<anchor>#[^)\s]*)?(?=\))")
 _HEADING = re.compile(r"^(#+) (.+)$", re.MULTILINE)
 _PACKAGE = re.compile(r"^\.\. package:: ([\w.]+)$", re.MULTILINE)
+_CODE = re.compile(r"(``.+?``|`[^`]+`)(?=(\w?))", re.DOTALL)
 _FOLDERS = {ROOT / "examples": DOCS / "examples.md"}
 
 
@@ -97,7 +98,7 @@ def reference(package: str) -> str:
             summary = said.partition("\n")[0]
             elsewhere.append(f"* :py:obj:`{name} <{home}.{name}>`: {summary}")
         elif is_data:
-            lines += [f".. py:data:: {name}", "", *(f"   {line}" for line in said.split("\n")), ""]
+            lines += [f".. py:data:: {name}", "", *(f"   {line}" for line in closed(said.split("\n"))), ""]
         elif inspect.isclass(value):
             lines += [f".. autoclass:: {package}.{name}", "   :members:", ""]
         else:
@@ -155,16 +156,31 @@ def _raised(text: str, levels: int) -> str:
     return _HEADING.sub(lambda at: at[0] if _is_code(text, at.start()) else at[0][levels:], text)
 
 
-def _read(_: Sphinx, name: str, source: list[str]) -> None:
+def _read(app: Sphinx, name: str, source: list[str]) -> None:
     """Make the page `name` from its source, which Sphinx has read."""
+    from sphinx.ext.autodoc.mock import mock  # noqa: PLC0415 - the tests make pages without Sphinx
+
     page = DOCS / f"{name}.md"
     file, named = borrowed().get(page, (page, ""))
     text = source[0] if file == page else file.read_text("utf-8")
     text = relinked(section(text, named) if named else text, file, page)
-    source[0] = _PACKAGE.sub(lambda at: reference(at[1]), text)
+    with mock(app.config.autodoc_mock_imports):
+        source[0] = _PACKAGE.sub(lambda at: reference(at[1]), text)
+
+
+def closed(lines: list[str]) -> list[str]:
+    """Return lines of a docstring with a mark after code that a letter follows, which reStructuredText asks for."""
+    return _CODE.sub(lambda code: f"{code[1]}\\ " if code[2] else code[0], "\n".join(lines)).split("\n")
+
+
+def _described(*event: object) -> None:
+    """Close the code in a docstring that autodoc has read: its lines are the last part of the event."""
+    lines = cast("list[str]", event[-1])
+    lines[:] = closed(lines)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register the extension with Sphinx."""
     app.connect("source-read", _read)
+    app.connect("autodoc-process-docstring", _described, priority=400)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

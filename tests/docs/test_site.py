@@ -65,6 +65,14 @@ def test_name_from_another_package_leads_to_its_page():
     assert "* :py:obj:`KeyPair <undersigned.KeyPair>`: A key pair" in written
 
 
+@pytest.mark.parametrize(
+    ("line", "closed"),
+    [("a list of `Key`s", "a list of `Key`\\ s"), ("`a` or `b`", "`a` or `b`"), ("``a`` or `b`s", "``a`` or `b`\\ s")],
+)
+def test_code_that_a_letter_follows_is_closed(line, closed):
+    assert site_pages.closed([line]) == [closed]
+
+
 def test_page_of_only_a_link_shows_the_linked_file():
     file, name = site_pages.borrowed()[DOCS / "project" / "security.md"]
     assert (file, name) == (ROOT / "SECURITY.md", "")

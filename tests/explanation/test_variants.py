@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import math
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -34,6 +35,11 @@ def test_change_on_the_way_is_explained_by_its_name(changed):
 
 def test_every_variant_has_a_change_that_it_explains():
     assert {name for changed in CHANGED.values() for name in changed.names} == set(VARIANT_NAMES)
+
+
+def test_every_variant_is_in_the_documentation():
+    page = (Path(__file__).parents[2] / "docs" / "proxies.md").read_text()
+    assert [name for name in VARIANT_NAMES if f"`{name}`" not in page] == []
 
 
 # Pairs

@@ -41,7 +41,8 @@ class SigningMiddleware:
     their listed paths raises `SigningError`.
 
     Args:
-        signer: makes the signatures; or a function that returns the signer to use now.
+        signer: makes the signatures; or a function that returns the signer to use now. With a `DoubleKnock`, a request
+            that is answered with 401 is sent once more by the other scheme.
         origins: the origins to sign for, such as `https://seller.example.com`. An origin with a path, such as
             `https://seller.example.com/api`, allows only what is below that path.
         follow_unsigned: whether to follow a redirect that leaves the listed origins, without a signature.
@@ -63,7 +64,12 @@ class SigningMiddleware:
         responses: ResponseVerification | None = None,
     ) -> None:
         self._signer = ClientSigner(
-            signer, origins, follow_unsigned=follow_unsigned, max_spooled=max_spooled, responses=responses
+            signer,
+            origins,
+            follow_unsigned=follow_unsigned,
+            max_spooled=max_spooled,
+            tries_again=True,
+            responses=responses,
         )
 
     async def __call__(self, request: ClientRequest, handler: ClientHandlerType) -> ClientResponse:
@@ -93,7 +99,11 @@ class SigningMiddleware:
         if again is None:
             return response
         response.close()
-        return (await self._sent(request, handler, again, hop))[1]
+        for name, _ in signed.signature:
+            request.headers.popall(name, None)
+        signed, response = await self._sent(request, handler, again, hop)
+        self._signer.second_try(signed, response.status, None)
+        return response
 
     async def _sent(
         self, request: ClientRequest, handler: ClientHandlerType, signer: ClientSigner, hop: object
@@ -128,7 +138,7 @@ def _hop(request: ClientRequest) -> object:
 def _put(request: ClientRequest, signed: SignedRequest) -> None:
     """Give the request its canonical URL and its signature."""
     request.url = URL(signed.url, encoded=True)
-    for name in SIGNATURE_FIELDS:
+    for name in (*SIGNATURE_FIELDS, *(name for name, _ in signed.signature)):
         request.headers.popall(name, None)
     request.headers.extend(signed.signature)
     request.headers["Host"] = signed.authority

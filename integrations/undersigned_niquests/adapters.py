@@ -40,7 +40,8 @@ class SignatureAdapter(HTTPAdapter):
     `https://` and `http://`.
 
     Args:
-        signer: makes the signatures; or a function that returns the signer to use now.
+        signer: makes the signatures; or a function that returns the signer to use now. With a `DoubleKnock`, a request
+            that is answered with 401 is sent once more by the other scheme, unless the session is multiplexed.
         origins: the origins to sign for, such as `https://seller.example.com`. An origin with a path, such as
             `https://seller.example.com/api`, allows only what is below that path.
         follow_unsigned: whether to follow a redirect that leaves the listed origins, without a signature.
@@ -65,7 +66,12 @@ class SignatureAdapter(HTTPAdapter):
     ) -> None:
         super().__init__(**options)  # pyright: ignore[reportUnknownMemberType]
         self._signer = ClientSigner(
-            signer, origins, follow_unsigned=follow_unsigned, max_spooled=max_spooled, responses=responses
+            signer,
+            origins,
+            follow_unsigned=follow_unsigned,
+            max_spooled=max_spooled,
+            tries_again=True,
+            responses=responses,
         )
         if responses is not None:
             responses.check_sync()
@@ -85,17 +91,17 @@ class SignatureAdapter(HTTPAdapter):
         content = self._signer.read(cast("object", request.body))
         _put_content(request, content)
         check_options(self._signer.responses, options)
-        sign, again = _Signing(self._signer, request, content), True
+        sign = _Signing(self._signer, request, content)
         while True:
             outgoing = sign.outgoing(sign.now())
             response = super().send(outgoing, *arguments, **options)  # pyright: ignore[reportUnknownMemberType]
             if self._signer.responses is not None:
                 verify(self._signer.responses, sign.last, response)
-            second = sign.second_try(response) if again and not options.get("multiplexed") else None
+            second = None if options.get("multiplexed") else sign.second_try(response)
             if second is None:
                 return response
             response.close()
-            sign, again = second, False
+            sign = second
 
 
 class AsyncSignatureAdapter(AsyncHTTPAdapter):
@@ -113,7 +119,12 @@ class AsyncSignatureAdapter(AsyncHTTPAdapter):
     ) -> None:
         super().__init__(**options)  # pyright: ignore[reportUnknownMemberType]
         self._signer = ClientSigner(
-            signer, origins, follow_unsigned=follow_unsigned, max_spooled=max_spooled, responses=responses
+            signer,
+            origins,
+            follow_unsigned=follow_unsigned,
+            max_spooled=max_spooled,
+            tries_again=True,
+            responses=responses,
         )
 
     async def send(self, request: PreparedRequest, *arguments: Any, **options: Any) -> AsyncResponse:
@@ -123,17 +134,17 @@ class AsyncSignatureAdapter(AsyncHTTPAdapter):
         content = await self._signer.async_read(cast("object", request.body))
         _put_content(request, content)
         check_options(self._signer.responses, options)
-        sign, again = _Signing(self._signer, request, content), True
+        sign = _Signing(self._signer, request, content)
         while True:
             outgoing = sign.outgoing(await sign.async_now())
             response = await super().send(outgoing, *arguments, **options)  # pyright: ignore[reportUnknownMemberType]
             if self._signer.responses is not None:
                 await async_verify(self._signer.responses, sign.last, response)
-            second = sign.second_try(response) if again and not options.get("multiplexed") else None
+            second = None if options.get("multiplexed") else sign.second_try(response)
             if second is None:
                 return response
             await response.close()
-            sign, again = second, False
+            sign = second
 
 
 class _Signing:
@@ -145,8 +156,16 @@ class _Signing:
 
     last: SignedRequest
 
-    def __init__(self, signer: ClientSigner, request: PreparedRequest, content: bytes | FileContent) -> None:
+    def __init__(
+        self,
+        signer: ClientSigner,
+        request: PreparedRequest,
+        content: bytes | FileContent,
+        *,
+        first: ClientSigner | None = None,
+    ) -> None:
         self._signer = signer
+        self._first = first
         self._request = request
         self._content = content
         # Sending normalizes the URL of a redirect once more. Preparing it here yields one that sending does not change.
@@ -166,14 +185,20 @@ class _Signing:
         return self.last
 
     def second_try(self, response: Response | AsyncResponse) -> _Signing | None:
-        """Return the signing of a second try, with its content rewound, or None if the request is not sent again."""
-        wanted = response.headers.get("Accept-Signature")
-        again = self._signer.second_try(self.last, response.status_code or 0, wanted)
+        """Return the signing of a second try, with its content rewound, or None if the request is not sent again.
+
+        The answer to a second try is noted only.
+        """
+        status, first = response.status_code or 0, self._first
+        if first is not None:
+            first.second_try(self.last, status, None)
+            return None
+        again = self._signer.second_try(self.last, status, response.headers.get("Accept-Signature"))
         if again is None:
             return None
         if isinstance(self._content, FileContent):
             self._content.rewind()
-        return _Signing(again, self._request, self._content)
+        return _Signing(again, self._request, self._content, first=self._signer)
 
     def outgoing(self, signed: SignedRequest) -> PreparedRequest:
         """Return the request to send, and let the given one know what it was signed for.

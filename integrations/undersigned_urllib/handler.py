@@ -43,7 +43,8 @@ class SignatureHandler(HTTPRedirectHandler):
     and no `Cookie` of yours. A request that is opened again, by another handler or by you, has its own signature.
 
     Args:
-        signer: makes the signatures; or a function that returns the signer to use now.
+        signer: makes the signatures; or a function that returns the signer to use now. With a `DoubleKnock`, a request
+            that is answered with 401 is sent once more by the other scheme.
         origins: the origins to sign for, such as `https://seller.example.com`. An origin with a path, such as
             `https://seller.example.com/api`, allows only what is below that path.
         follow_unsigned: whether to follow a redirect that leaves the listed origins, without a signature.
@@ -67,7 +68,12 @@ class SignatureHandler(HTTPRedirectHandler):
         responses: ResponseVerification | None = None,
     ) -> None:
         self._signer = ClientSigner(
-            signer, origins, follow_unsigned=follow_unsigned, max_spooled=max_spooled, responses=responses
+            signer,
+            origins,
+            follow_unsigned=follow_unsigned,
+            max_spooled=max_spooled,
+            tries_again=True,
+            responses=responses,
         )
         if responses is not None:
             responses.check_sync()
@@ -128,6 +134,8 @@ class SignatureHandler(HTTPRedirectHandler):
         if again is None:
             return None
         fp.close()
+        for name, _ in signed.signature:
+            req.remove_header(name.capitalize())
         self._again[req] = again
         try:
             return cast("HTTPResponse", self.parent.open(req, timeout=req.timeout))
@@ -135,6 +143,15 @@ class SignatureHandler(HTTPRedirectHandler):
             del self._again[req]
 
     http_error_400 = http_error_403 = http_error_401
+
+    def http_response(self, request: Request, response: HTTPResponse) -> HTTPResponse:
+        """Note that a receiver accepted a request: other handlers have raised an error for each that was rejected."""
+        signed = self._signed.get(request)
+        if signed is not None:
+            self._signer.second_try(signed, response.status, None)
+        return response
+
+    https_response = http_response
 
     def redirect_request(
         self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str

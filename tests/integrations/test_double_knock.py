@@ -1,97 +1,38 @@
-"""Double-knocking by requests, httpx and httpx2, against a real server that verifies one scheme only."""
+"""Double-knocking by every client, against a real server that verifies one scheme only."""
 
 from __future__ import annotations
 
 import asyncio
 import io
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from dataclasses import dataclass
+from urllib.error import HTTPError
+from urllib.request import ProxyHandler, build_opener
+from urllib.request import Request as UrllibRequest
 
+import aiohttp
 import httpx
 import httpx2
 import pytest
 import requests
-from tests.activitypub.actors import CREATE, signing_key, verification_key
-from tests.profiles.wire import OneKey
+from tests.activitypub.actors import CREATE, signing_key
+from tests.integrations.inbox import DRAFT, RFC_9421, TYPE, knock, started
 
 import undersigned_httpx.httpx2
-from undersigned import ConfigurationError, MemoryReplayStore, Request, SignatureError, Signer, Verifier
-from undersigned.activitypub import ActivityPubVerifier
+from undersigned import ConfigurationError, Signer
 from undersigned.cavage import CavageSigner
 from undersigned.client import ClientSigner, DoubleKnock
 from undersigned.profiles import ACTIVITYPUB
+from undersigned_aiohttp import SigningMiddleware
 from undersigned_httpx import SignatureAuth as HttpxAuth
 from undersigned_httpx import SignatureTransport
 from undersigned_requests import SignatureAuth as RequestsAuth
-
-TYPE = {"Content-Type": "application/activity+json"}
-DRAFT, RFC_9421 = "cavage", "rfc9421"
-
-
-class Inbox(ThreadingHTTPServer):
-    """A server that accepts some schemes, redirects /old to /inbox, and notes the scheme of every request."""
-
-    def __init__(self, schemes) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.origin = f"http://127.0.0.1:{self.server_address[1]}"
-        self.schemes = schemes
-        self.schemes_at: dict[str, str] = {}
-        self.asked: list[str] = []
-        self.bodies: list[bytes] = []
-        keys = OneKey(verification_key())
-        self.verifiers = {
-            RFC_9421: Verifier(ACTIVITYPUB, keys=keys, replay=MemoryReplayStore()),
-            DRAFT: ActivityPubVerifier(keys=keys, required=("(request-target)", "host")),
-        }
-
-
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def do_POST(self) -> None:
-        server = self.server
-        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        scheme = RFC_9421 if "Signature-Input" in self.headers else DRAFT
-        server.asked.append(scheme)
-        status = 401
-        if scheme in server.schemes_at.get(self.path, server.schemes):
-            request = Request(self.command, server.origin + self.path, self.headers.items(), body)
-            try:
-                server.verifiers[scheme].verify(request)
-            except SignatureError:
-                status = 403
-            else:
-                server.bodies.append(body)
-                status = {"/old": 307, "/down": 500}.get(self.path, 202)
-        self.send_response(status)
-        self.send_header("Content-Length", "0")
-        self.send_header("Location", "/inbox")
-        self.end_headers()
-
-    do_GET = do_POST  # noqa: N815 - the name that http.server calls
-
-    def log_message(self, *_arguments) -> None:
-        """Say nothing."""
+from undersigned_urllib import SignatureHandler
 
 
 @pytest.fixture
 def inbox():
-    servers = []
-
-    def start(*schemes) -> Inbox:
-        server = Inbox(schemes)
-        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
-        servers.append(server)
-        return server
-
-    yield start
-    for server in servers:
-        server.shutdown()
-        server.server_close()
-
-
-def knock(**options) -> DoubleKnock:
-    return DoubleKnock(Signer(signing_key(), profile=ACTIVITYPUB), CavageSigner(signing_key()), **options)
+    with started() as start:
+        yield start
 
 
 class WithRequests:
@@ -130,7 +71,42 @@ class WithAsyncHttpx(WithHttpx):
         return asyncio.run(send())
 
 
-EVERY = pytest.mark.parametrize("kind", [WithRequests, WithHttpx, WithHttpx2, WithAsyncHttpx])
+@dataclass
+class Answered:
+    """The response of a client that spells its status in another way."""
+
+    status_code: int
+
+
+class WithAiohttp:
+    def __init__(self, signer, origin) -> None:
+        self._middleware = SigningMiddleware(signer, origins=[origin])
+
+    def send(self, method, url, body=None):
+        async def send() -> Answered:
+            async with (
+                aiohttp.ClientSession(middlewares=[self._middleware]) as session,
+                session.request(method, url, data=body, headers=TYPE) as answer,
+            ):
+                return Answered(answer.status)
+
+        return asyncio.run(send())
+
+
+class WithUrllib:
+    def __init__(self, signer, origin) -> None:
+        self._opener = build_opener(SignatureHandler(signer, origins=[origin]), ProxyHandler({}))
+
+    def send(self, method, url, body=None):
+        try:
+            with self._opener.open(UrllibRequest(url, body, TYPE, method=method)) as answer:  # noqa: S310 - our server
+                return Answered(answer.status)
+        except HTTPError as error:
+            with error:
+                return Answered(error.code)
+
+
+EVERY = pytest.mark.parametrize("kind", [WithRequests, WithHttpx, WithHttpx2, WithAsyncHttpx, WithAiohttp, WithUrllib])
 
 
 @EVERY
@@ -194,8 +170,8 @@ def test_requests_sends_a_file_twice_and_shows_both_tries(inbox):
     assert "Signature-Input" in before.request.headers
 
 
-@pytest.mark.parametrize("kind", [WithHttpx, WithHttpx2])
-def test_httpx_sends_a_file_twice_each_time_by_another_scheme(inbox, kind):
+@pytest.mark.parametrize("kind", [WithHttpx, WithHttpx2, WithAiohttp, WithUrllib])
+def test_client_sends_a_file_twice_each_time_by_another_scheme(inbox, kind):
     server = inbox(DRAFT)
     response = kind(knock(), server.origin).send("POST", f"{server.origin}/inbox", io.BytesIO(CREATE))
     assert (response.status_code, server.asked, server.bodies) == (202, [RFC_9421, DRAFT], [CREATE])
@@ -214,6 +190,16 @@ def test_httpx_does_not_try_again_after_a_redirect_without_signature(inbox):
         answer = client.post(f"{server.origin}/old", content=CREATE, headers=TYPE)
     assert answer.status_code == 401
     assert (server.asked, len(other.asked)) == ([RFC_9421], 1)
+
+
+@pytest.mark.parametrize("kind", [WithAiohttp, WithUrllib])
+@pytest.mark.parametrize("only", [DRAFT, RFC_9421])
+def test_second_try_has_no_field_of_the_first(inbox, kind, only):
+    server = inbox(only)
+    first = RFC_9421 if only == DRAFT else DRAFT
+    assert kind(knock(first=first), server.origin).send("POST", f"{server.origin}/inbox", CREATE).status_code == 202
+    legacy = {"Date", "Digest"} <= server.names[-1]
+    assert (legacy, "Signature-Input" in server.names[-1]) == (only == DRAFT, only == RFC_9421)
 
 
 @pytest.mark.parametrize("kind", [WithHttpx, WithHttpx2])

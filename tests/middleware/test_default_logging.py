@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.workers import free_port
 
+from undersigned.signature.ed25519 import library
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
@@ -85,7 +87,8 @@ def test_server_shows_what_is_verified_and_why_a_request_is_rejected(server, tmp
     with served(server, tmp_path) as (port, log):
         assert [status(port, SIGNED) for _ in range(9)] == [401] * 9
     lines = [line for line in log.read_text().splitlines() if "undersigned" in line or "rejected" in line]
-    start = f"undersigned verifies requests by the profile adcp-3.2; every request must be signed; origins: {ORIGIN}"
+    verified = f"undersigned verifies requests by the profile adcp-3.2, Ed25519 by {library()}"
+    start = f"{verified}; every request must be signed; origins: {ORIGIN}"
     assert lines.count(start) == 1
     foreign = [line for line in lines if line.startswith("request rejected: request_target_uri_malformed at step 10: ")]
     assert len(foreign) == 5

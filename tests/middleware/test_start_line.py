@@ -6,8 +6,9 @@ import pytest
 from tests.party import ORIGIN
 
 from undersigned import JSONRPCResolver, Policy, asgi, wsgi
+from undersigned.signature.ed25519 import library
 
-START = "undersigned verifies requests by the profile adcp-3.2; "
+START = f"undersigned verifies requests by the profile adcp-3.2, Ed25519 by {library()}; "
 
 
 @pytest.fixture(params=[asgi.SignatureMiddleware, wsgi.SignatureMiddleware], ids=["asgi", "wsgi"])

@@ -11,7 +11,7 @@ from typing import cast
 
 import click
 
-import undersigned as library
+import undersigned as package
 from undersigned.cli.canonicalize import canonicalize
 from undersigned.cli.conformance import conformance
 from undersigned.cli.doctor.command import doctor
@@ -22,6 +22,7 @@ from undersigned.cli.request.command import request
 from undersigned.cli.rotate import rotate
 from undersigned.cli.sign import sign
 from undersigned.cli.verify import verify
+from undersigned.signature.ed25519 import library
 
 PLUGINS = "undersigned.commands"
 """The entry-point group of the plug-in commands."""
@@ -64,9 +65,22 @@ def _unavailable(plugin: EntryPoint, missing: ImportError) -> click.Command:
     )
 
 
+def _show_version(context: click.Context, _option: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click's
+    if value and not context.resilient_parsing:
+        click.echo(f"undersigned {package.__version__} (Ed25519 by {library()})")
+        context.exit()
+
+
 undersigned = Commands(
     "undersigned",
     help="HTTP message signatures (RFC 9421): canonicalize URLs, sign requests, verify signed requests.",
     commands=COMMANDS,
 )
-click.version_option(library.__version__, message="%(prog)s %(version)s")(undersigned)
+click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_version,
+    help="Show the version, and which library signs and verifies Ed25519.",
+)(undersigned)

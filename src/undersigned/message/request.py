@@ -7,8 +7,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from undersigned.message.content import Content
-from undersigned.message.content_type import has_content_coding, has_other_charset, is_json
+from undersigned.message.content import Content, has_content_coding, has_other_charset, is_json
 from undersigned.message.header_fields import HeaderFields
 from undersigned.message.request_target import ReceivedURL
 from undersigned.message.strict_json import AmbiguousJSON

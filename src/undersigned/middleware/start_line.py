@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from undersigned.errors import printable
+from undersigned.signature.ed25519 import library
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -34,7 +35,8 @@ _LISTS = (
 def start_line(profile: Profile, origins: Origins, *, mode: object, policy: Policy | None) -> str:
     """Return one line that says what a middleware verifies and where."""
     asked = _asked(mode) if policy is None else _policy(policy)
-    return printable(f"undersigned verifies requests by the profile {profile.name}; {asked}; origins: {origins}")
+    verified = f"undersigned verifies requests by the profile {profile.name}, Ed25519 by {library()}"
+    return printable(f"{verified}; {asked}; origins: {origins}")
 
 
 def _asked(mode: object) -> str:

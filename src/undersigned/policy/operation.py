@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol, TypeGuard
 
 from undersigned.errors import MalformedURL, UndersignedError
-from undersigned.message.content_type import is_decoded_alike
+from undersigned.message.content import is_decoded_alike
 from undersigned.message.request import Request
 from undersigned.message.strict_json import AmbiguousJSON
 from undersigned.policy.webhooks import mentions_authentication, names_webhook

@@ -8,7 +8,6 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from http_message_signatures.algorithms import (
     ECDSA_P256_SHA256,
     ECDSA_P384_SHA384,
-    ED25519,
     HMAC_SHA256,
     RSA_PSS_SHA512,
     RSA_V1_5_SHA256,
@@ -16,6 +15,7 @@ from http_message_signatures.algorithms import (
 )
 
 from undersigned.errors import ConfigurationError
+from undersigned.signature.ed25519 import Ed25519
 from undersigned.signature.edwards25519 import point_fault
 from undersigned.signature.rsa_numbers import rsa_fault
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 BY_NAME: Final[Mapping[str, type[HTTPSignatureAlgorithm]]] = {
     algorithm.algorithm_id: algorithm
-    for algorithm in (ED25519, ECDSA_P256_SHA256, ECDSA_P384_SHA384, RSA_PSS_SHA512, RSA_V1_5_SHA256, HMAC_SHA256)
+    for algorithm in (Ed25519, ECDSA_P256_SHA256, ECDSA_P384_SHA384, RSA_PSS_SHA512, RSA_V1_5_SHA256, HMAC_SHA256)
 }
 """The implementation of each algorithm."""
 
@@ -77,7 +77,7 @@ def _algorithms(key: object, *, private: bool) -> tuple[str, ...]:
         else (ed25519.Ed25519PublicKey, ec.EllipticCurvePublicKey, rsa.RSAPublicKey)
     )
     if isinstance(key, edwards):
-        return (ED25519.algorithm_id,)
+        return (Ed25519.algorithm_id,)
     if isinstance(key, factoring):
         return RSA
     if isinstance(key, elliptic):

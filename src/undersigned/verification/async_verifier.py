@@ -24,10 +24,9 @@ if TYPE_CHECKING:
     from undersigned.replay.store import AsyncContentStore, AsyncReplayStore, ContentClaim
     from undersigned.signature.key_source import AsyncKeySource
     from undersigned.signature.verification_key import VerificationKey
-    from undersigned.verification.authenticated_signature import AuthenticatedSignature, Bound
     from undersigned.verification.revocation import AsyncRevocationSource, RevocationList
     from undersigned.verification.screening import ParsedSignature
-    from undersigned.verification.verified_signature import VerifiedSignature
+    from undersigned.verification.verified_signature import AuthenticatedSignature, Bound, VerifiedSignature
 
 Answer = TypeVar("Answer")
 
@@ -184,9 +183,14 @@ class AsyncVerifier:
         try:
             bound = authenticated.bind(digest, now=now)
             claim: ContentClaim = "fresh"
+            answer: ContentClaim | Awaitable[ContentClaim]
             if bound.remembered is not None:
                 try:
-                    answer = self._claim(bound, bound.remembered, now=now)
+                    if self.profile.replay.accepts_repeats:
+                        answer = self._claim_content(bound, bound.remembered, now=now)
+                    else:
+                        name, caps = authenticated.key.replay_name, self.profile.replay.caps
+                        answer = self._replay.claim(name, bound.remembered, now=now, until=bound.until, caps=caps)
                     claim = answer if isinstance(answer, str) else await _awaited(answer)
                 except Exception as failure:
                     raise self._store_unavailable(step=12) from failure
@@ -202,9 +206,8 @@ class AsyncVerifier:
         others = [await self.complete(other, content, digest=digest) for other in authenticated.others]
         return replace(verified, others=tuple(others))
 
-    def _claim(self, bound: Bound, remembered: str, *, now: float) -> ContentClaim | Awaitable[ContentClaim]:
-        name, caps = bound.proven.key.replay_name, self.profile.replay.caps
-        content = bound.proven.repeatable if self.profile.replay.accepts_repeats else None
+    def _claim_content(self, bound: Bound, remembered: str, *, now: float) -> ContentClaim | Awaitable[ContentClaim]:
+        name, caps, content = bound.proven.key.replay_name, self.profile.replay.caps, bound.proven.repeatable
         if content is None:
             return self._replay.claim(name, remembered, now=now, until=bound.until, caps=caps)
         store = cast("AsyncContentStore", self._replay)

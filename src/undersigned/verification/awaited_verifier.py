@@ -11,8 +11,7 @@ if TYPE_CHECKING:
     from undersigned.message.content import Content
     from undersigned.message.content_digest import RunningDigest
     from undersigned.message.request import Request
-    from undersigned.verification.authenticated_signature import AuthenticatedSignature
-    from undersigned.verification.verified_signature import VerifiedSignature
+    from undersigned.verification.verified_signature import AuthenticatedSignature, VerifiedSignature
     from undersigned.verification.verifier import Verifier
 
 Answer = TypeVar("Answer")

@@ -20,7 +20,7 @@ from undersigned.signature.components import UnresolvableComponent, with_empty_q
 from undersigned.signature.effort import BASE_CHARACTERS, effort
 from undersigned.signature.verification_key import VerificationKey
 from undersigned.url import CanonicalURL
-from undersigned.verification.authenticated_signature import AuthenticatedSignature
+from undersigned.verification.verified_signature import AuthenticatedSignature
 
 if TYPE_CHECKING:
     from undersigned.errors import SignatureError

@@ -24,9 +24,8 @@ if TYPE_CHECKING:
     from undersigned.policy.operation import Operation, OperationResolver
     from undersigned.policy.policy import Policy, SignatureResult
     from undersigned.policy.route import RouteResolver
-    from undersigned.verification.authenticated_signature import AuthenticatedSignature
     from undersigned.verification.server import GateVerifier, Server
-    from undersigned.verification.verified_signature import VerifiedSignature
+    from undersigned.verification.verified_signature import AuthenticatedSignature, VerifiedSignature
 
 Answer = TypeVar("Answer")
 

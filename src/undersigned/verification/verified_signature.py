@@ -1,15 +1,178 @@
-"""The verified signature: what an application learns of a request that passed every step."""
+"""The last stages of the checklist, from an authentic signature to what an application learns of a verified one."""
 
 from __future__ import annotations
 
+import hashlib
+import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+from undersigned.errors import cut_name
+from undersigned.message.content import is_json
+from undersigned.message.strict_json import AmbiguousJSON
 
 if TYPE_CHECKING:
+    from undersigned.errors import SignatureError
     from undersigned.message.content import Content
+    from undersigned.message.content_digest import RunningDigest
     from undersigned.message.strict_json import JSONValue
     from undersigned.policy.operation import Operation
+    from undersigned.replay.store import ContentClaim
+    from undersigned.signature.verification_key import VerificationKey
     from undersigned.url import CanonicalURL
+    from undersigned.verification.screening import ParsedSignature
+
+
+_SAFE = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
+
+
+class AuthenticatedSignature(NamedTuple):
+    """A signature that passed steps 0 to 10: the key's owner signed the covered components.
+
+    Attributes:
+        target: the canonical target that was signed.
+        signature_base: the base that was signed.
+        others: the other signatures of the message, if the profile asks for all of them.
+    """
+
+    candidate: ParsedSignature
+    key: VerificationKey
+    target: CanonicalURL
+    signature_base: str
+    others: tuple[AuthenticatedSignature, ...] = ()
+
+    @property
+    def repeatable(self) -> str | None:
+        """A digest of method, target and content if the profile accepts a request again in which they are the same."""
+        candidate, rule = self.candidate, self.candidate.profile.replay
+        if not rule.accepts_repeats or rule.field not in candidate.request.fields.combined:
+            return None
+        declared = {} if candidate.digest is None else candidate.digest.expected
+        digests = " ".join([f"{name}={digest.hex()}" for name, digest in sorted(declared.items())])
+        text = f"{candidate.request.method} {self.target.target_uri} {digests}"
+        return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+    @property
+    def remembered(self) -> str | None:
+        """What a replay store remembers instead of a nonce, or None if that is nothing (RFC 9421 section 7.2.2)."""
+        candidate, rule = self.candidate, self.candidate.profile.replay
+        if rule.remembers == "nothing":
+            return None
+        value = candidate.request.fields.combined.get(rule.field) if rule.remembers == "field" else None
+        if value is None and rule.remembers == "field" and candidate.request.method in _SAFE:
+            return None
+        # Never the signature: the owner of an ECDSA key, or anybody else, can turn one into another for the same base.
+        return value or f"base:{hashlib.sha256(self.signature_base.encode('ascii')).hexdigest()}"
+
+    def __repr__(self) -> str:
+        """Return who signed. Target and base may contain secrets."""
+        return f"<AuthenticatedSignature: keyid {self.candidate.keyid!r}>"
+
+    def running_digest(self, begun: bytes = b"") -> RunningDigest | None:
+        """Return the digest to feed with the content, or None if nothing covers the content.
+
+        Args:
+            begun: content that has been read already. The digest starts with it.
+        """
+        declared = self.candidate.digest
+        return None if declared is None else declared.running(begun)
+
+    def bind(self, digest: RunningDigest | None, *, now: float) -> Bound:
+        """Check the digest of the content (AdCP step 11).
+
+        Args:
+            digest: the digest of `running_digest`, fed with the content.
+            now: the verifier's clock after the content was read. If the signature expired in the meantime, the store
+                may have forgotten its nonce. So a sender could delay the body and replay the request.
+
+        Raises:
+            SignatureError: the signature has expired, or the content has another digest than the signed one.
+        """
+        candidate = self.candidate
+        if now > candidate.until:
+            raise candidate.profile.error(
+                "signature_window_invalid", step=5, detail="the signature expired while the body was read"
+            )
+        if candidate.digest is not None and (digest is None or not digest.matches()):
+            raise candidate.profile.error(
+                "signature_digest_mismatch", step=11, detail="the body does not match the signed Content-Digest"
+            )
+        until, keeps_for = candidate.until, candidate.profile.replay.keeps_for
+        if keeps_for is not None:
+            until = now + keeps_for if math.isinf(until) else max(until, now + keeps_for)
+        remembered = candidate.nonce if candidate.profile.replay.remembers == "nonce" else ""
+        return Bound(self, remembered or self.remembered, until)
+
+
+class Bound(NamedTuple):
+    """A signature that passed steps 0 to 11: the content, if it is covered, is the content that was signed.
+
+    Attributes:
+        remembered: what a replay store remembers of it, or None if that is nothing.
+        until: when the store may forget it (AdCP step 13).
+    """
+
+    proven: AuthenticatedSignature
+    remembered: str | None
+    until: float
+
+    def accept(self, claim: ContentClaim, content: Content) -> VerifiedSignature:
+        """Check the replay store's answer, then the content (AdCP steps 12 to 14).
+
+        Args:
+            claim: the answer of the replay store for key and nonce.
+            content: the content as it was read. It is parsed only if its type is JSON.
+
+        Raises:
+            SignatureError: the nonce was seen, the cap is reached, or a JSON object repeats a key.
+        """
+        proven = self.proven
+        candidate = proven.candidate
+        profile = candidate.profile
+        if claim == "seen":
+            raise profile.error("signature_replayed", step=12, detail="the keyid and nonce were seen before")
+        if claim == "full":
+            raise profile.error("signature_rate_abuse", step=13, detail="the key's cap of live nonces is reached")
+        if claim != "fresh" and not (claim == "same" and profile.replay.accepts_repeats):
+            raise profile.error(
+                "signature_store_unavailable",
+                step=13,
+                detail="the replay store returned something other than fresh, seen or full: fix the store",
+            )
+        if candidate.request.has_body and is_json(candidate.request.fields):
+            try:
+                content.json()
+            except AmbiguousJSON as ambiguous:
+                raise self._ambiguous(ambiguous, content) from None
+            except ValueError:
+                # No JSON reader accepts this content, so two readers cannot disagree. The application may reject it.
+                pass
+        return VerifiedSignature(
+            keyid=candidate.keyid,
+            signer=proven.key.owner,
+            label=candidate.label,
+            tag=cast("str", candidate.parameters.get("tag", "")),
+            algorithm=candidate.algorithm or proven.key.only_algorithm(profile.algorithms),
+            created=candidate.created,
+            expires=candidate.expires,
+            nonce=candidate.nonce,
+            components=candidate.coverage.texts,
+            method=candidate.request.method,
+            target=proven.target,
+            signature_base=proven.signature_base,
+            content=content,
+            repeated=claim == "same",
+        )
+
+    def _ambiguous(self, ambiguous: AmbiguousJSON, content: Content) -> SignatureError:
+        candidate = self.proven.candidate
+        repeated = ", ".join(cut_name(name) for name in ambiguous.duplicates)
+        return candidate.profile.error(
+            "body_malformed",
+            step=14,
+            detail=str(ambiguous),
+            received=f"nonce {candidate.nonce}, {len(content)} bytes, repeated keys: {repeated}",
+        )
 
 
 @dataclass(frozen=True, slots=True)

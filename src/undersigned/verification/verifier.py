@@ -20,10 +20,9 @@ if TYPE_CHECKING:
     from undersigned.replay.store import ReplayStore
     from undersigned.signature.key_source import KeySource
     from undersigned.signature.profile import Profile
-    from undersigned.verification.authenticated_signature import AuthenticatedSignature
     from undersigned.verification.revocation import RevocationSource
     from undersigned.verification.screening import ParsedSignature
-    from undersigned.verification.verified_signature import VerifiedSignature
+    from undersigned.verification.verified_signature import AuthenticatedSignature, VerifiedSignature
 
 __all__ = ["AsyncVerifier", "Verifier", "finish"]
 

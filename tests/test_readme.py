@@ -123,8 +123,7 @@ class QuickStart:
                 self.run(shlex.split(command), printed.strip().splitlines())
         else:
             for line in text.splitlines():
-                # The page shows the library that the install before it brings.
-            self.wait_for(line.replace("by OpenSSL", f"by {library()}"))
+                self.wait_for(line)
 
     def run(self, command: list[str], printed: list[str]) -> None:
         command = [sys.executable, *PROGRAMS[command[0]], *command[1:]]
@@ -141,6 +140,8 @@ class QuickStart:
 
     def wait_for(self, line: str) -> None:
         """Return as soon as the server has written a line."""
+        # The page shows the library that the install before it brings.
+        line = line.replace("by OpenSSL", f"by {library()}")
         deadline = time.monotonic() + 60
         while line not in self.log.read_text().splitlines():
             assert time.monotonic() < deadline, (line, self.log.read_text())

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 from hypothesis import given
@@ -136,6 +137,13 @@ def test_real_command_writes_the_fields_and_until_when_they_hold(keys, tmp_path)
     assert [line.split(b":")[0] for line in done.stdout.splitlines()][-1] == b"Signature"
     until = b"This signature is for one request, which must arrive before 2026-04-18 14:05:00 UTC."
     assert done.stderr.strip() == until
+
+
+def test_key_may_be_named_by_the_environment(keys, tmp_path):
+    (tmp_path / "body").write_bytes(b"{}")
+    environment = {**os.environ, "UNDERSIGNED_KEY": keys.private}
+    done = run("sign", "-X", "POST", URL, "-d", "@body", cwd=tmp_path, env=environment)
+    assert (done.returncode, done.stdout.count(b"\n")) == (0, 4)
 
 
 def test_nothing_is_said_of_an_expiry_when_the_profile_has_none(keys):

@@ -45,6 +45,8 @@ key_option = click.option(
     type=_KeyFile(exists=True, dir_okay=False, allow_dash=True),
     callback=as_input_file,
     metavar="FILE",
+    envvar="UNDERSIGNED_KEY",
+    show_envvar=True,
     help="Your private key: a JWK, such as private.jwk.json of `undersigned keygen`, or PEM.",
 )
 jwks_option = click.option(
@@ -93,7 +95,7 @@ def read_key_set(file: InputFile, *, keyid: str | None, is_own: bool = False) ->
     Args:
         file: a JWK set, a public JWK, or a PEM.
         keyid: the value of `--keyid`.
-        is_own: whether `keyid` also belongs to another key of the command, and a set may ignore it.
+        is_own: whether `keyid` belongs to another key of the command, so that keys with a kid keep it.
 
     Raises:
         click.BadParameter: the file cannot be read, or has no such keys, or `keyid` is given for a set.
@@ -107,7 +109,8 @@ def read_key_set(file: InputFile, *, keyid: str | None, is_own: bool = False) ->
             return ExaminedKeys.from_jwks(pem_jwks(text, keyid=keyid, purposes=_EVERY_PURPOSE))
         jwks = _object(file, text, expected="a JWK set, a public JWK or a public key in PEM")
         if "kty" in jwks and "keys" not in jwks:
-            return ExaminedKeys.from_jwks({"keys": [_named(file, _public_jwk(file, jwks), keyid)]})
+            jwk = _public_jwk(file, jwks)
+            return ExaminedKeys.from_jwks({"keys": [_named(file, jwk, None if is_own and "kid" in jwk else keyid)]})
         if keyid is not None and not is_own:
             raise file.wrong(f"{file} is a JWK set, whose keys have their own kids; leave out --keyid")
         return ExaminedKeys.from_jwks(jwks)

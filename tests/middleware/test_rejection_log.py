@@ -10,7 +10,7 @@ from tests.party import HOST, ORIGIN
 
 from undersigned import profiles, wsgi
 from undersigned.errors import KeySourceError, Reason, signature_error
-from undersigned.middleware import answer
+from undersigned.middleware import Verification, answer
 from undersigned.middleware.fixes import FIXES, UNREAD_FIXES
 from undersigned.middleware.rejection_log import RejectionLog, line_of
 
@@ -146,6 +146,15 @@ def test_other_lines_that_senders_cause_are_bounded_too(caplog):
     ):
         found = [record for record in caplog.records if record.getMessage().startswith(start)]
         assert [record.levelname for record in found] == [level] * 5, start
+
+
+def test_rejection_without_a_recorder_is_information_with_its_evidence(caplog):
+    with caplog.at_level(logging.INFO, "undersigned"):
+        for _ in range(7):
+            Verification(None, PROFILE).reject(unknown_key())
+    assert [record.levelname for record in caplog.records] == ["INFO"] * 7
+    assert caplog.messages[0] == f"request rejected: {unknown_key().explain()}"
+    assert caplog.records[0].signature_step == 7
 
 
 def test_middlewares_have_allowances_of_their_own(party, caplog):

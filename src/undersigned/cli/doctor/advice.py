@@ -30,10 +30,8 @@ UNKNOWN_CHANGE = (
     "see the log of the logger `undersigned` (level INFO): it contains the rebuilt signature base, whose @method, "
     "@target-uri and @authority are the values that arrived"
 )
-LOG = "see the log of the logger `undersigned` (level INFO): it names the cause"
-RECEIVED = (
-    "the logger `undersigned` (level INFO) names the cause, and after `received:` the Host and the target that arrived"
-)
+LOG = "see the log of the logger `undersigned`: it names the cause"
+RECEIVED = "the logger `undersigned` names the cause, and after `received:` the Host and the target that arrived"
 CONTENT_FIELDS = "forward Content-Type and Content-Digest unchanged"
 REDIRECTED = "use the URL that it redirects to: a signature is valid for one URL only"
 FAILING = "see the log of the server, and for 502 or 504 the log of the proxy: the application does not answer"

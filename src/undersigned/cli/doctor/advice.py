@@ -76,7 +76,10 @@ CODES: Mapping[str, tuple[str, str]] = {
         "the request arrives more than once: something on the way repeats it",
         "disable retries. nginx: `proxy_next_upstream off;`. HAProxy: no `retry-on` and no redispatch",
     ),
-    "signature_server_unsupported": ("the application's server does not show the signed values", LOG),
+    "signature_server_unsupported": (
+        "the application's server does not show the signed values",
+        f"{LOG}. Over HTTP/2, the middleware needs the name of the server: http2_server=",
+    ),
     "signature_jwks_unavailable": ("the server's key source is not available", LOG),
     "signature_jwks_untrusted": ("the server does not trust the place where the key is published", LOG),
     "signature_store_unavailable": ("the server's replay store is not available", LOG),

@@ -1,7 +1,7 @@
 """Pages of the site that are made from other files: docstrings, and pages that are not in this folder.
 
-- A page that is only a link to another Markdown file of the repository becomes that file, or the section that the link
-  names. Links to that file lead to the page.
+- A page that is only a link to another Markdown file of the repository becomes that file, and links to it lead there.
+- A line that is only a link to a section of such a file becomes that section, with the text of the link as its heading.
 - A line `.. package:: NAME` becomes the reference of the public names of a package, from its `__all__`.
 """
 
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
 
-_ONLY_LINK = re.compile(r"\[[^\]]*\]\((?P<file>[^)#:]+)(?:#(?P<section>[^)]+))?\)\s*")
+_ONLY_LINK = re.compile(r"\[[^\]]*\]\(([^)#:]+)\)\s*")
+_SECTION = re.compile(r"^\[([^\]]+)\]\(([^)#:]+\.md)#([^)]+)\)$", re.MULTILINE)
 _LINK = re.compile(r"(?P<before>\]\()(?P<file>[^)#:\s]+)(?P<anchor>#[^)\s]*)?(?=\))")
 _HEADING = re.compile(r"^(#+) (.+)$", re.MULTILINE)
 _PACKAGE = re.compile(r"^\.\. package:: ([\w.]+)$", re.MULTILINE)
@@ -34,13 +35,13 @@ _FOLDERS = {ROOT / "examples": DOCS / "examples.md"}
 
 
 @cache
-def borrowed() -> Mapping[Path, tuple[Path, str]]:
-    """Return the pages that are only a link, each with the file that it shows and the section, or "" for all of it."""
-    found: dict[Path, tuple[Path, str]] = {}
+def borrowed() -> Mapping[Path, Path]:
+    """Return the pages that are only a link, each with the file that it shows."""
+    found: dict[Path, Path] = {}
     for page in sorted(DOCS.rglob("*.md")):
         only = _ONLY_LINK.fullmatch(page.read_text("utf-8"))
         if only is not None:
-            found[page] = ((page.parent / only["file"]).resolve(), only["section"] or "")
+            found[page] = (page.parent / only[1]).resolve()
     return found
 
 
@@ -51,7 +52,7 @@ def anchor(heading: str) -> str:
 
 
 def section(text: str, name: str) -> str:
-    """Return the section with the anchor `name`, with its heading as the title of a page.
+    """Return the section with the anchor `name`, without its heading.
 
     Raises:
         KeyError: there is no such section.
@@ -59,11 +60,19 @@ def section(text: str, name: str) -> str:
     headings = [at for at in _HEADING.finditer(text) if not _is_code(text, at.start())]
     for number, at in enumerate(headings):
         if anchor(at[2]) == name:
-            level = len(at[1])
-            ends = [after.start() for after in headings[number + 1 :] if len(after[1]) <= level]
-            body = text[at.end() : ends[0] if ends else len(text)]
-            return f"# {at[2]}\n{_raised(body, level - 1)}"
+            ends = [after.start() for after in headings[number + 1 :] if len(after[1]) <= len(at[1])]
+            return text[at.end() : ends[0] if ends else len(text)]
     raise KeyError(name)
+
+
+def with_sections(text: str, page: Path) -> str:
+    """Return the text of a page with the sections that its lines name."""
+
+    def shown(line: re.Match[str]) -> str:
+        file = (page.parent / line[2]).resolve()
+        return f"## {line[1]}\n{relinked(section(file.read_text('utf-8'), line[3]), file, page).rstrip()}\n"
+
+    return _SECTION.sub(shown, text)
 
 
 def relinked(text: str, written: Path, page: Path) -> str:
@@ -74,7 +83,7 @@ def relinked(text: str, written: Path, page: Path) -> str:
         written: the file that the text is from; its links are relative to the file's folder.
         page: the page of the site that shows it.
     """
-    shown = {file: at for at, (file, name) in borrowed().items() if not name} | _FOLDERS
+    shown = {file: at for at, file in borrowed().items()} | _FOLDERS
 
     def moved(link: re.Match[str]) -> str:
         file = (written.parent / link["file"]).resolve()
@@ -151,19 +160,14 @@ def _is_code(text: str, at: int) -> bool:
     return len(re.findall(r"^```", text[:at], re.MULTILINE)) % 2 == 1
 
 
-def _raised(text: str, levels: int) -> str:
-    """Return `text` with its headings some levels higher."""
-    return _HEADING.sub(lambda at: at[0] if _is_code(text, at.start()) else at[0][levels:], text)
-
-
 def _read(app: Sphinx, name: str, source: list[str]) -> None:
     """Make the page `name` from its source, which Sphinx has read."""
     from sphinx.ext.autodoc.mock import mock  # noqa: PLC0415 - the tests make pages without Sphinx
 
     page = DOCS / f"{name}.md"
-    file, named = borrowed().get(page, (page, ""))
-    text = source[0] if file == page else file.read_text("utf-8")
-    text = relinked(section(text, named) if named else text, file, page)
+    file = borrowed().get(page, page)
+    text = with_sections(source[0], page) if file == page else file.read_text("utf-8")
+    text = relinked(text, file, page)
     with mock(app.config.autodoc_mock_imports):
         source[0] = _PACKAGE.sub(lambda at: reference(at[1]), text)
 
@@ -179,8 +183,14 @@ def _described(*event: object) -> None:
     lines[:] = closed(lines)
 
 
+def _signed(*event: object) -> tuple[str, None] | None:
+    """Return no parameters for a protocol, which nobody makes an object of."""
+    return ("", None) if getattr(event[3], "_is_protocol", False) else None
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register the extension with Sphinx."""
     app.connect("source-read", _read)
+    app.connect("autodoc-process-signature", _signed)
     app.connect("autodoc-process-docstring", _described, priority=400)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -74,20 +74,21 @@ def test_code_that_a_letter_follows_is_closed(line, closed):
 
 
 def test_page_of_only_a_link_shows_the_linked_file():
-    file, name = site_pages.borrowed()[DOCS / "project" / "security.md"]
-    assert (file, name) == (ROOT / "SECURITY.md", "")
+    assert site_pages.borrowed()[DOCS / "project" / "security.md"] == ROOT / "SECURITY.md"
 
 
-@pytest.mark.parametrize("page", site_pages.borrowed().values(), ids=lambda shown: shown[0].name)
-def test_linked_section_exists(page):
-    file, name = page
-    text = file.read_text("utf-8")
-    assert site_pages.section(text, name) if name else text
+def test_quick_start_of_the_site_is_that_of_the_readme():
+    page = DOCS / "quickstart.md"
+    shown = site_pages.with_sections(page.read_text("utf-8"), page)
+    assert re.findall("^#+ .+$", shown.replace("```", ""), re.MULTILINE)[:2] == ["# Quick start", "## Install"]
+    assert "pip install" in shown
+    assert "uvicorn main:app" in shown
+    assert "](replay.md)" in shown
 
 
 def test_section_ends_at_the_next_heading_of_its_level_and_ignores_code():
     text = "# T\n\n## A b\n\none\n\n```sh\n# no heading\n```\n\n### C\n\ntwo\n\n## D\n\nthree\n"
-    assert site_pages.section(text, "a-b") == "# A b\n\n\none\n\n```sh\n# no heading\n```\n\n## C\n\ntwo\n\n"
+    assert site_pages.section(text, "a-b") == "\n\none\n\n```sh\n# no heading\n```\n\n### C\n\ntwo\n\n"
     with pytest.raises(KeyError):
         site_pages.section(text, "e")
 

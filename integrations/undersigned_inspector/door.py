@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-MOST_BYTES: Final = 4_194_304
+MOST_BYTES: Final = 2_097_152
 """Upper bound on the bytes of what is pasted: a page must not fill the memory by accident."""
 
 _FIELDS: Final[dict[bytes, bytes]] = {

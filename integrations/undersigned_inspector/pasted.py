@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from undersigned import KeyLookup, KeySource, Profile, Request, VerificationKey
 
 _MOST_DIGITS = 15
+_MOST_FIELDS = 1000
 _PRIVATE = frozenset({"d", "k"})
 _PURPOSES = frozenset[str]().union(*(profile.key.purposes for profile in profiles.BY_NAME.values()))
 """The purposes of a key in PEM, which names none."""
@@ -107,9 +108,12 @@ def _request(texts: dict[str, str]) -> PastedRequest:
     if not text.strip():
         raise Unusable("request", "paste a request")
     try:
-        return parse_pasted_request(_octets(text), scheme=scheme, body=body)
+        pasted = parse_pasted_request(_octets(text), scheme=scheme, body=body)
     except MalformedRequest as malformed:
         raise Unusable("request", str(malformed)) from None
+    if len(pasted.request.fields) > _MOST_FIELDS:
+        raise Unusable("request", f"the request has more than {_MOST_FIELDS:,} header fields")
+    return pasted
 
 
 def _keys(text: str, request: Request) -> KeySource:

@@ -46,7 +46,7 @@ def pasted_view(pasted: Pasted) -> View:
     return {
         "title": _title(explained, unread=unread),
         "ok": explained.error is None and not unread,
-        "facts": [("Read as", pasted.request.form), ("Profile", explained.profile), *_times(explained)],
+        "facts": [("Read as", pasted.request.form), ("Profile", explained.profile), *_found(explained, whole=whole)],
         "steps": _steps(explained, unread=unread),
         "request": request_view(request, is_whole=whole),
         "components": component_views(explained.base),
@@ -133,6 +133,18 @@ def _times(explained: ExplainedRequest) -> list[tuple[str, str]]:
     how = "when it was signed" if validity.is_signing_time else "the given time"
     times = [("Judged at", f"{_moment(validity.judged_at)}, {how}")]
     return [*times, ("Now", printable(validity.fault))] if validity.fault else times
+
+
+def _found(explained: ExplainedRequest, *, whole: bool) -> list[tuple[str, str]]:
+    """Return when the signature was judged, the digest of the content, and how much was tried in vain."""
+    found = _times(explained)
+    digests, search = explained.digests, explained.search
+    if whole and digests is not None and digests.declared is not None:
+        matches = "as Content-Digest declares" if digests.matches else "but Content-Digest declares another"
+        found.append(("Digest", f"{digests.computed}, {matches}"))
+    if search.tried and not explained.causes:
+        found.append(("Cause", f"not among the {search.tried:,} changes that were tried"))
+    return found
 
 
 def _steps(explained: ExplainedRequest, *, unread: bool) -> list[View]:

@@ -8,7 +8,7 @@ import pytest
 from tests.keys import BODY, JSON_FIELD, KEY, KEYS, NOW, URL, changed, signed_request, with_field
 
 from undersigned import Request, canonicalize
-from undersigned.explanation import explain_request, right_request
+from undersigned.explanation import Budget, explain_request, right_request
 from undersigned.message.signature_input import parse_signature_input
 from undersigned.message.structured_fields import serialize_byte_sequence
 from undersigned.profiles import ADCP_3_2
@@ -21,7 +21,7 @@ ANY = AAUTH.derive(name="any", coverage=CoverageRule(always=("@method",)), selec
 
 
 def found(request, profile=ADCP_3_2, **options):
-    explained = explain_request(request, profile, KEYS, now=NOW)
+    explained = explain_request(request, profile, KEYS, now=NOW, budget=Budget(seconds=600))
     return right_request(request, profile, KEYS, now=NOW, signers_base=explained.signers_base, **options)
 
 

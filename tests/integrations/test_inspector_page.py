@@ -7,6 +7,7 @@ import contextlib
 import http.client
 import json
 import logging
+import os
 import signal
 import subprocess
 import sys
@@ -277,6 +278,19 @@ def test_inspector_serves_its_page_from_the_first_decision_on(caplog):
     assert caplog.text.count(inspector.url) == 1
 
     assert [view["number"] for view in events(Visitor(inspector.url), 2)] == [1, 2]
+    inspector.stop()
+
+
+def test_inspector_serves_another_page_in_another_process(monkeypatch, caplog):
+    inspector = LiveInspector()
+    inspector.record(DECISION)
+    first, own = inspector.url, os.getpid()
+    inspector.stop()
+    monkeypatch.setattr("undersigned_inspector.live.os.getpid", lambda: own + 1)
+    assert inspector.url is None
+    inspector.record(DECISION)
+    assert inspector.url not in {None, first}
+    assert inspector.url in caplog.text
     inspector.stop()
 
 

@@ -45,6 +45,7 @@ def test_verified_request_passes_every_checked_step():
     assert (shown["ok"], shown["title"]) == (True, "Verified: every checked step passes")
     assert set(outcomes(shown).values()) == {"passed", "not checked"}
     assert (shown["causes"], shown["bases"]["signers"]) == ([], [])
+    assert dict(shown["facts"])["Digest"] == f"{SIGNED.fields.combined['content-digest']}, as Content-Digest declares"
     assert words_of(shown["curl"]["command"])[-1] == "https://seller.example.com/a%2Fb?x=1"
 
 
@@ -72,6 +73,7 @@ def test_right_command_signs_again_if_nothing_verifies():
     shown = view(curl_v().replace("signature: sig1=:", "signature: sig1=:AAAA"), body=BODY.decode())
     command = shown["curl"]["command"]
     assert command.startswith("undersigned sign --curl --key private.jwk.json")
+    assert dict(shown["facts"])["Cause"].startswith("not among the ")
     assert "-X POST" in command
     assert "-d @body" in command
     assert "signature" not in command
@@ -97,6 +99,7 @@ def test_request_without_its_content_is_checked_up_to_the_content():
     shown = view(curl_v(SIGNED, "/a%2Fb?x=1", "Content-Length: 22"))
     assert (shown["ok"], shown["title"]) == (False, "Verified up to the content, which is not known")
     assert (outcomes(shown)["10"], outcomes(shown)["11"]) == ("passed", "not checked")
+    assert "Digest" not in dict(shown["facts"])
     assert "--data-binary @body" in shown["curl"]["command"]
     assert "file named body" in shown["curl"]["note"]
 
@@ -109,6 +112,7 @@ def test_changed_content_is_rejected_with_its_cause():
     shown = view(curl_v(), body=BODY.decode() + "\n")
     assert shown["title"].startswith("Rejected at step 11")
     assert "line end" in shown["causes"][0]
+    assert dict(shown["facts"])["Digest"].endswith(", but Content-Digest declares another")
 
 
 def test_signers_base_that_is_pasted_is_compared():
@@ -188,6 +192,7 @@ def test_request_without_keys_is_rejected_at_the_key():
     [
         ({"request": ""}, "request"),
         ({"request": "nothing s3cret"}, "request"),
+        ({"request": "GET / HTTP/1.1\nHost: a\n" + "s3cret: s3cret\n" * 1000}, "request"),
         ({"keys": "s3cret"}, "keys"),
         ({"keys": "[" * 100_000}, "keys"),
         ({"keys": json.dumps(PRIVATE)}, "keys"),

@@ -20,6 +20,7 @@ from undersigned import ConfigurationError, Decision, Request, Signer, asgi, wsg
 from undersigned.limits import LONGEST_INSPECTED
 from undersigned.middleware import Inspector
 from undersigned.profiles import ADCP_3_2
+from undersigned_django.settings import options as undersigned_django_options
 
 ORIGIN = "http://localhost:8000"
 HOST = ("Host", "localhost:8000")
@@ -224,6 +225,12 @@ def test_what_is_not_an_inspector_is_rejected_by_name(party, middleware):
 )
 def test_inspector_is_accepted_for_loopback_origins(party, origin):
     asgi.SignatureMiddleware(asgi_app, verifier=party.verifier(), origins=[origin], inspector=Inspector())
+
+
+def test_django_setting_is_an_option_of_the_middleware(party):
+    inspector = Inspector()
+    chosen = {"VERIFIER": party.verifier(), "ORIGINS": [ORIGIN], "INSPECTOR": inspector}
+    assert [undersigned_django_options(chosen, asgi=asgi)["inspector"] for asgi in (True, False)] == [inspector] * 2
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ async function explain(event) {
   let view;
   try {
     response = await fetch("explain", { method: "POST", body: JSON.stringify(pasted) });
-    view = response.status === 413 ? { field: "request", message: "That is more than 4 MiB." } : await response.json();
+    view = response.status === 413 ? { field: "request", message: "That is more than 2 MiB." } : await response.json();
   } catch {
     complain("request", "The process that serves this page does not answer. Is it still running?");
     return;

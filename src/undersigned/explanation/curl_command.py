@@ -128,7 +128,7 @@ def _words(text: str) -> Iterator[str]:
     """Yield the words of a command as a POSIX shell splits it."""
     if '^"' in text:
         raise MalformedRequest("the command is for cmd.exe: copy it as cURL for bash")
-    word: str | None = None
+    word: list[str] = []
     at = 0
     while at < len(text):
         piece = _PIECE.match(text, at)
@@ -136,13 +136,13 @@ def _words(text: str) -> Iterator[str]:
             raise MalformedRequest("a quote of the curl command is not closed")
         at = piece.end()
         if piece["blank"] is not None:
-            if word is not None:
-                yield word
-            word = None
+            if word:
+                yield "".join(word)
+            word = []
         elif piece["newline"] is None:
-            word = (word or "") + _unquoted(piece)
-    if word is not None:
-        yield word
+            word.append(_unquoted(piece))
+    if word:
+        yield "".join(word)
 
 
 def _unquoted(piece: re.Match[str]) -> str:

@@ -15,10 +15,13 @@ if TYPE_CHECKING:
     Reader = Callable[[Sequence[str]], list[str]]
 
 _BLANKS: Final = " \t\r\n"
-_NGINX: Final = re.compile(r'.*\*(?P<id>\d+) http (?:request line|header): "(?P<line>.*)"')
+_NGINX: Final = re.compile(r'[^*]*+\*(?P<id>\d++) http (?:request line|header): "(?P<line>.*)"')
 _HAPROXY: Final = re.compile(r"(?P<id>[0-9a-f]{8}):[^.]*\.cli(?:req|hdr)\[[^]]*\]: (?P<line>.*)")
 _ENVOY: Final = re.compile(r"'(?P<name>:?[^']*)', '(?P<value>.*)'")
 _FORENSIC: Final = re.compile(r"\+[^|]*\|(?P<request>[^|]* HTTP/[0-9.]+)\|(?P<fields>.*)")
+_MARKS: Final = (" http request line: ", " http header: ", ".cli", "', '", " HTTP/")
+"""Texts of which every log has one."""
+
 _PSEUDO: Final = re.compile(r"(?P<name>:[a-z]+):?(?:[ \t]+(?P<value>.*))?")
 _REQUEST_LINE: Final = re.compile(r"(?P<method>[^ ]+) (?P<target>[^ ]+) HTTP/[0-9.]+")
 _FIELD: Final = re.compile(r"(?P<name>:?[^: \t]+):[ \t]*(?P<value>.*)")
@@ -30,6 +33,8 @@ def read_log(text: str) -> ShownRequest | None:
     Raises:
         MalformedRequest: a line of the log is not a header field. The message quotes nothing of the text.
     """
+    if not any(mark in text for mark in _MARKS):
+        return None
     lines = [line.strip(_BLANKS) for line in text.split("\n")]
     for pattern in (_NGINX, _HAPROXY):
         found = [match for match in map(pattern.fullmatch, lines) if match is not None]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from undersigned.explanation.shown_request import ShownRequest
 
 _CURL_OUTPUT: Final = re.compile(r"^> [A-Za-z-]+ \S+ HTTP/", re.MULTILINE)
+_HTTP: Final = re.compile(r"[\r\n]*[!-~]+ [!-~]+ HTTP/[0-9.]+\r?\n")
 _JSON: Final = re.compile(r"\s*(?:\{|\[\s*\{)", re.ASCII)
 _BLANK_LINE: Final = re.compile(rb"\r?\n\r?\n")
 
@@ -86,6 +87,8 @@ def parse_pasted_request(text: bytes, *, scheme: str = "https", body: bytes | No
 
 def _shown(words: str) -> tuple[ShownRequest | None, str]:
     """Return what a tool shows of a request, and the name of the form; None for HTTP and the output of `curl -v`."""
+    if _HTTP.match(words):
+        return None, ""
     if STARTS.match(words) and not _CURL_OUTPUT.search(words):
         return read_curl_command(words), "a curl command"
     if FETCH.match(words):

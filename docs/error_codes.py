@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast, get_args
 
+import undersigned
 from undersigned import profiles
 from undersigned.errors import Reason
 from undersigned.middleware import ErrorResponse
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 DOCS: Final = Path(__file__).parent
 FOLDER: Final = DOCS / "errors"
 
-_SOURCE = DOCS.parent / "src"
+_SOURCE = Path(undersigned.__file__).parent
 _ENTRY = re.compile(r"^(### ([a-z_]+)\n\n).+$", re.MULTILINE)
 _ROW = re.compile(r"(?<=\| code \| page \|\n\|---\|---\|\n)(?:\| .+ \|\n)+")
 _PREFIX = re.compile(r"^(?:request|webhook)_(?=signature|target|body)")

@@ -6,6 +6,7 @@ import ast
 import re
 import sys
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "docs" / "errors"
+# With a built wheel, the packages are elsewhere than this file.
+PACKAGES = ["undersigned", *re.findall(r'"integrations/(\w+)"', (ROOT / "pyproject.toml").read_text("utf-8"))]
+SOURCES = [file for name in PACKAGES for file in Path(find_spec(name).origin).parent.rglob("*.py")]
 PAGES = {path.stem: path.read_text("utf-8") for path in sorted(FOLDER.glob("*.md"))}
 FAMILIES = {name: text for name, text in PAGES.items() if name not in {"index", "exceptions"}}
 ENTRY = re.compile(r"^### ([a-z_]+)\n\n(.+?)\n\n(.+?)\n", re.MULTILINE)
@@ -81,7 +85,7 @@ def is_text(quoted: str) -> bool:
 def texts() -> list[str]:
     """Return the texts of the source, with the value of an f-string as three dots."""
     found: list[str] = []
-    for path in (*(ROOT / "src").rglob("*.py"), *(ROOT / "integrations").rglob("*.py")):
+    for path in SOURCES:
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.JoinedStr):
                 found.append(
@@ -102,7 +106,7 @@ def test_text_that_a_page_quotes_is_a_text_of_the_library(quoted):
 def exceptions() -> set[str]:
     """Return every exception of the library that a caller or a source may meet, by the classes in its source."""
     bases: dict[str, set[str]] = {}
-    for path in (*(ROOT / "src").rglob("*.py"), *(ROOT / "integrations").rglob("*.py")):
+    for path in SOURCES:
         if not {"cli", "conformance", "undersigned_inspector"}.intersection(path.parts):
             for node in ast.walk(ast.parse(path.read_text("utf-8"))):
                 if isinstance(node, ast.ClassDef):

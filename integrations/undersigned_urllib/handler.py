@@ -211,9 +211,7 @@ class _ResponseHandler(BaseHandler):
         Raises:
             SignatureError: it is rejected, and closed.
         """
-        signed = self._signed.get(request)
-        if signed is None:
-            return response
+        signed = cast("SignedRequest", self._signed[request])
         try:
             content = self._responses.read(iter(partial(response.read, _CHUNK), b""))
             self._responses.verify(signed, response.status, response.headers.items(), content)

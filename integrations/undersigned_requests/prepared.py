@@ -128,12 +128,13 @@ class Signing:
             SignatureError: it is rejected, and closed.
         """
         responses = self._client.responses
-        if responses is None or self._signed is None:
+        if responses is None:
             return
+        signed = cast("SignedRequest", self._signed)
         raw = cast("HTTPResponse", r.raw)
         try:
             content = responses.read(raw.stream(_CHUNK, decode_content=False))
-            responses.verify(self._signed, r.status_code, raw.headers.iteritems(), content)
+            responses.verify(signed, r.status_code, raw.headers.iteritems(), content)
         except BaseException:
             r.close()
             raise

@@ -37,9 +37,10 @@ class LineAllowance:
         """
         with self._lock:
             now = self._clock()
-            if kind not in self._kinds and len(self._kinds) >= MOST_LINE_KINDS:
-                kind = ""
-            lines = self._kinds.setdefault(kind, _Kind(now))
+            lines = self._kinds.get(kind)
+            if lines is None:
+                named = kind if len(self._kinds) < MOST_LINE_KINDS else ""
+                lines = self._kinds.setdefault(named, _Kind(now))
             return lines.take(now)
 
 
@@ -60,12 +61,11 @@ class _Kind:
         self.left_out = 0
 
     def take(self, now: float) -> str | None:
-        self.left = min(float(MOST_LINES), self.left + (now - self.since) / SECONDS_PER_LINE)
-        self.since = now
-        if self.left < 1:
+        left = self.left + (now - self.since) / SECONDS_PER_LINE
+        if left < 1:
             self.left_out += 1
             return None
-        self.left -= 1
+        self.left, self.since = min(left, MOST_LINES) - 1, now
         left_out, self.left_out = self.left_out, 0
         if left_out:
             return f" ({left_out} such lines were left out since the last one)"

@@ -80,18 +80,12 @@ class RejectionLog:
 
     def _write(self, what: str, error: SignatureError, level: int) -> None:
         note = self._allowance.take(f"{what}: {error.code}")
-        is_left_out = note is None
-        if logger.isEnabledFor(logging.DEBUG if is_left_out else level):
-            logger.log(
-                logging.DEBUG if is_left_out else level,
-                "%s: %s%s",
-                what,
-                line_of(error),
-                note or "",
-                extra=_fields(error),
-                exc_info=error.__cause__ if level == logging.ERROR else None,
-            )
-        evidence = logging.DEBUG if is_left_out else logging.INFO
+        evidence = logging.INFO
+        if note is None:
+            level = evidence = logging.DEBUG
+        if logger.isEnabledFor(level):
+            cause = error.__cause__ if level == logging.ERROR else None
+            logger.log(level, "%s: %s%s", what, line_of(error), note or "", extra=_fields(error), exc_info=cause)
         if logger.isEnabledFor(evidence):
             logger.log(evidence, "evidence: %s", error.explain())
 

@@ -13,7 +13,8 @@ from undersigned import KeyPair, Request, Signer, SigningKey, profiles
 
 
 def rotate(server: str, token: str, key: SigningKey, new: KeyPair) -> httpx.Response:
-    body = json.dumps({"key": {"proof": "httpsig", "jwk": new.public["keys"][0]}}).encode()
+    public = {name: value for name, value in new.private.items() if name != "d"} | {"key_ops": ["verify"]}
+    body = json.dumps({"key": {"proof": "httpsig", "jwk": public}}).encode()
     fields = [("Authorization", f"GNAP {token}"), ("Content-Type", "application/json")]
     for signer in (Signer(key, profile=profiles.GNAP), Signer(new.signing_key(), profile=profiles.GNAP_ROTATION)):
         fields += signer.sign(Request("POST", f"{server}/token", fields, body))

@@ -126,6 +126,12 @@ def test_response_has_the_nonce_of_the_request_that_asks_for_a_signature(request
         assert caught.value.reason == reason
 
 
+def test_response_to_an_unsigned_request_has_no_nonce_of_it():
+    response = signed(WIMSE_RESPONSE, Response(200, [TOKEN], request=REQUEST))
+    assert "wimse-req-nonce" not in response.fields.combined["signature-input"]
+    assert verify(WIMSE_RESPONSE, response)
+
+
 def test_response_without_content_needs_no_digest():
     response = signed(UCP_RESPONSE, Response(204, request=REQUEST))
     assert verify(UCP_RESPONSE, response).components == ('"@status"',)

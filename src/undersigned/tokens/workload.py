@@ -35,7 +35,7 @@ class _Rule:
             raise KeySourceError("signature_identity_missing", f"the signature covers no {_FIELD}")
         return Question(read_token(value, types=(_TYPE,)), self._issuers)
 
-    def key(self, question: Question, _lookup: KeyLookup) -> VerificationKey:
+    def key(self, question: Question, lookup: KeyLookup) -> VerificationKey:  # noqa: ARG002 - as the protocol has it
         return question.token.bound_key(now=self._clock())
 
 

@@ -47,8 +47,8 @@ class AuthenticatedSignature(NamedTuple):
         candidate, rule = self.candidate, self.candidate.profile.replay
         if not rule.accepts_repeats or rule.field not in candidate.request.fields.combined:
             return None
-        declared = {} if candidate.digest is None else candidate.digest.expected
-        digests = " ".join([f"{name}={digest.hex()}" for name, digest in sorted(declared.items())])
+        declared = () if candidate.digest is None else sorted(candidate.digest.expected.items())
+        digests = " ".join([f"{name}={digest.hex()}" for name, digest in declared])
         text = f"{candidate.request.method} {self.target.target_uri} {digests}"
         return hashlib.sha256(text.encode("ascii")).hexdigest()
 

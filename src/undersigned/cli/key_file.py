@@ -46,8 +46,8 @@ key_option = click.option(
     callback=as_input_file,
     metavar="FILE",
     envvar="UNDERSIGNED_KEY",
-    show_envvar=True,
-    help="Your private key: a JWK, such as private.jwk.json of `undersigned keygen`, or PEM.",
+    help="Your private key: a JWK, such as private.jwk.json of `undersigned keygen`, or PEM. UNDERSIGNED_KEY in the "
+    "environment can name the file instead.",
 )
 jwks_option = click.option(
     "--jwks",

@@ -210,6 +210,9 @@ CHANGED = {
     "a query with upper-case hex digits": _target("other case", f"{SITE}/?a=%c3%a9", f"{SITE}/?a=%C3%A9"),
     "a query with lower-case hex digits": _target("other case", f"{SITE}/?a=%C3%A9", f"{SITE}/?a=%c3%a9"),
     "an added parameter": _target("added query", f"{SITE}/?a=1&b=2", f"{SITE}/?a=1&utm=x&b=2"),
+    "an added parameter of many": _target(
+        "added query", f"{SITE}/?a=1&b=2&c=3&d=4&e=5&f=6", f"{SITE}/?a=1&b=2&c=3&utm=x&d=4&e=5&f=6"
+    ),
     "an added query": _target(
         "added query", f"{SITE}/a", f"{SITE}/a?gclid=1&x=2", "signed no query; you received ?gclid=1&x=2"
     ),

@@ -11,6 +11,7 @@ from undersigned.signature.rules import Caps, CoverageRule, DigestRule, Paramete
 BARE = ("@method", "@target-uri", "@authority")
 ALL = (*BARE, "content-type", "content-digest")
 NO_TIME = ParameterRule(created="optional", expires="optional", tag="optional")
+KEPT = ReplayRule(remembers="field", field="date", keeps_for=60)
 
 
 def with_digest(policy):
@@ -107,6 +108,7 @@ def test_derived_profile_differs_in_what_was_asked_for_only():
         ({"coverage": CoverageRule(always=())}, "dangerous"),
         ({"parameters": NO_TIME, "replay": ReplayRule(remembers="nothing")}, "dangerous"),
         ({"parameters": NO_TIME}, "replay.keeps_for"),
+        ({"parameters": NO_TIME, "coverage": CoverageRule(if_sent=("date",)), "replay": KEPT}, "dangerous"),
         ({"parameters": ParameterRule(expires="optional")}, "replay.keeps_for"),
     ],
 )

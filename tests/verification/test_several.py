@@ -124,6 +124,7 @@ def test_field_is_remembered_for_as_long_as_the_profile_says():
         parameters=ParameterRule(created="optional", expires="optional", nonce="optional"),
         coverage=CoverageRule(if_sent=("idempotency-key",)),
         replay=ReplayRule(remembers="field", field="idempotency-key", keeps_for=1000),
+        dangerous="a test",
     )
     store = MemoryReplayStore(slot=1)
     request = signed(replace(POST, fields=[*POST.fields, ("Idempotency-Key", "k1")]), "a", profile=profile)
@@ -141,6 +142,7 @@ REPEATED = ANY.derive(
     parameters=ParameterRule(created="optional", expires="optional", nonce="optional"),
     coverage=CoverageRule(if_sent=("idempotency-key",)),
     replay=ReplayRule(remembers="field", field="idempotency-key", accepts_repeats=True, keeps_for=1000),
+    dangerous="a test",
 )
 KEYED = replace(POST, fields=[*POST.fields, ("Idempotency-Key", "k1")])
 

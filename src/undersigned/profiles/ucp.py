@@ -69,6 +69,7 @@ UCP: Final = Profile(
         challenge="none",
     ),
     target="typed",
+    dangerous="UCP bounds neither the time nor the number of uses of a signed GET",
 )
 """Requests with `UCP-Agent`. An Idempotency-Key comes again only with the same request, which is then `repeated`."""
 

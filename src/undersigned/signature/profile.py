@@ -227,6 +227,8 @@ def _check_danger(profile: Profile) -> None:
             dangers.append("a signature could be replayed for ever")
         elif profile.replay.keeps_for is None:
             raise ConfigurationError("replay.keeps_for: say how long, since a signature need not end")
+        elif profile.replay.remembers == "field":
+            dangers.append("a safe request without the field could be replayed for ever")
     if dangers and not profile.dangerous:
         raise ConfigurationError(f"dangerous: {' and '.join(dangers)}: change the profile, or give the reason here")
 

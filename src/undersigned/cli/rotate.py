@@ -106,10 +106,10 @@ def rotate(
     """  # noqa: D301 - click needs the escape to keep the line breaks
     # If the path is a symbolic link, replace the file that it leads to, not the link.
     source = public.resolve()
-    public = _set_of(source)
-    private = public.with_name(NEXT) if private is None else private
+    private = source.with_name(NEXT) if private is None else private
     moment = int(time.time()) if now is None else now
     try:
+        public = _set_of(source)
         with nullcontext() if dry_run else _alone(public) as replacement:
             jwks = _read(source, public, old_keyid)
             if finish:
@@ -117,14 +117,13 @@ def rotate(
             else:
                 step = _begin(jwks, key_pair(algorithm, keyid, pem), public, private, now=moment, overlap=overlap)
             if replacement is not None and step.changes:
-                shutil.copymode(source, replacement)
-                _write(step, public, replacement)
+                _write(step, source, public, replacement)
             elif replacement is not None:
                 replacement.unlink()
     except ConfigurationError as wrong:
-        raise click.UsageError(f"{click.format_filename(public)}: {wrong}") from None
+        raise click.UsageError(f"{click.format_filename(source)}: {wrong}") from None
     except OSError as failure:
-        name = click.format_filename(failure.filename or public)
+        name = click.format_filename(failure.filename or source)
         raise click.UsageError(f"{name}: {failure.strerror}; {_ADVICE}") from None
     for line in (*(["dry run: nothing is written"] if dry_run else []), *step.lines):
         click.echo(line)
@@ -192,13 +191,11 @@ def _set_of(source: Path) -> Path:
     """Return the file to write the set to: the file that it is read from, or a new one beside a PEM.
 
     Raises:
-        click.UsageError: the new one exists, or the file cannot be read.
+        click.UsageError: the new one exists.
+        OSError: the file cannot be read.
     """
-    try:
-        if not is_pem(source.read_bytes()):
-            return source
-    except OSError as failure:
-        raise click.UsageError(f"{click.format_filename(source)}: {failure.strerror}") from None
+    if not is_pem(source.read_bytes()):
+        return source
     public = source.with_suffix(".jwks.json")
     if public.exists():
         name = click.format_filename(public)
@@ -230,7 +227,7 @@ def _alone(public: Path) -> Generator[Path]:
         raise
 
 
-def _write(step: _Step, public: Path, replacement: Path) -> None:
+def _write(step: _Step, source: Path, public: Path, replacement: Path) -> None:
     """Write the private key, then the set. So the set never has a public key without a private key.
 
     Raises:
@@ -242,6 +239,7 @@ def _write(step: _Step, public: Path, replacement: Path) -> None:
             file.write(step.rotation.text)
             file.flush()
             os.fsync(file.fileno())
+        shutil.copymode(source, replacement)
         replacement.replace(public)
     except OSError:
         for path in step.new_files:

@@ -27,7 +27,7 @@ _HOPS_KEPT = 16
 """How many requests of one task are remembered: other middlewares may send requests of their own in between."""
 
 _hops: ContextVar[tuple[tuple[object, str | None], ...]] = ContextVar("hops", default=())
-"""For each request of this task, by what its redirects share: the origin that it was last signed for, or None."""
+"""For each request of this task: its timer, which its redirects share, and the origin last signed for, or None."""
 
 
 class SigningMiddleware:
@@ -48,7 +48,8 @@ class SigningMiddleware:
         follow_unsigned: whether to follow a redirect that leaves the listed origins, without a signature.
         max_spooled: how many bytes to keep of content that cannot be read again, such as a generator.
         responses: verifies the response to each request, also a redirect or an error, before you get it. None: no
-            response is verified. Compressed ones are not asked for: aiohttp does not show them as they were sent.
+            response is verified. It does not ask for compression, because aiohttp does not show compressed
+            content as it was sent.
 
     Raises:
         ConfigurationError: an argument has the wrong type or value.
@@ -84,7 +85,7 @@ class SigningMiddleware:
         hop, hops = _hop(request), _hops.get()
         before = [origin for known, origin in hops if known is hop]
         if before:
-            # aiohttp sends the caller's `Host` wherever a redirect leads.
+            # aiohttp sends the caller's `Host` to every origin that a redirect leads to.
             request.headers["Host"] = request.url.host_port_subcomponent or ""
         if before and not self._signer.signs_redirect(before[-1], str(request.url)):
             for name in SIGNATURE_FIELDS:
@@ -127,11 +128,11 @@ class SigningMiddleware:
 
 
 def _hop(request: ClientRequest) -> object:
-    """Return what a request shares with its redirects and retries, and with no other request: its timer."""
+    """Return the timer of a request. Only its redirects and retries have the same one."""
     attributes: Mapping[str, object] = vars(request)
     timer = attributes.get("_timer")
     if timer is None:
-        raise ConfigurationError("aiohttp: this version does not tell redirects from requests; install another one")
+        raise ConfigurationError("aiohttp: redirects of this version cannot be recognized; install another version")
     return timer
 
 

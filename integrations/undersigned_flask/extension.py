@@ -98,7 +98,7 @@ class Undersigned:
                 before. `app` is then left as it was.
         """
         if EXTENSION in app.extensions:
-            raise ConfigurationError("init_app: the application has been set up before; call init_app once for each")
+            raise ConfigurationError("init_app: this application is already set up; call init_app once for each one")
         options = self._settings.options(app.config)
         try:
             middleware = BrowserMiddleware(app.wsgi_app, **options)

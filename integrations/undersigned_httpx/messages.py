@@ -121,7 +121,7 @@ class Parts:
         """Return the parts of a request whose content was read.
 
         Raises:
-            SigningError: another target is sent than that of the URL.
+            SigningError: the target that is sent is not the URL's.
         """
         if "target" in request.extensions:
             raise SigningError("extensions: target is sent instead of the URL's path and query; put it into the URL")

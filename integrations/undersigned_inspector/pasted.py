@@ -29,7 +29,7 @@ _PURPOSES = frozenset[str]().union(*(profile.key.purposes for profile in profile
 
 
 class Unusable(UndersignedError):
-    """Raised when something that was pasted cannot be used. The message quotes nothing of it.
+    """Raised when something that was pasted cannot be used. The message does not quote it.
 
     Attributes:
         field: the field of the page.

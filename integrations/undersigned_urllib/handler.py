@@ -226,7 +226,7 @@ class _ResponseHandler(BaseHandler):
 
 
 def _put(request: Request, signed: SignedRequest) -> None:
-    """Give the request its canonical URL and its signature, which no redirected request inherits."""
+    """Give the request its canonical URL and its signature. A redirected request does not inherit the signature."""
     # urllib opens a request again that it sends to a proxy. The URL is canonical by then.
     if request.full_url != signed.url:
         request.full_url = signed.url

@@ -92,7 +92,7 @@ LEAST_RSA_BITS: Final = 2048
 """bits of an RSA key: RFC 7518 sections 3.3 and 3.5 ask for them"""
 
 MOST_RSA_BITS: Final = 8192
-"""bits of an RSA key: whoever publishes it chooses them, and a verification takes time with their square"""
+"""bits of an RSA key: its publisher chooses them, and the time of a verification grows with their square"""
 
 LEAST_SECRET_BYTES: Final = 32
 """bytes of a shared secret: RFC 7518 section 3.2 asks for as many as SHA-256 has"""
@@ -159,7 +159,7 @@ DEFAULT_WAIT_TIMEOUT: Final = 3.0
 """seconds that a request waits for a fetch by default (`wait_timeout`): a slow key server must not hold all threads"""
 
 MOST_RESPONSE_HEAD: Final = 65_536
-"""bytes of a response besides its body: status line, fields and informational responses"""
+"""bytes of a response without its body: status line, fields and informational responses"""
 
 LONGEST_VALIDATOR: Final = 256
 """characters of an ETag or Last-Modified that is kept and sent again: a server chooses it"""

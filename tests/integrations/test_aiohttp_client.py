@@ -378,5 +378,5 @@ def test_version_of_aiohttp_without_timers_is_rejected():
     class Other:
         headers, url, method = {}, ORIGIN, "GET"
 
-    with pytest.raises(ConfigurationError, match="aiohttp: this version does not tell redirects"):
+    with pytest.raises(ConfigurationError, match="aiohttp: redirects of this version cannot be recognized"):
         asyncio.run(SigningMiddleware(make_signer(), origins=[ORIGIN])(Other(), None))

@@ -228,7 +228,7 @@ def test_second_init_app_of_one_application_is_rejected(agreement):
     app = make(verifier=agreement.verifier(), origins=ORIGINS)
     extension = Undersigned(app)
     for another in (extension, Undersigned()):
-        with pytest.raises(ConfigurationError, match="set up before"):
+        with pytest.raises(ConfigurationError, match="already set up"):
             another.init_app(app)
     assert get(app, "/", agreement).text == KEYID
 

@@ -113,7 +113,7 @@ def _covered_digest(request: Request) -> ContentDigest:
 
 
 def _missing(request: Request, names: Collection[str], required: Collection[str]) -> list[str]:
-    """Return what the signature must cover besides what it covers."""
+    """Return the components that the signature must cover and does not cover."""
     asked = [*required]
     if request.method in {"GET", "HEAD"}:
         asked.append("host")

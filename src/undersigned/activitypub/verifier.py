@@ -77,7 +77,7 @@ class ActivityPubVerifier(Verifier):
         replay: tells whether a signature is fresh, if the profile remembers it; by default in memory.
         revocations: as for `Verifier`.
         profile: the profile for RFC 9421.
-        required: what a signature by the draft must cover besides, such as `("(request-target)", "host")`.
+        required: what a signature by the draft must also cover, such as `("(request-target)", "host")`.
         clock: returns seconds since the epoch.
 
     Raises:

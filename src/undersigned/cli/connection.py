@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class NoAnswer(UndersignedError):
-    """Raised when the server gives no HTTP answer. The message quotes nothing that the server sent."""
+    """Raised when the server gives no HTTP answer. The message does not quote the server."""
 
 
 @contextmanager

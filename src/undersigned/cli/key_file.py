@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     JSONObject: TypeAlias = Mapping[str, JSONValue]
 
 _EVERY_PURPOSE: Final = frozenset[str]().union(*(profile.key.purposes for profile in profiles.BY_NAME.values()))
-"""The purposes of a key in PEM, which names none: whoever gives the file to a command says what it is for."""
+"""The purposes of a key in PEM. A PEM does not name a purpose, so the key may be used for each of them."""
 
 
 class _KeyFile(click.Path):
@@ -75,7 +75,7 @@ def read_signing_key(file: InputFile, profile: Profile | None, *, keyid: str | N
         keyid: the value of `--keyid`.
 
     Raises:
-        click.BadParameter: the file cannot be read, or has no such key. The message quotes nothing of it.
+        click.BadParameter: the file cannot be read, or has no such key. The message does not quote it.
     """
     text = file.read(MOST_SETTINGS)
     try:

@@ -76,7 +76,7 @@ def key_pair(algorithm: Algorithm, keyid: str | None, pem: InputFile | None) -> 
 
     Raises:
         click.BadParameter: `keyid` is not printable ASCII, or the file has no private key that can be used. The message
-            quotes nothing of the file.
+            does not quote the file.
     """
     if pem is None:
         try:

@@ -22,7 +22,7 @@ Answer: TypeAlias = Mapping[str, object]
 
 
 class MalformedLine(UndersignedError, ValueError):
-    """Raised when a line does not have the form that the command expects. The message quotes nothing of the line."""
+    """Raised when a line does not have the form that the command expects. The message does not quote the line."""
 
 
 def answer_lines(

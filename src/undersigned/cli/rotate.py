@@ -53,7 +53,7 @@ def _not_standard_input(_ctx: click.Context, _param: click.Parameter, path: Path
     metavar="FILE",
     type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
     callback=_not_standard_input,
-    help="The public JWK set; it is rewritten. Of a public key in PEM, a set is written beside it.",
+    help="The public JWK set; it is rewritten. For a public key in PEM, a set is written next to it.",
 )
 @click.option(
     "--keyid", "old_keyid", metavar="ID", help="For a public key in PEM: the kid under which verifiers know it."

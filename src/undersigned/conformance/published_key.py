@@ -20,7 +20,7 @@ _KEYID = "k"
 
 @dataclass(frozen=True, slots=True)
 class PublishedKey:
-    """A test key. It has no purpose and no name, so it verifies whatever names it.
+    """A test key. It has no purpose and no name, so it verifies every signature that names it.
 
     Attributes:
         jwk: the JWK, or an empty object.

@@ -1,4 +1,4 @@
-"""Named keys: sources of the keys of whoever a signature names by a URL, which senders choose."""
+"""Named keys: sources that fetch the keys of the agent that a signature names. Senders choose its URL."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 FoundKeys: TypeAlias = "tuple[VerificationKey, ...]"
 
 TrustedAgents: TypeAlias = Collection[str] | Callable[[str], bool] | None
-"""Whose keys may be fetched: URLs as senders write them, or a function of the URL to fetch; None: anybody's."""
+"""The agents whose keys may be fetched: URLs as senders write them, or a function of the URL to fetch. None: all."""
 
 
 class NamedAgent(Protocol):
-    """Whoever a signature names. Two that are equal have the same keys."""
+    """An agent that a signature names. Two equal agents have the same keys."""
 
     @property
     def location(self) -> str:
@@ -46,7 +46,7 @@ Agent = TypeVar("Agent", bound=NamedAgent)
 
 
 class Naming(Protocol[Agent]):
-    """A rule that says whom a signature names, and how that agent's keys are loaded."""
+    """A rule that finds the agent that a signature names, and loads its keys."""
 
     @property
     def held(self) -> Mapping[str, FoundKeys]:
@@ -59,7 +59,7 @@ class Naming(Protocol[Agent]):
         ...
 
     def agent(self, lookup: KeyLookup) -> Agent:
-        """Return whom a signature names, or raise a `KeySourceError`."""
+        """Return the agent that a signature names, or raise a `KeySourceError`."""
         ...
 
     def load(self, agent: Agent, loader: Loader) -> Load[Keys]:
@@ -91,7 +91,7 @@ class NamedKeys(Running, Generic[Agent]):
         """Return the keys that `lookup.keyid` names at the URL that the signature names.
 
         Raises:
-            KeySourceError: nobody is named, or the keys at the URL must not or cannot be fetched now.
+            KeySourceError: the signature names no agent, or the keys at the URL must not or cannot be fetched now.
         """
         held = self._rule.held.get(lookup.keyid, ())
         try:

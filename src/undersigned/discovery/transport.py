@@ -287,5 +287,5 @@ def _shorter(timeout: float | None, deadline: float) -> float:
 
 def _after(left: int, data: bytes) -> int:
     if len(data) > left:
-        raise Unreachable("the server sends too much besides the body")
+        raise Unreachable("the server sends too many bytes outside the body")
     return left - len(data)

@@ -96,7 +96,7 @@ class AsyncUCPKeys(AsyncNamedKeys["UCPAgent"]):
 
 @dataclass(frozen=True, slots=True)
 class UCPAgent:
-    """Whoever UCP-Agent names.
+    """The agent that UCP-Agent names.
 
     Attributes:
         location: the URL of the profile, in canonical form.

@@ -52,8 +52,8 @@ def read_curl_command(text: str) -> ShownRequest:
         text: the command, bytes decoded as Latin-1.
 
     Raises:
-        MalformedRequest: the text is not such a command, or it has an option that is not read. The message quotes
-            nothing of the text.
+        MalformedRequest: the text is not such a command, or it has an option that is not read. The message does
+            not quote the text.
     """
     words = list(_words(text))
     words = words[words.index("curl") + 1 :]

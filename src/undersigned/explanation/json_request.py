@@ -23,7 +23,7 @@ def read_fetch(text: str) -> ShownRequest:
     """Return the request of a fetch call as browsers copy it: its arguments are JSON.
 
     Raises:
-        MalformedRequest: it is not such a call. The message quotes nothing of the text.
+        MalformedRequest: it is not such a call. The message does not quote the text.
     """
     start = FETCH.match(text)
     url, at = _decoded(text, 0 if start is None else start.end())
@@ -41,7 +41,7 @@ def read_json_request(text: str) -> ShownRequest:
     Of several entries, it is the first signed one, or the first.
 
     Raises:
-        MalformedRequest: it has no request. The message quotes nothing of the text.
+        MalformedRequest: it has no request. The message does not quote the text.
     """
     value, _ = _decoded(text, len(text) - len(text.lstrip()))
     requests = list(_requests(value))

@@ -31,7 +31,7 @@ def read_log(text: str) -> ShownRequest | None:
     """Return the first signed request of a log, or its first request; None if the text is not such a log.
 
     Raises:
-        MalformedRequest: a line of the log is not a header field. The message quotes nothing of the text.
+        MalformedRequest: a line of the log is not a header field. The message does not quote the text.
     """
     if not any(mark in text for mark in _MARKS):
         return None
@@ -56,7 +56,7 @@ def read_pseudo_fields(text: str) -> ShownRequest | None:
     Browsers copy the fields of a request over HTTP/2 so: a name and its value in one line, or in two.
 
     Raises:
-        MalformedRequest: a line is not a field, or there is no `:path`. The message quotes nothing of the text.
+        MalformedRequest: a line is not a field, or there is no `:path`. The message does not quote the text.
     """
     lines = [line.strip(_BLANKS) for line in text.strip(_BLANKS).split("\n")]
     first = _PSEUDO.fullmatch(lines[0])

@@ -56,7 +56,7 @@ def parse_pasted_request(text: bytes, *, scheme: str = "https", body: bytes | No
         body: the content, if the text does not have it.
 
     Raises:
-        MalformedRequest: the text has none of these forms. The message quotes nothing of the text.
+        MalformedRequest: the text has none of these forms. The message does not quote the text.
     """
     words = text.decode("latin-1")
     shown, form = _shown(words)

@@ -24,7 +24,7 @@ Fields = list[tuple[str, str]]
 
 
 class MalformedRequest(UndersignedError, ValueError):
-    """Raised when a text is not a raw request. The message quotes nothing of the text."""
+    """Raised when a text is not a raw request. The message does not quote the text."""
 
 
 def parse_raw_request(content: bytes, *, scheme: str = "https", body: bytes | None = None) -> Request:

@@ -1,4 +1,4 @@
-"""Reading: the choices that RFC 9421 leaves to whoever reads a message, as data."""
+"""Reading: the choices that RFC 9421 leaves to the reader of a message, as data."""
 
 from __future__ import annotations
 

@@ -59,8 +59,8 @@ FIXES: Final[Mapping[Reason, str]] = {
 """The fix for each reason. It is one line without text of a message."""
 
 UNREAD_FIXES: Final[Mapping[str, str]] = {
-    "content_too_large": "the sender must send less, or raise max_body=",
-    "request_timeout": "the sender must send faster, or raise body_timeout=",
+    "content_too_large": "raise max_body= to allow larger bodies, or have the sender send less",
+    "request_timeout": "raise body_timeout= to allow slower senders, or have the sender send faster",
     "request_header_fields_too_large": "the sender must send fewer header fields",
 }
 """The fix for each code of a request that was not read to its end."""

@@ -48,4 +48,4 @@ WIMSE_RESPONSE: Final = WIMSE.derive(
         if_sent=("content-type", "content-digest"),
     ),
 )
-"""Their responses, with a token of whoever answers, and the request's nonce if the request asked for a signature."""
+"""Their responses, with a token of the service, and the request's nonce if the request asked for a signature."""

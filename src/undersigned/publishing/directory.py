@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from undersigned.signature.remote_key import RemoteKey
 
 _HALF_A_DAY: Final = 43_200
-"""Seconds until the directory is signed anew, and the longest `max_age`: a signature holds for a day."""
+"""Seconds until the directory is signed again, and the longest `max_age`: a signature holds for a day."""
 
 
 class PublishedDirectory(PublishedKeys):
     """A key directory that each of its keys signs, and the responses that serve it. Safe to share between threads.
 
     The signatures name the directory's own authority, whatever the Host of a request is, so nobody can pass the keys
-    off as the keys of another site. They are made anew every twelve hours, and when the file changes.
+    off as the keys of another site. They are made again every twelve hours, and when the file changes.
 
     Args:
         keys: the public JWK set, or the path of a file with it, as for `PublishedKeys`. Each `kid` is the thumbprint.

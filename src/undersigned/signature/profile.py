@@ -216,17 +216,17 @@ def _check_agreement(profile: Profile) -> None:
     if profile.selection.tags and profile.parameters.tag in {"forbidden", "ignored"}:
         raise ConfigurationError("selection.tags: the parameter rule forbids or ignores the tag")
     if not profile.selection.tags and "tag" in profile.parameters.signed:
-        raise ConfigurationError("selection.tags: the parameter rule asks for a tag: say which")
+        raise ConfigurationError("selection.tags: the parameter rule requires a tag; list the tags to accept")
 
 
 def _check_danger(profile: Profile) -> None:
-    """Check that nobody makes a profile by mistake that protects nothing."""
+    """Check that a profile does not leave messages unprotected by mistake."""
     dangers = ["a signature could cover nothing"] if profile.coverage.is_empty else []
     if not _ends(profile):
         if profile.replay.remembers == "nothing":
             dangers.append("a signature could be replayed for ever")
         elif profile.replay.keeps_for is None:
-            raise ConfigurationError("replay.keeps_for: say how long, since a signature need not end")
+            raise ConfigurationError("replay.keeps_for: give seconds, because a signature may have no end")
         elif profile.replay.remembers == "field":
             dangers.append("a safe request without the field could be replayed for ever")
     if dangers and not profile.dangerous:

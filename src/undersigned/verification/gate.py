@@ -121,7 +121,7 @@ class Gate:
     async def _first_operation(
         self, policy: Policy, message: _Message, *, signed: bool
     ) -> Operation | UnresolvedOperation | None:
-        """Return the operation, so that its error is reported before the signature's. None: verify the signature first.
+        """Return the operation, so that its error is reported first; or None if the signature is to be verified first.
 
         If the signature over the header fields is not valid, at most `max_unsigned_body` bytes of content are read.
         """

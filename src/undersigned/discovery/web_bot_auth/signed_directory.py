@@ -1,6 +1,6 @@
 """Signed directories: which keys of a directory signed it (Web Bot Auth sections 5.5.3 and B.1).
 
-Whoever fetches a directory over https knows whose it is. Whoever gets it from somebody else needs its signatures.
+If you fetch a directory over https, you know whose it is. If you get it from somebody else, you need its signatures.
 """
 
 from __future__ import annotations

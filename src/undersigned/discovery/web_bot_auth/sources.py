@@ -1,4 +1,4 @@
-"""Key sources for Web Bot Auth: the keys of whoever Signature-Agent names, by URL and keyid (sections 5.4 and 5.5)."""
+"""Key sources for Web Bot Auth: the keys of the agent that Signature-Agent names, by URL and keyid (5.4 and 5.5)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class WebBotAuthKeys(NamedKeys[SignatureAgent]):
-    """The keys of whoever a signature's Signature-Agent names, for threads. Their `owner` is the URL of the keys.
+    """The keys of the agent that Signature-Agent names, for threads. Their `owner` is the URL of the keys.
 
     Senders choose the URLs, so every fetch is guarded as `undersigned.discovery` says, and all fetches together are
     bounded. The keys of a URL are kept as long as its Cache-Control says, within `freshness`. A key is looked up by URL
@@ -123,7 +123,7 @@ class _Rule:
         """Return who the covered Signature-Agent of a signature names.
 
         Raises:
-            KeySourceError: nobody, or somebody who is not trusted.
+            KeySourceError: no agent is named, or one that is not trusted.
         """
         agent = named_agent(lookup, form=self.form)
         if agent is None:

@@ -56,8 +56,8 @@ class CoverageRule:
         member_of: a dictionary field, of which a signature covers one member by `;key`: the member of its own label,
             or the only one that it covers. Empty: no such field.
         over: the tag of another signature of the same message, which this one covers by ;key: its member of `signature`
-            and of `signature-input`. Empty: none. Whoever verifies this one verifies the other one too, by its own
-            profile, and asks `VerifiedSignature.covers`.
+            and of `signature-input`. Empty: none. A verifier of this one must also verify the other one, by its own
+            profile, and ask `VerifiedSignature.covers`.
         never: components that a signature must not cover, with or without parameters.
         field_types: the types of structured fields of your own, by name in lower case: `dictionary`, `list` or `item`.
             `;sf` needs the type of a field, and those of registered fields are known (RFC 9421 section 2.1.1).

@@ -1,4 +1,4 @@
-"""A server of the fediverse that delivers an activity to an inbox, in whichever scheme the inbox takes.
+"""A server of the fediverse that delivers an activity to an inbox, in the scheme that the inbox takes.
 
 With the actor's RSA key in PEM, and the id under which the actor publishes it:
 

@@ -22,7 +22,7 @@ from undersigned.middleware import ConfiguredOrigins
 async def receive(request: Request) -> JSONResponse:
     signature = request.state.signature
     activity = signature.json()
-    # The signature says who sent the activity. Whoever may send it is for the application to say.
+    # The signature says who sent the activity. The application decides who may send it.
     if not isinstance(activity, dict) or activity.get("actor") != signature.signer:
         return JSONResponse({"error": "the actor did not sign this activity"}, status_code=403)
     return JSONResponse({"accepted": activity.get("type"), "from": signature.signer}, status_code=202)

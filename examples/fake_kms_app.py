@@ -1,4 +1,4 @@
-"""A key management service, for a try: it keeps one private key, signs with it, and never gives it away.
+"""A key management service for testing: it keeps one private key, signs with it, and does not hand it out.
 
     uvicorn fake_kms_app:app --app-dir examples --port 9000
 

@@ -1,4 +1,4 @@
-"""A GNAP client that rotates the key of its access token, and then proves that the old key has no power any more.
+"""A GNAP client that rotates the key of its access token, and then shows that the old key is rejected.
 
 python examples/gnap_client.py --key old.jwk.json --token t0k3n --server https://server.example
 """

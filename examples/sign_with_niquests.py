@@ -1,4 +1,4 @@
-"""A buyer who signs what niquests sends, over HTTP/2 where the seller has it, sync and async.
+"""A buyer who signs what niquests sends, over HTTP/2 if the seller has it, sync and async.
 
 With a key that `undersigned keygen --out keys` wrote, and one of the example services running:
 

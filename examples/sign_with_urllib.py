@@ -1,4 +1,4 @@
-"""A buyer who signs what urllib sends, with nothing but the standard library and this one.
+"""A buyer who signs what urllib sends, with only the standard library and this one.
 
 With a key that `undersigned keygen --out keys` wrote, and one of the example services running:
 

@@ -26,10 +26,10 @@ class RouteResolver(_RouteResolver):
     """A resolver for `Policy`: the operation is the endpoint that the application's router runs.
 
     It follows mounts, hosts and sub-applications of Starlette. Any other mounted application must be listed in
-    `operations`, by itself or by the name of its mount, or its requests must be signed. So must an endpoint that is an
-    object, and neither a function nor a class, a route of a class that overrides `handle`, and a mounted application or
-    router of a class that overrides `__call__`. Between SignatureMiddleware and the router, no middleware may change
-    the path.
+    `operations`, by itself or by the name of its mount, or its requests must be signed. This is also true for an
+    endpoint that is neither a function nor a class, and for a route whose class overrides `handle`. It is also true for
+    a mounted application or router whose class overrides `__call__`. Between SignatureMiddleware and the router, no
+    middleware may change the path.
 
     Args:
         app: the application, or its router.

@@ -61,7 +61,7 @@ def _field(line: str) -> tuple[str, str]:
         raise click.BadParameter("write a header field as 'Name: value'")
     name, value = match[1], os.fsencode(match[2].strip(" \t")).decode("latin-1")
     if name.lower() in _FRAMING:
-        raise click.BadParameter(f"leave out {name}: whatever sends the request adds it")
+        raise click.BadParameter(f"leave out {name}: the program that sends the request adds it")
     return name, value
 
 

@@ -188,7 +188,7 @@ def _time(seconds: int) -> str:
 
 
 def _set_of(source: Path) -> Path:
-    """Return the file to write the set to: the file that it is read from, or a new one beside a PEM.
+    """Return the file to write the set to: the file that it is read from, or a new one next to a PEM.
 
     Raises:
         click.UsageError: the new one exists.

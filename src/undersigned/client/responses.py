@@ -23,7 +23,7 @@ class ResponseVerification:
     """Verifies the response to each request that a client signs. Safe to share between clients.
 
     Every response must be signed, also a redirect or an error. Its signature is checked together with the request that
-    was sent, so the response to another request is rejected if the profile covers parts of the request (`;req`). The
+    was sent. If the profile covers parts of the request (`;req`), the response to another request is rejected. The
     content is read first, as it is on the wire, up to `max_body` bytes. It must be covered by a digest.
 
     Args:

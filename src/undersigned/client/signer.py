@@ -178,8 +178,7 @@ class ClientSigner:
         """Note how a receiver answered. Return what signs the request once more, or None if it is not sent again.
 
         A request is sent again once: by the other scheme of a `DoubleKnock`, if the answer is 401, or with what the
-        receiver asks for, if the `Signer` may do that. The answer to that is noted too, and what is returned for it is
-        not used.
+        receiver asks for, if the `Signer` may do that. Call this for the second answer too, and ignore what it returns.
 
         Args:
             signed: the request as it was sent.

@@ -1,4 +1,4 @@
-"""The test keys of a corpus, wherever its files have them: the nearest one with a name is meant."""
+"""The test keys of a corpus, in any of its files. A name means the nearest key with that name."""
 
 from __future__ import annotations
 

@@ -111,8 +111,8 @@ class HeaderFields:
 def _trimmed(value: str) -> str:
     """Return a field value without the spaces and tabs around it (RFC 9110 section 5.5).
 
-    More of them than `MOST_BLANKS` stay. The standard library takes twenty times as long to strip two characters as to
-    strip all white space, so it is only asked to do so for a few.
+    More of them than `MOST_BLANKS` stay. To strip two characters, the standard library takes twenty times as long as to
+    strip all white space. So it does this for a few values only.
     """
     blanks = len(value) - len(value.strip())
     return value if blanks == 0 or blanks > MOST_BLANKS else value.strip(" \t")

@@ -86,7 +86,7 @@ class Response:
 
     @property
     def query_unknown(self) -> bool:
-        """Always False: whoever keeps a request knows its query."""
+        """Always False: the client has the request, and so its query."""
         return False
 
     def with_content(self, content: Content) -> Response:

@@ -67,7 +67,7 @@ WEB_BOT_AUTH_STRING: Final = Profile(
     ),
     target="typed",
 )
-"""`Signature-Agent` is a String, the origin of a key directory. Whoever sends the field covers it whole."""
+"""`Signature-Agent` is a String, the origin of a key directory. A sender of the field covers the whole field."""
 
 WEB_BOT_AUTH_TYPED: Final = WEB_BOT_AUTH_STRING.derive(
     name="web-bot-auth-typed",

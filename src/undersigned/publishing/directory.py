@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from undersigned.signature.remote_key import RemoteKey
 
 _HALF_A_DAY: Final = 43_200
-"""Seconds until the directory is signed again, and the longest `max_age`: a signature holds for a day."""
+"""Seconds until the directory is signed again, and the longest `max_age`: a signature is valid for a day."""
 
 
 class PublishedDirectory(PublishedKeys):
@@ -43,8 +43,8 @@ class PublishedDirectory(PublishedKeys):
         now: returns seconds since the epoch, for the signatures.
 
     Raises:
-        ConfigurationError: as `PublishedKeys`. Or a `kid` is not the thumbprint, a key has no private key among
-            `signing_keys` or one of these is not in the set, or `origin` is not an https origin.
+        ConfigurationError: as `PublishedKeys`. Or a `kid` is not the thumbprint, or `origin` is not an https origin.
+            Or the set and `signing_keys` do not have the same keys.
     """
 
     __slots__ = ("_now", "_request", "_signatures", "_signers")
@@ -65,7 +65,7 @@ class PublishedDirectory(PublishedKeys):
     ) -> None:
         super().__init__(keys, max_age=max_age, clock=clock)
         if max_age > _HALF_A_DAY:
-            raise ConfigurationError(f"max_age: give at most {_HALF_A_DAY}: the signatures hold for a day")
+            raise ConfigurationError(f"max_age: give at most {_HALF_A_DAY}: the signatures are valid for a day")
         parsed = Origin.parse(origin)
         if parsed.scheme != "https" or parsed.prefix:
             raise ConfigurationError("origin: give an https origin without a path, such as https://bot.example")

@@ -19,7 +19,7 @@ def bounded_nonce(nonce: str) -> str:
 
 
 def content_marker(nonce: str, content: str) -> str:
-    """Return what a store keeps beside `nonce`, to know the content that it came with.
+    """Return what a store keeps in addition to `nonce`, to know the content that it came with.
 
     It never equals what a store keeps of a nonce, since no nonce has a line break.
     """

@@ -19,7 +19,7 @@ _LARGEST_EXPONENT: Final = 2**32
 def rsa_fault(modulus: int, exponent: int) -> str:
     """Return why two numbers may not be a public RSA key, or "" (RFC 7518 section 3.3 and 3.5 on the length).
 
-    A long modulus and a large exponent make each verification expensive, and whoever publishes a key chooses them.
+    A long modulus and a large exponent make each verification expensive, and the publisher of a key chooses them.
     """
     bits = modulus.bit_length()
     if not LEAST_RSA_BITS <= bits <= MOST_RSA_BITS:

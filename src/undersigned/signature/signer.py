@@ -52,7 +52,7 @@ class Signer:
         components: more header fields to cover than the profile requires, in lower case.
         may_cover: more header fields, in lower case, that a client hook covers if the receiver asks for them with
             Accept-Signature (RFC 9421 section 5). The receiver may also ask for components of the target, and for what
-            the profile names. None: nothing that it asks for is done.
+            the profile names. None: ignore what it asks for.
         digests: the algorithms of a Content-Digest that the signer makes.
         clock: returns seconds since the epoch, for `created`.
         check_limits: whether to reject a request that RFC 9421 allows but undersigned's own verifier rejects. That is a
@@ -281,7 +281,7 @@ class Signer:
         parameters: Mapping[str, Parameter],
         digest: str | None = None,
     ) -> Draft:
-        """Return the signature base of a message, with what its header fields need besides the signature."""
+        """Return the signature base of a message, with what its header fields need in addition to the signature."""
         if label is None:
             label = self.profile.selection.label
         elif KEY.fullmatch(label) is None:

@@ -40,7 +40,7 @@ _Algorithms: TypeAlias = dict[str, HTTPSignatureAlgorithm]
 class VerificationKey:
     """A published key, and what it may be used for. A key equals only itself: two keys may have one name.
 
-    A key that cannot be used is kept with its `fault`, so that a signature by it is rejected for that fault (AdCP step
+    A key that cannot be used is kept with its `fault`. Then a signature by it is rejected for that fault (AdCP step
     8), and not because the key is unknown.
 
     Attributes:
@@ -146,7 +146,7 @@ class VerificationKey:
     ) -> VerificationKey:
         """Make a key for hmac-sha256 of a secret that only both parties have (RFC 9421 section 3.3.3).
 
-        Whoever can verify with it can also sign. So it is never read from a JWK set, which is public.
+        A verifier that has it can also sign. So it is not read from a JWK set, which is public.
         `secret` is 32 random bytes or more, or a JWK whose `kty` is oct. The rest is as for `from_public_key`.
 
         Raises:

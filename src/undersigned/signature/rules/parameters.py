@@ -43,7 +43,7 @@ class ParameterRule:
     """Which signature parameters a profile asks for. Parameters that it does not name are signed, and ignored.
 
     Attributes:
-        created: whether a signature must have `created`; the other five likewise are for their parameter.
+        created: whether a signature must have `created`. The next five say this for their own parameter.
         expires: whether it must have `expires`.
         nonce: whether it must have `nonce`.
         keyid: whether it must have `keyid`.
@@ -51,7 +51,7 @@ class ParameterRule:
         tag: whether it must have `tag`.
         own: the profile's own parameters: the mode and type of each.
         nonce_bytes: the least bytes that a nonce decodes to, as unpadded Base64url. None: a nonce is any string.
-        written: what a signer writes besides what is required; of the six registered ones, and of the own booleans.
+        written: what a signer also writes, although it is not required: registered parameters and own booleans.
         audience: an own string, which must be the target URI of the request without its query. A signer writes it.
         echo: an own string of responses, which must be the nonce of the request's signature. A signer writes it.
         echo_if: a boolean of the request's signature, by which it asks for `echo`.

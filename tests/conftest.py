@@ -20,13 +20,14 @@ ROOMS = {
     "stores": "stores",
     "attack": "attack",
     "interop": "interop",
+    "examples": "examples",
     "browser": "browser",
 }
 """The marker of every test in a directory. `pytest` alone leaves these out; `.ci/run` runs each marker in a step."""
 
 # A busy machine must not fail a property: slow examples are not errors, and the profile sets their number.
 _SLOW_IS_FINE = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
-settings.register_profile("quick", max_examples=30, deadline=None, suppress_health_check=_SLOW_IS_FINE)
+settings.register_profile("quick", max_examples=20, deadline=None, suppress_health_check=_SLOW_IS_FINE)
 settings.register_profile("thorough", max_examples=100, deadline=None, suppress_health_check=_SLOW_IS_FINE)
 settings.load_profile("quick")
 

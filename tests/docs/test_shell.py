@@ -19,9 +19,12 @@ KEYGEN = "undersigned keygen --out keys\n"
 ORIGIN = "http://localhost:8000"
 COMMAND = 'set -euo pipefail\nundersigned() { "$PYTHON" -m undersigned "$@"; }\n'
 
-pytestmark = pytest.mark.skipif(
-    not all(map(shutil.which, ("bash", "curl", "openssl"))), reason="the examples are for bash, curl and openssl"
-)
+pytestmark = [
+    pytest.mark.examples,
+    pytest.mark.skipif(
+        not all(map(shutil.which, ("bash", "curl", "openssl"))), reason="the examples are for bash, curl and openssl"
+    ),
+]
 
 
 def test_examples_of_the_shell_page_work_as_they_are_printed(tmp_path):

@@ -24,6 +24,7 @@ def run(*titles: str) -> dict:
     return names
 
 
+@pytest.mark.examples
 def test_snippet_for_pytest_passes_in_a_project_of_its_own(tmp_path):
     (tmp_path / "test_app.py").write_text(SNIPPETS["Test an application with pytest"])
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "error", str(tmp_path)]

@@ -7,6 +7,7 @@ asked: weak keys when a key is made (`edwards25519`), and here keys and signatur
 from __future__ import annotations
 
 from functools import cache, partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from cryptography.exceptions import InvalidSignature
@@ -71,7 +72,7 @@ class Ed25519(HTTPSignatureAlgorithm):
 def has_sodium() -> bool:
     """Return whether PyNaCl is installed. It is asked for when the first key is made, as it takes time to import."""
     try:
-        import nacl.bindings  # noqa: F401, PLC0415 - an extra
+        import_module("nacl.bindings")
     except ImportError:
         return False
     return True

@@ -46,10 +46,10 @@ MOST_DELIMITERS: Final = 40
 """commas, semicolons, colons, spaces, backslashes and percent signs that are parsed in such fields, all together"""
 
 MOST_SIGNATURES: Final = 8
-"""signatures, or digests, of a message that a pattern reads without such a count: proxies add some"""
+"""signatures, or digests, in one field: with more, its delimiters are counted, or the field is rejected"""
 
 DELIMITERS_PER_DECIMAL: Final = 4
-"""delimiters that each number with a fraction counts as: reading and writing it takes as long"""
+"""delimiters for each number with a fraction: to read and write it takes as long as that many"""
 
 MOST_COMPONENTS: Final = 32
 """components that one signature covers: each is looked up, and its value is part of the base"""
@@ -63,13 +63,13 @@ MOST_PARSED: Final = 64
 """delimiters parsed for covered components with parameters, all together: each takes some 3 us"""
 
 PARSED_PER_COMPONENT: Final = 4
-"""delimiters that each such component counts as: resolving it costs as much"""
+"""delimiters for each such component: to find its value takes as long as that many"""
 
 LONGEST_PARSED: Final = 1024
 """characters parsed for such components, all together: a parser looks at each"""
 
 WRAPPED_PER_PARSED: Final = 8
-"""characters wrapped as bytes (`bs`) that count as one parsed character: wrapping is cheaper"""
+"""characters of a field covered as bytes (`bs`) for one parsed character: they take as long"""
 
 LONGEST_BASE: Final = 16_384
 """characters of the signature base: it is hashed for each key, and again for a lone `?` that the server hides"""

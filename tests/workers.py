@@ -43,11 +43,12 @@ def workers(module: str, *arguments: str, port: int, log: Path, count: int = 1, 
         yield
     finally:
         process.terminate()
-        try:
+        # On a busy machine, granian with several workers may never end by itself.
+        with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(60)
-        finally:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
 
 def _answers(port: int) -> bool:

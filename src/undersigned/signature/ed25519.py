@@ -6,7 +6,7 @@ asked: weak keys when a key is made (`edwards25519`), and here keys and signatur
 
 from __future__ import annotations
 
-from functools import cache, partial
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, NoReturn
 
@@ -40,11 +40,11 @@ class Ed25519(HTTPSignatureAlgorithm):
         self._public: bytes | None = None
         self._check: Callable[[bytes, bytes], object] = _keyless
         self._make: Callable[[bytes], bytes] = _keyless
-        verifying, signing = (_verifying, _signing) if has_sodium() else (_verifying_by_openssl, _signing_by_openssl)
         if public_key is not None:
-            self._check, self._public = verifying(public_key), public_key.public_bytes_raw()
+            self._public = public_key.public_bytes_raw()
+            self._check = _verifying(self._public) if has_sodium() else public_key.verify
         if private_key is not None:
-            self._make = signing(private_key)
+            self._make = _signing(private_key) if has_sodium() else private_key.sign
 
     def sign(self, message: bytes) -> bytes:
         """Return the signature over `message`."""
@@ -87,19 +87,9 @@ def _keyless(*_: bytes) -> NoReturn:
     raise TypeError("this object has no key for that")
 
 
-def _verifying_by_openssl(key: Ed25519PublicKey) -> Callable[[bytes, bytes], object]:
-    return key.verify
-
-
-def _signing_by_openssl(key: Ed25519PrivateKey) -> Callable[[bytes], bytes]:
-    return key.sign
-
-
-def _verifying(key: Ed25519PublicKey) -> Callable[[bytes, bytes], object]:
+def _verifying(public: bytes) -> Callable[[bytes, bytes], object]:
     from nacl.bindings import crypto_sign_open  # noqa: PLC0415 - an extra
     from nacl.exceptions import BadSignatureError  # noqa: PLC0415
-
-    public = key.public_bytes_raw()
 
     def check(signature: bytes, message: bytes) -> None:
         try:
@@ -115,8 +105,4 @@ def _signing(key: Ed25519PrivateKey) -> Callable[[bytes], bytes]:
 
     # libsodium keeps the public key behind the seed.
     secret = key.private_bytes_raw() + key.public_key().public_bytes_raw()
-    return partial(_signed, crypto_sign, secret)
-
-
-def _signed(sign: Callable[[bytes, bytes], bytes], secret: bytes, message: bytes) -> bytes:
-    return sign(message, secret)[:_LENGTH]
+    return lambda message: crypto_sign(message, secret)[:_LENGTH]

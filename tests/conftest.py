@@ -85,3 +85,17 @@ def _servers_end_with_the_tests() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def party() -> parties.Party:
     return parties.party()
+
+
+@pytest.fixture
+def seller(sellers):
+    """The first of the two `sellers` of a module, to which nothing has arrived yet."""
+    sellers[0].arrivals.clear()
+    return sellers[0]
+
+
+@pytest.fixture
+def other(sellers):
+    """The second one, likewise."""
+    sellers[1].arrivals.clear()
+    return sellers[1]

@@ -20,7 +20,7 @@ from cryptography.x509.oid import NameOID
 from undersigned import Request
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
 BUSY = b"HTTP/1.1 503 Busy\r\nRetry-After: 0\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
@@ -79,10 +79,17 @@ def capturing(
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listening = socket.create_server((host, 0), family=family)
     capture = Capture(listening.getsockname()[1])
-    thread = threading.Thread(target=_serve, args=(listening, tls, capture, chain(first, repeat(answer))), daemon=True)
+    with accepting(listening, _serve, tls, capture, chain(first, repeat(answer))):
+        yield capture
+
+
+@contextlib.contextmanager
+def accepting(listening: socket.socket, serve: Callable[..., None], *arguments: object) -> Iterator[None]:
+    """Call `serve` with a socket and further arguments in a thread, which accepts connections until the block ends."""
+    thread = threading.Thread(target=serve, args=(listening, *arguments), daemon=True)
     thread.start()
     try:
-        yield capture
+        yield
     finally:
         # Closing alone does not wake a thread that waits in accept().
         listening.shutdown(socket.SHUT_RDWR)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import socket
-import threading
 from dataclasses import dataclass, field
 from itertools import chain, repeat
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 from h2.config import H2Configuration
 from h2.connection import H2Connection
 from h2.events import DataReceived, RequestReceived, StreamEnded
+from tests.integrations.capture import accepting
 from tests.integrations.seller import make_verifier
 
 from undersigned import Request
@@ -64,15 +64,8 @@ def capturing_http2(first: Iterable[list[tuple[str, str]]] = ()) -> Iterator[Cap
     """Capture the requests of one connection after the other, and answer 200; the `first` ones otherwise."""
     listening = socket.create_server(("127.0.0.1", 0))
     capture = Capture(listening.getsockname()[1])
-    thread = threading.Thread(target=_serve, args=(listening, capture, chain(first, repeat(OK))), daemon=True)
-    thread.start()
-    try:
+    with accepting(listening, _serve, capture, chain(first, repeat(OK))):
         yield capture
-    finally:
-        # Closing alone does not wake a thread that waits in accept().
-        listening.shutdown(socket.SHUT_RDWR)
-        thread.join(10)
-        listening.close()
 
 
 def _serve(listening: socket.socket, capture: Capture, answers: Iterator[list[tuple[str, str]]]) -> None:

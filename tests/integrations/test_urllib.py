@@ -252,18 +252,6 @@ def sellers():
         yield seller, other
 
 
-@pytest.fixture
-def seller(sellers):
-    sellers[0].arrivals.clear()
-    return sellers[0]
-
-
-@pytest.fixture
-def other(sellers):
-    sellers[1].arrivals.clear()
-    return sellers[1]
-
-
 @pytest.mark.parametrize(
     ("method", "status"),
     [*[("GET", status) for status in (301, 302, 303, 307, 308)], *[("POST", status) for status in (301, 302, 303)]],

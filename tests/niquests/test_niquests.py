@@ -265,18 +265,6 @@ def sellers():
         yield seller, other
 
 
-@pytest.fixture
-def seller(sellers):
-    sellers[0].arrivals.clear()
-    return sellers[0]
-
-
-@pytest.fixture
-def other(sellers):
-    sellers[1].arrivals.clear()
-    return sellers[1]
-
-
 @pytest.mark.parametrize("method", ["GET", "POST"])
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_redirect_within_the_origin_is_signed_for_its_own_target_and_method(means, seller, status, method):

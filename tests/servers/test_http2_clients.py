@@ -60,18 +60,6 @@ def sellers():
         yield seller, other
 
 
-@pytest.fixture
-def seller(sellers):
-    sellers[0].arrivals.clear()
-    return sellers[0]
-
-
-@pytest.fixture
-def other(sellers):
-    sellers[1].arrivals.clear()
-    return sellers[1]
-
-
 @pytest.fixture(params=CLIENTS)
 def send(request):
     return CLIENTS[request.param]

@@ -89,7 +89,7 @@ class SigningAuth(ABC, Generic[RequestT, ResponseT]):
         is_first = signer is self._signer
         # The response to a first try is in the history of the second one.
         wire.finish(request.headers.raw, redirected=len(response.history) > (not is_first))
-        again = None if wire.signed is None else second_try(self._signer, wire.signed, response)
+        again = second_try(self._signer, wire.signed, response)
         return again if is_first else None
 
     def _put(

@@ -57,8 +57,10 @@ async def async_verify(
     response.stream = kept(content)
 
 
-def second_try(signer: ClientSigner, signed: SignedRequest, response: Response) -> ClientSigner | None:
-    """Return what signs a request once more, as `ClientSigner.second_try` does."""
+def second_try(signer: ClientSigner, signed: SignedRequest | None, response: Response) -> ClientSigner | None:
+    """Return what signs a request once more, as `ClientSigner.second_try` does; None for a request sent unsigned."""
+    if signed is None:
+        return None
     wanted: str | None = response.headers.get("Accept-Signature")
     return signer.second_try(signed, response.status_code, wanted)
 

@@ -105,13 +105,18 @@ class SigningTransport(_SigningTransport[RequestT], Generic[RequestT, ResponseT_
     ) -> None:
         self._transport = transport
         self._signer = ClientSigner(
-            signer, origins, follow_unsigned=follow_unsigned, max_spooled=max_spooled, responses=responses
+            signer,
+            origins,
+            follow_unsigned=follow_unsigned,
+            max_spooled=max_spooled,
+            tries_again=True,
+            responses=responses,
         )
         if responses is not None:
             responses.check_sync()
 
     def handle_request(self, request: RequestT) -> ResponseT_co:
-        """Sign `request` and send it.
+        """Sign `request` and send it; a second time if the answer asks for that, as for `SigningAuth.auth_flow`.
 
         Raises:
             MalformedURL: the URL has no canonical form.
@@ -125,11 +130,12 @@ class SigningTransport(_SigningTransport[RequestT], Generic[RequestT, ResponseT_
         if unsigned is not None:
             return self._transport.handle_request(unsigned)
         signed, response = self._sent(request, own, self._signer)
-        again = None if signed is None else second_try(self._signer, signed, response)
-        if again is None:
-            return response
-        response.close()
-        return self._sent(request, own, again)[1]
+        again = second_try(self._signer, signed, response)
+        if again is not None:
+            response.close()
+            signed, response = self._sent(request, own, again)
+            second_try(self._signer, signed, response)
+        return response
 
     def _sent(
         self, request: RequestT, own: dict[str, object], signer: ClientSigner
@@ -175,7 +181,12 @@ class AsyncSigningTransport(_SigningTransport[RequestT], Generic[RequestT, Respo
     ) -> None:
         self._transport = transport
         self._signer = ClientSigner(
-            signer, origins, follow_unsigned=follow_unsigned, max_spooled=max_spooled, responses=responses
+            signer,
+            origins,
+            follow_unsigned=follow_unsigned,
+            max_spooled=max_spooled,
+            tries_again=True,
+            responses=responses,
         )
 
     async def handle_async_request(self, request: RequestT) -> ResponseT_co:
@@ -186,11 +197,12 @@ class AsyncSigningTransport(_SigningTransport[RequestT], Generic[RequestT, Respo
         if unsigned is not None:
             return await self._transport.handle_async_request(unsigned)
         signed, response = await self._sent(request, own, self._signer)
-        again = None if signed is None else second_try(self._signer, signed, response)
-        if again is None:
-            return response
-        await response.aclose()
-        return (await self._sent(request, own, again))[1]
+        again = second_try(self._signer, signed, response)
+        if again is not None:
+            await response.aclose()
+            signed, response = await self._sent(request, own, again)
+            second_try(self._signer, signed, response)
+        return response
 
     async def _sent(
         self, request: RequestT, own: dict[str, object], signer: ClientSigner

@@ -15,6 +15,7 @@ import httpx2
 import pytest
 import requests
 from tests.activitypub.actors import CREATE, signing_key
+from tests.integrations.clients import TRUST
 from tests.integrations.inbox import DRAFT, RFC_9421, TYPE, knock, started
 
 import undersigned_httpx.httpx2
@@ -23,8 +24,8 @@ from undersigned.cavage import CavageSigner
 from undersigned.client import ClientSigner, DoubleKnock
 from undersigned.profiles import ACTIVITYPUB
 from undersigned_aiohttp import SigningMiddleware
+from undersigned_httpx import AsyncSignatureTransport, SignatureTransport
 from undersigned_httpx import SignatureAuth as HttpxAuth
-from undersigned_httpx import SignatureTransport
 from undersigned_requests import SignatureAuth as RequestsAuth
 from undersigned_urllib import SignatureHandler
 
@@ -71,6 +72,30 @@ class WithAsyncHttpx(WithHttpx):
         return asyncio.run(send())
 
 
+class WithTransport(WithHttpx):
+    def __init__(self, signer, origin) -> None:
+        self._transport = SignatureTransport(httpx.HTTPTransport(verify=TRUST), signer, origins=[origin])
+
+    def send(self, method, url, body=None):
+        with httpx.Client(transport=self._transport, follow_redirects=True) as client:
+            return client.request(method, url, content=body, headers=TYPE)
+
+
+class WithAsyncTransport(WithHttpx):
+    def __init__(self, signer, origin) -> None:
+        self._signing = (signer, origin)
+
+    def send(self, method, url, body=None):
+        signer, origin = self._signing
+
+        async def send():
+            transport = AsyncSignatureTransport(httpx.AsyncHTTPTransport(verify=TRUST), signer, origins=[origin])
+            async with httpx.AsyncClient(transport=transport, follow_redirects=True) as client:
+                return await client.request(method, url, content=body, headers=TYPE)
+
+        return asyncio.run(send())
+
+
 @dataclass
 class Answered:
     """The response of a client that spells its status in another way."""
@@ -106,7 +131,10 @@ class WithUrllib:
                 return Answered(error.code)
 
 
-EVERY = pytest.mark.parametrize("kind", [WithRequests, WithHttpx, WithHttpx2, WithAsyncHttpx, WithAiohttp, WithUrllib])
+BY_TRANSPORT = [WithTransport, WithAsyncTransport]
+EVERY = pytest.mark.parametrize(
+    "kind", [WithRequests, WithHttpx, WithHttpx2, WithAsyncHttpx, *BY_TRANSPORT, WithAiohttp, WithUrllib]
+)
 
 
 @EVERY
@@ -170,7 +198,7 @@ def test_requests_sends_a_file_twice_and_shows_both_tries(inbox):
     assert "Signature-Input" in before.request.headers
 
 
-@pytest.mark.parametrize("kind", [WithHttpx, WithHttpx2, WithAiohttp, WithUrllib])
+@pytest.mark.parametrize("kind", [WithHttpx, WithHttpx2, WithTransport, WithAiohttp, WithUrllib])
 def test_client_sends_a_file_twice_each_time_by_another_scheme(inbox, kind):
     server = inbox(DRAFT)
     response = kind(knock(), server.origin).send("POST", f"{server.origin}/inbox", io.BytesIO(CREATE))
@@ -192,7 +220,7 @@ def test_httpx_does_not_try_again_after_a_redirect_without_signature(inbox):
     assert (server.asked, len(other.asked)) == ([RFC_9421], 1)
 
 
-@pytest.mark.parametrize("kind", [WithAiohttp, WithUrllib])
+@pytest.mark.parametrize("kind", [*BY_TRANSPORT, WithAiohttp, WithUrllib])
 @pytest.mark.parametrize("only", [DRAFT, RFC_9421])
 def test_second_try_has_no_field_of_the_first(inbox, kind, only):
     server = inbox(only)
@@ -202,7 +230,7 @@ def test_second_try_has_no_field_of_the_first(inbox, kind, only):
     assert (legacy, "Signature-Input" in server.names[-1]) == (only == DRAFT, only == RFC_9421)
 
 
-@pytest.mark.parametrize("kind", [WithHttpx, WithHttpx2])
+@pytest.mark.parametrize("kind", [WithHttpx, WithHttpx2, *BY_TRANSPORT])
 def test_httpx_signs_a_redirect_after_two_tries(inbox, kind):
     server = inbox(DRAFT)
     answer = kind(knock(), server.origin).send("POST", f"{server.origin}/old", CREATE)
@@ -211,7 +239,7 @@ def test_httpx_signs_a_redirect_after_two_tries(inbox, kind):
     assert server.bodies == [CREATE, CREATE]
 
 
-@pytest.mark.parametrize("kind", [WithHttpx, WithHttpx2])
+@pytest.mark.parametrize("kind", [WithHttpx, WithHttpx2, *BY_TRANSPORT])
 def test_httpx_sends_only_the_last_request_of_a_chain_by_another_scheme(inbox, kind):
     server = inbox(RFC_9421)
     server.schemes_at["/inbox"] = DRAFT
@@ -235,7 +263,7 @@ def test_requests_does_not_try_again_after_a_redirect_without_signature(inbox):
 
 def test_client_that_does_not_try_again_takes_one_scheme():
     with pytest.raises(ConfigurationError, match=r"^signer: this client does not try a second time"):
-        SignatureTransport(httpx.HTTPTransport(), knock(), origins=["https://inbox.example"])
+        ClientSigner(knock(), ["https://inbox.example"])
     late = ClientSigner(knock, ["https://inbox.example"])
     with pytest.raises(ConfigurationError, match=r"^signer: the function must return a Signer"):
         late.sign("GET", "https://inbox.example/", (), b"")

@@ -34,7 +34,10 @@ SIGNATURE_FIELDS = frozenset({"signature-input", "signature", "content-digest"})
 """The names of the fields that the signer writes, in lower case. The ones that a request already has are replaced."""
 
 _SIGNERS = (Signer, CavageSigner, DoubleKnock)
-_ONE_SCHEME = "signer: this client does not try a second time; pass one Signer or CavageSigner, or use SignatureAuth"
+_ONE_SCHEME = (
+    "signer: this client does not try a second time; pass one Signer or CavageSigner, or call second_try and pass "
+    "tries_again=True"
+)
 _NOT_FOLLOWED = (
     "request that URL itself, do not follow redirects, or pass follow_unsigned=True to follow it without a signature"
 )

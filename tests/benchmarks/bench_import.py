@@ -38,7 +38,7 @@ def rows(*, quick: bool) -> list[Row]:
     )
     loaded = imported(f"import sys, undersigned; print(len(sys.modules.keys() & set({_FRAMEWORKS!r})))")
     return [
-        Row("import undersigned", "its dependencies alone", 1000 * (whole - floor), 80, "ms more"),
+        Row("import undersigned", "its dependencies alone", 1000 * (whole - floor), 60, "ms more"),
         Row("frameworks it loads, including asyncio", "none", float(loaded), 0, "modules"),
     ]
 

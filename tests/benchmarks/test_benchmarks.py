@@ -17,7 +17,7 @@ def test_benchmark_runs_and_its_rows_are_well_formed(name, capsys):
     rows = json.loads(capsys.readouterr().out)
     assert rows
     for row in rows:
-        assert set(row) == {"name", "floor", "measured", "unit", "goal", "holds"}
+        assert set(row) == {"name", "floor", "measured", "unit", "goal", "more_is_better", "holds"}
         assert row["name"]
         assert math.isfinite(row["measured"])
         assert isinstance(row["holds"], bool)
@@ -32,7 +32,10 @@ def test_unknown_benchmark_is_rejected(capsys):
 
 def test_table_says_which_row_is_over():
     held, over = Row("a", "b", 1.0, 1.0), Row("c", "d", 1.2, 1.0)
-    lines = table([held, over, Row("e", "", 12.0, None, "us")]).splitlines()
+    under = Row("f", "g", 1.4, 1.5, more_is_better=True)
+    lines = table([held, over, Row("e", "", 12.0, None, "us"), under]).splitlines()
     assert lines[1].endswith("ok")
     assert lines[2].endswith("OVER")
     assert "12 us" in lines[3]
+    assert lines[4].endswith("UNDER")
+    assert Row("f", "g", 1.6, 1.5, more_is_better=True).holds

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from undersigned.conformance import forms_adcp, forms_lists, forms_messages
+from undersigned.conformance import forms_adcp, forms_cases, forms_lists, forms_messages
 from undersigned.conformance.document import MalformedVector
 from undersigned.conformance.file import UnreadFile, VectorFile, files
 from undersigned.conformance.form import Aside, has
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from undersigned.conformance.document import Document
     from undersigned.conformance.form import Form
 
-_FORMS: Final = (*forms_adcp.FORMS, *forms_messages.FORMS, *forms_lists.FORMS)
+_FORMS: Final = (*forms_adcp.FORMS, *forms_cases.FORMS, *forms_messages.FORMS, *forms_lists.FORMS)
 _OUTCOMES: Final = frozenset({"positive", "negative"})
 _UNKNOWN: Final = "JSON files of no form that is known"
 

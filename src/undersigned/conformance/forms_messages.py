@@ -1,4 +1,4 @@
-"""The forms of RFC 9421's vectors, and of whole messages that other profiles' documents publish."""
+"""The forms of whole messages, which the documents of profiles publish."""
 
 from __future__ import annotations
 
@@ -7,15 +7,12 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final, cast
 
 from undersigned import profiles
-from undersigned.conformance.agents import AgentFieldCase
 from undersigned.conformance.cavage import ALGORITHM, CavageMessage, parameters
 from undersigned.conformance.document import Document, MalformedVector, read_json
 from undersigned.conformance.form import Aside, Form, has, listed, made, named
-from undersigned.conformance.message import RequestMessage, ResponseMessage, message_by_kind, message_by_status
+from undersigned.conformance.message import RequestMessage, ResponseMessage, message_by_status
 from undersigned.conformance.published_key import PublishedKey
-from undersigned.conformance.rfc9421 import BaseCase, ComponentCase
 from undersigned.conformance.signed_message import SignedMessage
-from undersigned.conformance.thumbprints import ThumbprintCase
 from undersigned.conformance.verdict import VerdictCase
 from undersigned.message.request import Request
 from undersigned.message.signature_input import parse_signature_input
@@ -52,67 +49,6 @@ _PROFILES: Final[Mapping[str, Profile]] = {
 """The profile of each whole message, by its id."""
 
 _RFC_9421: Final = "rfc9421"
-
-
-# RFC 9421 and Web Bot Auth as lists of cases
-
-
-def _is_cases(file: VectorFile) -> bool:
-    return listed(file, "vectors", "message") or has(file, "components", "bases")
-
-
-def _cases(file: VectorFile, keys: Keys) -> Iterator[Gradable | Aside]:
-    document = file.document
-    for member, kind in (("components", ComponentCase), ("bases", BaseCase)):
-        for case, name in _optional(document, member, "id"):
-            yield kind(f"{member}/{name}", case)
-    for case, name in _optional(document, "vectors", "id"):
-        yield made(_vector, f"vectors/{name}", case, file, keys)
-    for case, name in _optional(document, "policy", "id"):
-        yield made(_policy, f"policy/{name}", case, file, keys)
-    for case, name in _optional(document, "thumbprints", "reference"):
-        yield ThumbprintCase(f"thumbprints/{name}", case)
-    for case, name in _optional(document, "signature_agent_fields", "name"):
-        yield AgentFieldCase(f"signature_agent_fields/{name}", case)
-
-
-def _optional(document: Document, member: str, name: str) -> Iterator[tuple[Document, str]]:
-    return named(document, member, name) if member in document.members else iter(())
-
-
-def _vector(name: str, case: Document, file: VectorFile, keys: Keys) -> SignedMessage:
-    return SignedMessage(
-        name=name,
-        message=message_by_kind(case.document("message")),
-        key=keys.named(case.text("key"), file.path),
-        algorithm=case.text("alg"),
-        label=case.text("label"),
-        base=case.text("signature_base"),
-        valid=case.flag("valid"),
-    )
-
-
-def _policy(name: str, case: Document, file: VectorFile, keys: Keys) -> VerdictCase:
-    message = message_by_kind(case.document("message"))
-    if not isinstance(message, RequestMessage):
-        raise MalformedVector("message is not a request")
-    return VerdictCase(
-        name=name,
-        request=message.sent,
-        profile=web_bot_auth_profile(message.sent),
-        key=keys.named(case.text("key"), file.path).by_thumbprint(),
-        now=case.integer("now"),
-        expected="verified" if case.flag("accept") else "rejected",
-    )
-
-
-def web_bot_auth_profile(request: Request) -> Profile:
-    """Return the profile of Web Bot Auth for a request: only a String can be told from a Dictionary on sight."""
-    given = request.fields.combined.get("signature-agent", '"')
-    return profiles.WEB_BOT_AUTH_STRING if given[:1] == '"' else profiles.WEB_BOT_AUTH_TYPED
-
-
-# Whole messages
 
 
 def _examples(file: VectorFile, _keys: Keys) -> Iterator[Gradable | Aside]:
@@ -273,9 +209,6 @@ def _negative(name: str, case: Document) -> VerdictCase:
     )
 
 
-# Requests as text
-
-
 def _http(file: VectorFile, keys: Keys) -> Iterator[Gradable]:
     yield made(_http_request, file.path.stem, file, keys)
 
@@ -298,7 +231,6 @@ def _lower(case: Document) -> set[str]:
 
 
 FORMS: Final = (
-    Form(_is_cases, _cases),
     Form(lambda file: listed(file, "examples", "headers"), _examples),
     Form(lambda file: listed(file, "vectors", "scheme"), _schemes),
     Form(lambda file: listed(file, "vectors", "signedBase"), _negatives),

@@ -5,12 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from undersigned.errors import ConfigurationError, UndersignedError
 from undersigned.replay.nonce import bounded_nonce, content_marker
+from undersigned.replay.nonce_tables import NonceTables
 
 if TYPE_CHECKING:
     import sqlite3
@@ -20,65 +20,6 @@ if TYPE_CHECKING:
     from undersigned.replay.store import Claim, ContentClaim
     from undersigned.signature.rules import Caps
 
-_VERSION = 1
-"""The `PRAGMA user_version` of a file with the tables below."""
-
-_SCHEMA = (
-    "CREATE TABLE store (id TEXT NOT NULL, live INTEGER NOT NULL, forgotten REAL NOT NULL)",
-    "CREATE TABLE sender (id INTEGER PRIMARY KEY, keyid TEXT NOT NULL UNIQUE, live INTEGER NOT NULL)",
-    """CREATE TABLE nonce (
-        sender INTEGER NOT NULL, nonce TEXT NOT NULL, until REAL NOT NULL, PRIMARY KEY (sender, nonce)
-    ) WITHOUT ROWID""",
-    "CREATE INDEX nonce_until ON nonce (until)",
-    """CREATE TRIGGER claimed AFTER INSERT ON nonce BEGIN
-        UPDATE sender SET live = live + 1 WHERE id = new.sender;
-        UPDATE store SET live = live + 1;
-    END""",
-    """CREATE TRIGGER forgotten AFTER DELETE ON nonce BEGIN
-        UPDATE sender SET live = live - 1 WHERE id = old.sender;
-        DELETE FROM sender WHERE id = old.sender AND live = 0;
-        UPDATE store SET live = live - 1, forgotten = max(forgotten, old.until);
-    END""",
-    f"PRAGMA user_version = {_VERSION}",
-)
-
-_FORGET = """
-DELETE FROM nonce WHERE (sender, nonce) IN (SELECT sender, nonce FROM nonce WHERE until < ? ORDER BY until LIMIT ?)
-"""
-
-_CLAIM = """
-INSERT INTO nonce (sender, nonce, until)
-SELECT sender.id, :nonce, :until FROM sender, store
-WHERE sender.keyid = :keyid AND sender.live < :per_key AND store.live < :total AND store.forgotten < :until
-ON CONFLICT DO NOTHING
-"""
-
-_SEEN = """
-SELECT EXISTS (SELECT 1 FROM nonce JOIN sender ON nonce.sender = sender.id WHERE keyid = :keyid AND nonce = :nonce)
-    OR EXISTS (SELECT 1 FROM store WHERE forgotten >= :until)
-"""
-
-_KEEP_CONTENT = """
-INSERT INTO nonce (sender, nonce, until) SELECT id, :marker, :until FROM sender WHERE keyid = :keyid
-ON CONFLICT DO UPDATE SET until = excluded.until
-"""
-
-_SAME = """
-SELECT EXISTS (
-    SELECT 1 FROM sender JOIN nonce ON nonce.sender = sender.id JOIN nonce AS marker ON marker.sender = sender.id
-    WHERE keyid = :keyid AND nonce.nonce = :nonce AND marker.nonce = :marker AND marker.until >= nonce.until
-)
-"""
-"""A marker that ends before its nonce is left from a nonce that was deleted."""
-
-_FULL = """
-SELECT coalesce((SELECT live FROM sender WHERE keyid = :keyid), 0) >= :per_key OR live >= :total FROM store
-"""
-
-_FEW, _MANY = 16, 1000
-"""How many ended nonces each claim deletes, and how many per step if a cap is reached."""
-
-_NO_TOTAL = 2**63 - 1
 _LONGEST_TIMEOUT = 3600
 
 
@@ -132,14 +73,8 @@ class SqliteReplayStore:
             sqlite3.Error: the file cannot be read now.
             ReplacedFile: another file has taken its place.
         """
-        asked = {"keyid": keyid, **_limits(caps)}
         with self._connection() as connection:
-            while _is_true(connection, _FULL, asked):
-                with _transaction(connection):
-                    ended = connection.execute(_FORGET, (now, _MANY)).rowcount
-                if not ended:
-                    return True
-            return False
+            return NonceTables(connection).full(keyid, now=now, caps=caps)
 
     def claim(self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps) -> Claim:
         """Remember the pair of keyid and nonce until `until`. This and the two checks are one atomic step.
@@ -148,9 +83,8 @@ class SqliteReplayStore:
             sqlite3.Error: the file cannot be written now.
             ReplacedFile: another file has taken its place.
         """
-        asked = {"keyid": keyid, "nonce": bounded_nonce(nonce), "until": until, **_limits(caps)}
-        with self._connection() as connection, _transaction(connection):
-            return _claim(connection, asked, now)
+        with self._connection() as connection:
+            return NonceTables(connection).claim(keyid, bounded_nonce(nonce), now=now, until=until, caps=caps)
 
     def claim_content(
         self, keyid: str, nonce: str, content: str, *, now: float, until: float, caps: Caps
@@ -161,13 +95,9 @@ class SqliteReplayStore:
             sqlite3.Error: the file cannot be written now.
             ReplacedFile: another file has taken its place.
         """
-        asked = {"keyid": keyid, "nonce": bounded_nonce(nonce), "until": until, **_limits(caps)}
-        asked["marker"] = content_marker(nonce, content)
-        with self._connection() as connection, _transaction(connection):
-            claim = _claim(connection, asked, now)
-            if claim == "fresh":
-                connection.execute(_KEEP_CONTENT, asked)
-            return "same" if claim == "seen" and _is_true(connection, _SAME, asked) else claim
+        bounded, marker = bounded_nonce(nonce), content_marker(nonce, content)
+        with self._connection() as connection:
+            return NonceTables(connection).claim_content(keyid, bounded, marker, now=now, until=until, caps=caps)
 
     def close(self) -> None:
         """Close the file in this process; the next call opens it again."""
@@ -216,8 +146,7 @@ class SqliteReplayStore:
             return opened.connection
         opened.close()
         opened.connection, opened.file = self._connect("rw"), file
-        ((found,),) = opened.connection.execute("SELECT id FROM store").fetchall()
-        if found != self._id:
+        if NonceTables(opened.connection).identity() != self._id:
             raise ReplacedFile(f"{self._path} is another replay store than the one opened at the start: restart")
         return opened.connection
 
@@ -240,27 +169,17 @@ class SqliteReplayStore:
 
         try:
             with contextlib.closing(self._connect("rwc")) as connection:
-                with _transaction(connection):
-                    identity = self._identify(connection)
+                identity = NonceTables(connection).prepare()
+                if identity is None:
+                    raise ConfigurationError(
+                        f"path: {self._path} is a database, but not a replay store: give another path"
+                    )
                 ((mode,),) = connection.execute("PRAGMA journal_mode = WAL").fetchall()
         except sqlite3.Error as error:
             raise ConfigurationError(f"path: {self._path} cannot be opened as a replay store: {error}") from error
         if mode != "wal":
             raise ConfigurationError(f"path: {self._path} cannot have a write-ahead log there: use a local disk")
         return identity
-
-    def _identify(self, connection: sqlite3.Connection) -> str:
-        ((version,),) = connection.execute("PRAGMA user_version").fetchall()
-        if version == _VERSION:
-            ((found,),) = connection.execute("SELECT id FROM store").fetchall()
-            return str(found)
-        if version != 0 or connection.execute("SELECT 1 FROM sqlite_schema").fetchall():
-            raise ConfigurationError(f"path: {self._path} is a database, but not a replay store: give another path")
-        for statement in _SCHEMA:
-            connection.execute(statement)
-        made = uuid.uuid4().hex
-        connection.execute("INSERT INTO store VALUES (?, 0, 0)", (made,))
-        return made
 
 
 class _Opened:
@@ -287,33 +206,3 @@ class _Opened:
         connection, self.connection = self.connection, None
         if connection is not None:
             connection.close()
-
-
-@contextlib.contextmanager
-def _transaction(connection: sqlite3.Connection) -> Generator[None]:
-    """Commit what is written inside. After an error, closing the connection rolls back."""
-    connection.execute("BEGIN IMMEDIATE")
-    yield
-    connection.execute("COMMIT")
-
-
-def _claim(connection: sqlite3.Connection, asked: dict[str, object], now: float) -> Claim:
-    ended = connection.execute(_FORGET, (now, _FEW)).rowcount
-    while True:
-        connection.execute("INSERT OR IGNORE INTO sender (keyid, live) VALUES (:keyid, 0)", asked)
-        if connection.execute(_CLAIM, asked).rowcount == 1:
-            return "fresh"
-        if _is_true(connection, _SEEN, asked):
-            return "seen"
-        if not ended:
-            return "full"
-        ended = connection.execute(_FORGET, (now, _MANY)).rowcount
-
-
-def _is_true(connection: sqlite3.Connection, question: str, asked: dict[str, object]) -> bool:
-    ((answer,),) = connection.execute(question, asked).fetchall()
-    return bool(answer)
-
-
-def _limits(caps: Caps) -> dict[str, object]:
-    return {"per_key": caps.per_key, "total": _NO_TOTAL if caps.total is None else caps.total}

@@ -28,6 +28,7 @@ _ADVICE = (
 
 
 _DENIED = frozenset({401, 403})
+_ASKS = "Accept-Signature"
 
 
 def _always() -> bool:
@@ -52,12 +53,19 @@ class Denial:
 
 
 def record_denial(request: HttpRequest, response: HttpResponseBase) -> None:
-    """Record that a view has rejected a request, if it noted a `Denial` and answered so."""
+    """Record that a view has rejected a request, if it noted a `Denial` and answered so.
+
+    The answer to an unsigned request then also has Accept-Signature (RFC 9421 section 5), if the profile sends it.
+    """
     denial: Denial | None = vars(request).pop("signature_denial", None)
     if denial is not None and response.status_code in _DENIED and denial.applies():
         published = verification(request)
-        error = published.profile.error("signature_required", step=0, detail=denial.detail)
+        error = published.unsigned(denial.detail, method=request.method)
         published.reject(error, method=request.method, route=route(request))
+        if published.signature is None:
+            for name, value in ErrorResponse.of(error).others:
+                if name == _ASKS:
+                    response[name] = value
 
 
 def publish(request: HttpRequest, published: Verification) -> None:

@@ -32,6 +32,7 @@ from tests.integrations.django_site import APPLICATIONS, CSRF, FIRST, PATHS, pub
 from tests.serving import gunicorn_server, uvicorn_server, waitress_server
 
 from undersigned import ConfigurationError, Policy, SignatureError, profiles
+from undersigned.signature.rules import Answers
 from undersigned_django import signature_required, verified_signature
 from undersigned_django.middleware import SignatureMiddleware
 from undersigned_django.rest_framework import SignedCaller
@@ -102,6 +103,10 @@ def test_rest_framework_view_knows_its_caller_and_answers_an_unsigned_request_40
     assert answer.json == {"caller": KEYID, "keyid": KEYID, "sent": {"plan_id": "plan_001"}}
     unsigned = ask(port, raw_request("POST", "/drf", JSON, BODY))
     assert (unsigned.status, unsigned.fields["www-authenticate"]) == (401, f'Signature error="{UNSIGNED}"')
+    assert unsigned.fields["accept-signature"] == (
+        'sig1=("@method" "@target-uri" "@authority" "content-type" "content-digest");created;expires;tag='
+        '"adcp/request-signing/v1"'
+    )
 
 
 @interfaces
@@ -111,6 +116,14 @@ def test_site_names_the_user_of_a_signature_or_rejects_its_caller(interface, agr
         with served(interface, agreement.verifier(), USER=user) as port:
             answer = ask(port, agreement.raw("POST", "/drf", BODY))
             assert (answer.status, answer.json.get("caller")) == (status, f"user of {KEYID}" if status == 200 else None)
+
+
+@interfaces
+def test_rest_framework_asks_for_no_signature_if_the_profile_does_not(interface, agreement):
+    profile = profiles.ADCP_3_2.derive(answers=Answers(prefix="request_", asks=frozenset()))
+    with served(interface, agreement.verifier(profile=profile)) as port:
+        answer = ask(port, raw_request("POST", "/drf", JSON, BODY))
+    assert (answer.status, answer.fields.get("accept-signature")) == (401, None)
 
 
 def test_signed_caller_is_authenticated_and_not_anonymous():

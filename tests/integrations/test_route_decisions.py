@@ -214,7 +214,8 @@ def test_signed_request_whose_caller_rest_framework_does_not_know_makes_a_decisi
         caplog.at_level(logging.INFO, "undersigned"),
         rest_app(agreement.verifier(), decisions.append, user=lambda _signature: None) as port,
     ):
-        assert ask(port, agreement.raw("POST", "/plans/gold", BODY)).status == 401
+        answer = ask(port, agreement.raw("POST", "/plans/gold", BODY))
+    assert (answer.status, answer.fields.get("accept-signature")) == (401, None)
     verified, rejected = decisions
     assert verified.outcome == "verified"
     assert (rejected.outcome, rejected.method, rejected.route) == ("rejected", "POST", "plans/<str:plan>")
@@ -249,7 +250,8 @@ def test_rejection_by_a_permission_of_rest_framework_is_one_decision(
 
     decisions: list[Decision] = []
     with SERVED[served](agreement.verifier(), decisions.append, view=Open) as port:
-        assert ask(port, raw_request("POST", "/plans/gold", JSON, BODY)).status == status
+        answer = ask(port, raw_request("POST", "/plans/gold", JSON, BODY))
+    assert (answer.status, "accept-signature" in answer.fields) == (status, "rejected" in outcomes)
     assert [told.outcome for told in decisions] == outcomes
     for rejected in decisions[1:]:
         assert (rejected.code, rejected.method, rejected.route) == (

@@ -61,11 +61,19 @@ class Verification(NamedTuple):
         """
         if self.signature is not None:
             return self.signature
-        message = Request(method or "", "", has_body=method in _WITH_CONTENT)
-        detail = "the route requires a signature; the request has none"
-        error = self.profile.error("signature_required", step=0, detail=detail, message=message)
+        error = self.unsigned("the route requires a signature; the request has none", method=method)
         self.reject(error, method=method, route=route)
         raise error
+
+    def unsigned(self, detail: str, *, method: str | None = None) -> SignatureError:
+        """Return the error for a request that has no signature and needs one.
+
+        Args:
+            detail: one sentence for the operator's log.
+            method: the method of the request, as for `required`.
+        """
+        message = Request(method or "", "", has_body=method in _WITH_CONTENT)
+        return self.profile.error("signature_required", step=0, detail=detail, message=message)
 
     def reject(self, error: SignatureError, *, method: str | None = None, route: str | None = None) -> None:
         """Record that a route rejects a request for `error`: in the log, and as a `Decision` if anybody listens."""

@@ -12,15 +12,12 @@ from undersigned.middleware.answer import CONTENT_TOO_LARGE, REQUEST_TIMEOUT, Un
 from undersigned.middleware.authority import unsupported
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine, Generator, MutableMapping
-    from typing import TypeAlias
+    from collections.abc import Coroutine, Generator
 
+    from undersigned.asgi.interface import Message, Receive
     from undersigned.message.content_digest import RunningDigest
     from undersigned.message.header_fields import HeaderFields
     from undersigned.signature.profile import Profile
-
-    Message: TypeAlias = MutableMapping[str, Any]
-    Receive: TypeAlias = Callable[[], Awaitable[Message]]
 
 
 class Disconnected(Exception):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable
 from inspect import isawaitable
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, cast
 
+from undersigned.asgi.answer import answer
 from undersigned.asgi.body import Disconnected, bodiless, check_event_loop, is_declared_longer, read_content, replayed
+from undersigned.asgi.interface import ASGIApp, Receive, Scope, Send
 from undersigned.asgi.scope import (
     check_root_path,
     detected_server,
@@ -32,7 +34,6 @@ from undersigned.verification.verifier import AsyncVerifier, Verifier
 
 if TYPE_CHECKING:
     from undersigned.message.content_digest import RunningDigest
-    from undersigned.middleware.answer import ErrorResponse
     from undersigned.middleware.decision import Decision, Recorder
     from undersigned.middleware.inspector import Inspector
     from undersigned.policy.operation import Operation
@@ -42,17 +43,6 @@ if TYPE_CHECKING:
     from undersigned.url.origin import ConfiguredOrigins
     from undersigned.verification.gate import Admitted
     from undersigned.verification.verified_signature import VerifiedSignature
-
-Scope: TypeAlias = MutableMapping[str, Any]
-"""What a server says of a connection (ASGI 3)."""
-Message: TypeAlias = MutableMapping[str, Any]
-"""An event of a connection, such as a part of the body (ASGI 3)."""
-Receive: TypeAlias = Callable[[], Awaitable[Message]]
-"""Returns the next event of a connection."""
-Send: TypeAlias = Callable[[Message], Awaitable[None]]
-"""Sends an event to the server."""
-ASGIApp: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
-"""An application (ASGI 3)."""
 
 Fallback: TypeAlias = Callable[[Scope], bool | Awaitable[bool]]
 """Returns whether another authenticator accepts the caller."""
@@ -165,7 +155,7 @@ class SignatureMiddleware:
         try:
             forwarded = await self._guard.admit(_Exchange(self._options, scope, receive, send))
         except Rejected as rejected:
-            await _answer(scope, send, rejected.response)
+            await answer(scope, send, rejected.response)
         except Disconnected:
             return
         else:
@@ -293,15 +283,3 @@ def _published(
     """Return what the application may read of the verification."""
     state = {**scope.get("state", {}), "signature": signature}
     return {"state": state, OPERATION: operation, PROFILE: chosen.profile, RECORDER: chosen.recorder}
-
-
-async def _answer(scope: Scope, send: Send, response: ErrorResponse) -> None:
-    """Send a response that rejects a request, or a handshake if the server can send it one."""
-    websocket = scope["type"] == "websocket"
-    if websocket and "websocket.http.response" not in (scope.get("extensions") or {}):
-        await send({"type": "websocket.close", "code": 1008, "reason": ""})
-        return
-    kind = "websocket.http.response" if websocket else "http.response"
-    fields = [(name.lower().encode("ascii"), value.encode("ascii")) for name, value in response.fields]
-    await send({"type": f"{kind}.start", "status": response.status, "headers": fields})
-    await send({"type": f"{kind}.body", "body": b"" if scope.get("method") == "HEAD" else response.body})

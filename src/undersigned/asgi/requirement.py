@@ -8,7 +8,7 @@ from undersigned.asgi.middleware import PROFILE, RECORDER
 from undersigned.middleware.requirement import Verification
 
 if TYPE_CHECKING:
-    from undersigned.asgi.middleware import Scope
+    from undersigned.asgi.interface import Scope
     from undersigned.verification.verified_signature import VerifiedSignature
 
 

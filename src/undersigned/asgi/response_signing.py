@@ -13,7 +13,7 @@ from undersigned.middleware.authority import matched_origin
 from undersigned.middleware.response_signing import ResponseSigning, log_unsignable
 
 if TYPE_CHECKING:
-    from undersigned.asgi.middleware import ASGIApp, Message, Receive, Scope, Send
+    from undersigned.asgi.interface import ASGIApp, Message, Receive, Scope, Send
     from undersigned.signature.signer import Signer
     from undersigned.url.origin import ConfiguredOrigins
 

@@ -1,0 +1,264 @@
+"""Every published profile over sockets: signed by every kind of client hook, verified by both middlewares.
+
+The legacy scheme of draft-cavage-12 is one more row.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, replace
+
+import pytest
+from tests.integrations.every_client import CLIENTS
+from tests.party import raw_request
+from tests.profiles.test_signing import FIELDS, key_pair, signed, verification_key
+from tests.profiles.wire import OneKey
+from tests.serving import exchange, uvicorn_server, waitress_server
+
+from undersigned import MemoryReplayStore, Request, SignatureError, Signer, Verifier, asgi, profiles, wsgi
+from undersigned.activitypub import ActivityPubVerifier
+from undersigned.cavage import CavageSigner
+from undersigned.client import ResponseVerification
+from undersigned.middleware import ErrorResponse
+
+NAMES = [name for name in profiles.__all__ if name != "BY_NAME"]
+REQUESTS = [name for name in NAMES if getattr(profiles, name).message == "request"]
+DRAFT = "draft-cavage-12"
+ROTATION = "GNAP_ROTATION"
+PATH, BODY = "/orders/1?q=1", b'{"plan":"gold"}'
+HOOKS = [one for one in CLIENTS if str(one) in {"requests", "httpx2-async-transport", "urllib", "aiohttp"}]
+ANSWERED_BY = {
+    "UCP_RESPONSE": profiles.UCP,
+    "FAPI_2_RESPONSE": profiles.FAPI_2_REQUEST,
+    "WIMSE_RESPONSE": profiles.WIMSE,
+    "WEB_BOT_AUTH_DIRECTORY": profiles.WEB_BOT_AUTH_TYPED,
+}
+KINDS = pytest.mark.parametrize("kind", ["asgi", "wsgi"])
+EVERY_HOOK = pytest.mark.parametrize("client", HOOKS, ids=str)
+
+
+def here(authority: str) -> str:
+    return f"http://{authority}"
+
+
+@dataclass
+class Origin:
+    """A server, as the clients take it."""
+
+    port: int
+
+    @property
+    def origin(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+
+def profile_of(name):
+    return profiles.ACTIVITYPUB if name == DRAFT else getattr(profiles, name)
+
+
+def algorithm(name) -> str:
+    return "ed25519" if "ed25519" in profile_of(name).algorithms else "rsa-v1_5-sha256"
+
+
+def verifier(name) -> Verifier:
+    keys = OneKey(verification_key(algorithm(name)))
+    if name == DRAFT:
+        return ActivityPubVerifier(keys=keys, required=("(request-target)", "host"))
+    return Verifier(profile_of(name), keys=keys, replay=MemoryReplayStore())
+
+
+def signer(name) -> Signer | CavageSigner:
+    key = key_pair(algorithm(name)).signing_key()
+    return CavageSigner(key) if name == DRAFT else Signer(key, profile=profile_of(name))
+
+
+async def asgi_application(scope, receive, send) -> None:
+    content, message = b"", {"more_body": True}
+    while message.get("more_body"):
+        message = await receive()
+        content += message["body"]
+    told = answer(asgi.find_signature(scope), content)
+    headers = [(name.lower().encode(), value.encode()) for name, value in TOKEN_AND_TYPE]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": told})
+
+
+def wsgi_application(environ, start_response):
+    told = answer(wsgi.find_signature(environ), environ["wsgi.input"].read())
+    start_response("200 OK", [*TOKEN_AND_TYPE, ("Content-Length", str(len(told)))])
+    return [told]
+
+
+TOKEN_AND_TYPE = [("Content-Type", "application/json"), ("Workload-Identity-Token", "e30.e30.e30")]
+
+
+def answer(signature, content) -> bytes:
+    """What the application knows of a request, and of the content it was given."""
+    return json.dumps(
+        [signature.keyid, signature.algorithm, signature.method, signature.target_uri, content.decode()]
+    ).encode()
+
+
+def verifying(kind, name):
+    options = {"verifier": verifier(name), "origins": here}
+    if kind == "asgi":
+        return asgi.SignatureMiddleware(asgi_application, **options)
+    return wsgi.SignatureMiddleware(wsgi_application, **options)
+
+
+def serving(kind, app):
+    return uvicorn_server(app) if kind == "asgi" else waitress_server(app)
+
+
+def covers_content(name) -> bool:
+    return name == DRAFT or '"content-digest"' in covered(name)
+
+
+def covered(name) -> str:
+    request = Request("POST", f"https://a.example{PATH}", FIELDS, BODY)
+    made = signed(profile_of(name), request, algorithm(name))
+    return made.fields.combined["signature-input"]
+
+
+@KINDS
+@EVERY_HOOK
+@pytest.mark.parametrize("name", [name for name in (*REQUESTS, DRAFT) if name != ROTATION])
+def test_request_of_every_client_reaches_the_application_by_its_profile(kind, client, name):
+    with serving(kind, verifying(kind, name)) as port:
+        server = Origin(port)
+        status, text = client.send(server, PATH, method="POST", signer=signer(name), body=BODY, fields=dict(FIELDS))
+    assert status == 200, text
+    keyid, by, method, target, content = json.loads(text)
+    key = key_pair(algorithm(name)).signing_key()
+    assert (by, method, target) == (key.algorithm, "POST", f"{server.origin}{PATH}")
+    parameters = profile_of(name).parameters
+    assert keyid == (key.keyid if "keyid" in parameters.required | parameters.written else "")
+    assert content == BODY.decode()
+
+
+def sent(name, port) -> Request:
+    """A signed request to the server, with its Host."""
+    request = Request("POST", f"http://127.0.0.1:{port}{PATH}", [("Host", f"127.0.0.1:{port}"), *FIELDS], BODY)
+    if name != DRAFT:
+        fields = list(request.fields)
+        for one in (["GNAP"] if name == ROTATION else []) + [name]:
+            fields += signer(one).sign(replace(request, fields=fields))
+        return replace(request, fields=fields)
+    return replace(request, fields=[*request.fields, *signer(name).sign(request)])
+
+
+def exchanged(port, request, *, target=PATH, body=BODY) -> tuple[int, bytes]:
+    head, _, content = exchange(port, raw_request(request.method, target, request.fields, body)).partition(b"\r\n\r\n")
+    return int(head.split(b" ")[1]), content
+
+
+def damaged(request) -> Request:
+    """The request with another first character in its last signature."""
+    value = request.fields.combined["signature"]
+    at = [match.start(1) for match in re.finditer(r'(?:signature="|=:)([\w+/-])', value)][-1]
+    other = f"{value[:at]}{'B' if value[at] == 'A' else 'A'}{value[at + 1 :]}"
+    return replace(request, fields=[*((n, v) for n, v in request.fields if n != "signature"), ("Signature", other)])
+
+
+@KINDS
+@pytest.mark.parametrize("name", [*REQUESTS, DRAFT])
+def test_changed_request_is_rejected_as_its_profile_says(kind, name):
+    profile = profile_of(name)
+    with serving(kind, verifying(kind, name)) as port:
+        request = sent(name, port)
+        answers = {"signature_invalid": exchanged(port, damaged(request))}
+        if covers_content(name):
+            answers["signature_digest_mismatch"] = exchanged(port, request, body=BODY.replace(b"gold", b"lead"))
+        if name == DRAFT or any(text in covered(name) for text in ('"@target-uri"', '"@path"')):
+            answers["signature_invalid", "target"] = exchanged(port, request, target="/orders/2?q=1")
+        if profile.parameters.audience:
+            answers["signature_params_unexpected"] = exchanged(port, request, target="/orders/2?q=1")
+        accepted = exchanged(port, request)
+    assert len(answers) >= 1 + (not name.startswith("WEB_BOT_AUTH"))
+    for reason, got in answers.items():
+        told = reason if isinstance(reason, str) else reason[0]
+        wanted = ErrorResponse.of(profile.error(told, step=0, detail=""))
+        assert got == (wanted.status, wanted.body), reason
+    assert accepted[0] == 200
+
+
+def test_every_profile_for_responses_is_asked_for():
+    assert {*ANSWERED_BY, *REQUESTS} == {*NAMES}
+    assert len(HOOKS) == 4
+
+
+def asking(name) -> Signer:
+    """The signer of the request; by WIMSE, it asks for a signed response."""
+    profile = ANSWERED_BY[name]
+    own = {"wimse-sign-response"} & profile.parameters.own.keys()
+    written = replace(profile.parameters, written=profile.parameters.written | own)
+    return Signer(key_pair("ed25519").signing_key(), profile=profile.derive(parameters=written))
+
+
+def changing(kind, app, change):
+    """The application with the start and the content of its responses changed on their way."""
+
+    async def by_asgi(scope, receive, send) -> None:
+        async def changed(message) -> None:
+            if "status" in message:
+                message = {**message, "status": change(message["status"])}
+            elif "body" in message:
+                message = {**message, "body": change(message["body"])}
+            await send(message)
+
+        await app(scope, receive, changed)
+
+    def by_wsgi(environ, start_response):
+        def started(status, fields):
+            return start_response(f"{change(int(status[:3]))} Changed", fields)
+
+        return [change(part) for part in app(environ, started)]
+
+    return by_asgi if kind == "asgi" else by_wsgi
+
+
+def unchanged(part):
+    return part
+
+
+def other_content(part):
+    return part.replace(b"gold", b"lead") if isinstance(part, bytes) else part
+
+
+def other_status(part):
+    return 201 if part == 200 else part
+
+
+def answering(kind, name, change):
+    options = {"signer": Signer(key_pair("ed25519").signing_key(), profile=getattr(profiles, name)), "origins": here}
+    asked = next(one for one in REQUESTS if getattr(profiles, one) is ANSWERED_BY[name])
+    inner = verifying(kind, asked)
+    signing = (asgi if kind == "asgi" else wsgi).ResponseSigningMiddleware(inner, **options)
+    return serving(kind, changing(kind, signing, change))
+
+
+def gotten(kind, client, name, change=unchanged):
+    """The response as the client gives it, verified by the profile."""
+    keys = OneKey(verification_key("ed25519"))
+    responses = ResponseVerification(Verifier(getattr(profiles, name), keys=keys, replay=MemoryReplayStore()))
+    with answering(kind, name, change) as port:
+        options = {"signer": asking(name), "body": BODY, "fields": dict(FIELDS), "responses": responses}
+        return client.send(Origin(port), PATH, method="POST", **options)
+
+
+@KINDS
+@EVERY_HOOK
+@pytest.mark.parametrize("name", ANSWERED_BY)
+def test_response_of_both_middlewares_is_verified_by_every_client(kind, client, name):
+    status, text = gotten(kind, client, name)
+    assert (status, json.loads(text)[-1]) == (200, BODY.decode())
+    with pytest.raises(SignatureError) as caught:
+        gotten(kind, client, name, other_content)
+    assert caught.value.reason == "signature_digest_mismatch"
+    if "@status" in getattr(profiles, name).coverage.always:
+        with pytest.raises(SignatureError) as caught:
+            gotten(kind, client, name, other_status)
+        assert caught.value.reason == "signature_invalid"
+    else:
+        assert gotten(kind, client, name, other_status)[0] == 201

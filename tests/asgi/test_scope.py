@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import functools
+from urllib.parse import unquote
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from undersigned import MalformedURL, VerificationUnavailable, canonicalize, profiles
 from undersigned.asgi.scope import detected_server, request_target, server_root_path, verified_scope
+from undersigned.message.request_target import RequestTarget
 from undersigned.url.origin import Origin
 
 OWN = Origin("https", "seller.example.com")
@@ -129,3 +133,26 @@ def test_server_name_is_unknown_when_a_layer_wraps_its_callables():
 )
 def test_root_path_of_the_server_is_the_one_before_any_mount(given, root):
     assert server_root_path(given) == root
+
+
+PATHS = st.text("ab/.%2Fé", max_size=5).map(lambda text: f"/{text}")
+
+
+@given(raw=PATHS.filter(str.isascii), path=PATHS, root=st.sampled_from(["", "/a", "/a/"]))
+def test_decoded_path_is_accepted_exactly_if_it_may_be_the_raw_path(raw, path, root):
+    try:
+        received = RequestTarget.parse(raw.encode())
+    except MalformedURL:
+        return
+    if received.is_path(path.encode(), (root + path).encode()):
+        assert target(scope(raw.encode(), path, root_path=root)) == received
+    else:
+        with pytest.raises(MalformedURL, match="rewrites one"):
+            target(scope(raw.encode(), path, root_path=root))
+
+
+@given(path=st.lists(st.sampled_from(["a", "%2F", "%C3%A9", "%FF", "/", "~"]), max_size=5).map("/".join))
+def test_application_gets_the_canonical_path_and_the_same_path_decoded(path):
+    verified = canonicalize(f"https://seller.example.com/{path}")
+    new = verified_scope(scope(b"/", "/"), [], target=verified, origin=OWN, server_adds_root_path=False)
+    assert (new["raw_path"], new["path"]) == (verified.path.encode(), unquote(verified.path))

@@ -1,10 +1,21 @@
 from __future__ import annotations
 
 import pickle
+import re
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from undersigned.message.header_fields import HeaderFields
+from undersigned.message.header_fields import USUAL_NAMES, HeaderFields
+
+_LETTERS = st.text(st.characters(max_codepoint=255), max_size=4)
+_SPELLED = st.sampled_from(sorted(USUAL_NAMES)).flatmap(
+    lambda name: st.sampled_from([name, name.title(), name.upper(), name.capitalize(), f"{name}x", name[1:]])
+)
+NAMES = _SPELLED | st.sampled_from(["x_user", "X-User", ":authority", "", "COO\xc9IE"]) | _LETTERS
+VALUES = st.sampled_from(["", "v", " v", "v\t", "\xa0v\xa0", "\r\n", "\0", " " * 64 + "v", "\x0b"]) | _LETTERS
+LINES = st.lists(st.tuples(NAMES, VALUES), max_size=6)
 
 
 def test_fields_keep_their_order_and_repetition():
@@ -112,3 +123,26 @@ def test_blanks_around_a_value_are_removed_unless_there_are_many(blanks):
 @pytest.mark.parametrize("other", ["!", "\x0b", "\x0c", "\x1c", "\x85", "\xa0"])
 def test_other_white_space_around_a_value_stays(other):
     assert HeaderFields([("x", f" {other} v {other}\t")]).combined["x"] == f"{other} v {other}"
+
+
+def _all_of(fields: HeaderFields) -> tuple[object, ...]:
+    return fields.lines, fields.are_valid, fields.combined, fields.repeated, fields.are_usual
+
+
+@given(lines=LINES)
+def test_fields_of_octets_are_the_fields_of_the_decoded_text(lines):
+    octets = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in lines]
+    assert _all_of(HeaderFields.of_octets(octets)) == _all_of(HeaderFields(lines))
+
+
+@given(lines=LINES)
+def test_name_becomes_lower_case_if_it_is_ascii_however_it_is_spelled(lines):
+    lower = [name.lower() if name.isascii() else name for name, _ in lines]
+    fields = HeaderFields(lines)
+    assert [name for name, _ in fields] == lower
+    assert fields.are_usual == all(name in USUAL_NAMES for name in lower)
+
+
+@pytest.mark.parametrize("name", sorted(USUAL_NAMES))
+def test_usual_name_is_a_token_in_lower_case_without_underscores(name):
+    assert re.fullmatch(r"[a-z]+(-[a-z]+)*", name)

@@ -1,10 +1,15 @@
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.work import lines_run
 
 from undersigned import MalformedURL, canonicalize
-from undersigned.message.request_target import RequestTarget, application_path
+from undersigned.limits import LONGEST_PATH, LONGEST_TARGET, MOST_ESCAPES, MOST_SEGMENTS
+from undersigned.message.request_target import RequestTarget, application_path, check_length
 from undersigned.url.origin import Origin
 
 PLAIN = Origin("https", "h")
@@ -218,3 +223,19 @@ def test_path_of_unreserved_characters_is_rebuilt(character):
 def test_empty_path_is_rebuilt_and_then_rejected_as_no_target():
     with pytest.raises(MalformedURL, match="not a path and query"):
         RequestTarget.reconstruct("", "", "")
+
+
+@given(
+    parts=st.lists(st.tuples(st.sampled_from("%/?a"), st.sampled_from([1, 127, 128, 256, 257, 4000])), max_size=4),
+)
+def test_target_is_too_long_exactly_if_it_exceeds_one_bound(parts):
+    target = "".join(character * count for character, count in parts)
+    path = target.partition("?")[0]
+    exceeds = (
+        len(target) > LONGEST_TARGET
+        or len(path) > LONGEST_PATH
+        or path.count("%") > MOST_ESCAPES
+        or path.count("/") > MOST_SEGMENTS
+    )
+    with pytest.raises(MalformedURL, match="the target") if exceeds else nullcontext():
+        check_length(target)

@@ -6,6 +6,8 @@ import asyncio
 import contextlib
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.asgi.test_middleware import Echo, http_scope, run
 from tests.party import ORIGIN
 
@@ -13,6 +15,7 @@ from undersigned import MalformedSignature, MalformedURL, VerificationUnavailabl
 from undersigned.asgi import SignatureMiddleware
 from undersigned.message.header_fields import HeaderFields
 from undersigned.middleware import authority
+from undersigned.middleware.exchange import Received
 from undersigned.url.origin import Origins
 
 PROFILE = profiles.ADCP_3_2
@@ -135,3 +138,18 @@ def test_authority_over_the_length_limit_is_rejected_without_parsing():
         authority.matched_origin(Origins(["https://seller.example.com"]), HeaderFields([("host", "a" * 1025)]), "1.1")
     with pytest.raises(MalformedURL, match="longer than 253 characters"):
         authority.matched_origin(Origins(["https://seller.example.com"]), HeaderFields([("host", "a" * 1024)]), "1.1")
+
+
+@given(
+    method=st.sampled_from(["GET", "POST", "get", "CONNECT", "PURGE", "", "G T"]) | st.text(max_size=4),
+    version=st.sampled_from(["1.1", "1.0", "1", "2", "3", "1.9", "HTTP/1.1", ""]) | st.text(max_size=4),
+    names=st.lists(st.sampled_from(["x_user", "x-user", "host"]), max_size=3),
+    fields=st.lists(st.sampled_from([("content-length", "2"), ("transfer-encoding", "chunked"), ("a", "b")])),
+)
+def test_plain_request_passes_every_check(method, version, names, fields):
+    received = Received(method, version, HeaderFields(fields), names, has_body=None)
+    if authority.is_plain(received):
+        authority.check_version(version, None, detect=lambda: "granian", profile=PROFILE)
+        authority.check_names(names, PROFILE)
+        authority.check_framing(received.fields, PROFILE)
+        authority.check_method(method)

@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 import io
+from urllib.parse import unquote_to_bytes
 
 import pytest
 from flask import Flask
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.party import ORIGIN
 from tests.serving import exchange, gunicorn_server
 from tests.wsgi.test_middleware import BODY, JSON, Echo, environ_of, run
 
 from undersigned import MalformedURL, canonicalize, profiles
+from undersigned.limits import MOST_FIELDS
+from undersigned.message.header_fields import USUAL_NAMES
+from undersigned.message.request_target import RequestTarget
 from undersigned.url.origin import Origin
 from undersigned.wsgi import SignatureMiddleware
-from undersigned.wsgi.environ import BodyFraming, count_fields, request_target, verified_environ
+from undersigned.wsgi.environ import (
+    BodyFraming,
+    field_lines,
+    has_too_many_fields,
+    http_version,
+    request_target,
+    verified_environ,
+)
 
 OWN = Origin("https", "seller.example.com")
 
@@ -238,13 +251,70 @@ def test_query_string_is_the_verified_one_whatever_the_server_showed():
         assert (verified["QUERY_STRING"], verified["RAW_URI"]) == ("a=1", "/p?a=1")
 
 
+def _keys(count: int) -> dict[str, object]:
+    return {f"HTTP_A{number}": "1" for number in range(count)}
+
+
+def test_more_fields_than_the_bound_are_too_many_whatever_else_the_environ_has():
+    other = {f"wsgi.{number}": "" for number in range(MOST_FIELDS)}
+    assert not has_too_many_fields({**_keys(MOST_FIELDS), **other})
+    assert has_too_many_fields({**_keys(MOST_FIELDS + 1), **other})
+    assert has_too_many_fields(_keys(MOST_FIELDS + 1))
+
+
 @pytest.mark.parametrize("kind", [list, tuple])
 def test_fields_that_only_the_asgi_scope_shows_are_counted(kind):
-    assert count_fields({"HTTP_A": "1", "asgi.scope": {"headers": kind([(b"a", b"1"), (b"a", b"2")])}}) == 2
-    assert count_fields({"HTTP_A": "1", "HTTP_B": "2", "asgi.scope": {"headers": kind()}}) == 2
+    most = [(b"a", b"1")] * MOST_FIELDS
+    assert has_too_many_fields({"HTTP_A": "1", "asgi.scope": {"headers": kind([*most, (b"a", b"2")])}})
+    assert not has_too_many_fields({"HTTP_A": "1", "asgi.scope": {"headers": kind(most)}})
 
 
 def test_fields_of_an_iterator_are_left_unread():
-    headers = iter([(b"a", b"1"), (b"a", b"2")])
-    assert count_fields({"HTTP_A": "1", "asgi.scope": {"headers": headers}}) == 1
-    assert len(list(headers)) == 2
+    headers = iter([(b"a", b"1")] * (MOST_FIELDS + 1))
+    assert not has_too_many_fields({"HTTP_A": "1", "asgi.scope": {"headers": headers}})
+    assert len(list(headers)) == MOST_FIELDS + 1
+
+
+KEYS = st.sampled_from(sorted(USUAL_NAMES)).map(lambda name: f"HTTP_{name.upper().replace('-', '_')}")
+ODD_KEYS = st.sampled_from(
+    ["HTTP_", "HTTP_X_USER", "HTTP_x-User", "HTTP_HOST_", "http_host", "wsgi.input", "PATH_INFO"]
+)
+
+
+@given(environ=st.dictionaries(KEYS | ODD_KEYS, st.text(max_size=3)))
+def test_every_key_that_starts_with_http_is_a_field_named_by_what_follows(environ):
+    named = [(key[5:].lower().replace("_", "-"), text) for key, text in environ.items() if key.startswith("HTTP_")]
+    assert field_lines(environ) == named
+
+
+@given(shown=st.sampled_from(["HTTP/", ""]), version=st.sampled_from(["1.1", "1.0", "1", "2", "2.0", "3.0", "2.1"]))
+def test_http_version_has_no_minor_version_from_two_on(shown, version):
+    expected = version[0] if version in {"2.0", "3.0"} else version
+    assert http_version({"SERVER_PROTOCOL": shown + version}) == expected
+
+
+PATHS = st.text("ab/.%2F\xe9", max_size=5).map(lambda text: f"/{text}")
+
+
+@given(raw=PATHS.filter(str.isascii), path=PATHS, mount=st.sampled_from(["", "/a", "/a/", "/\u0100"]))
+def test_path_info_is_accepted_exactly_if_it_may_be_the_raw_target(raw, path, mount):
+    environ = {"RAW_URI": raw, "PATH_INFO": path, "SCRIPT_NAME": mount}
+    try:
+        received = RequestTarget.parse(raw.encode())
+        octets = path.encode("latin-1")
+        is_same = received.is_path(octets, mount.encode("latin-1") + octets)
+    except (MalformedURL, UnicodeEncodeError):
+        is_same = False
+    if is_same:
+        assert request_target(environ, profiles.ADCP_3_2, reconstruct=False) == received
+    else:
+        with pytest.raises(MalformedURL):
+            request_target(environ, profiles.ADCP_3_2, reconstruct=False)
+
+
+@given(path=st.lists(st.sampled_from(["a", "%2F", "%C3%A9", "%FF", "~"]), max_size=5).map("/".join))
+def test_application_gets_the_canonical_path_decoded(path):
+    verified = canonicalize(f"https://seller.example.com/{path}?a")
+    new = verified_environ({"PATH_INFO": "/", "RAW_URI": "/"}, verified, OWN)
+    decoded = unquote_to_bytes(verified.path).decode("latin-1")
+    assert (new["PATH_INFO"], new["QUERY_STRING"], new["RAW_URI"]) == (decoded, "a", f"{verified.path}?a")

@@ -111,16 +111,16 @@ def _resumed(reading: Coroutine[Any, Any, Content], waits_for: object) -> Genera
 
 def replayed(content: Content, receive: Receive) -> Receive:
     """Return a `receive` that yields the chunks as received, then what the server sends next."""
-    last = len(content.chunks) - 1
     # A list of messages would take many times the memory of many small chunks, so make one at a time.
-    messages = iter(
-        {"type": "http.request", "body": chunk, "more_body": at < last}
-        for at, chunk in enumerate(content.chunks or (b"",))
-    )
+    chunks = iter(content.chunks or (b"",))
+    left = len(content.chunks) or 1
 
     async def replay() -> Message:
-        message = next(messages, None)
-        return await receive() if message is None else message
+        nonlocal left
+        if left == 0:
+            return await receive()
+        left -= 1
+        return {"type": "http.request", "body": next(chunks), "more_body": left > 0}
 
     return replay
 

@@ -27,13 +27,14 @@ from undersigned.message.header_fields import HeaderFields
 from undersigned.middleware import options
 from undersigned.middleware.answer import CONTENT_TOO_LARGE, TOO_MANY_FIELDS, UnreadRequest
 from undersigned.middleware.authority import HTTP1_VERSIONS
-from undersigned.middleware.exchange import Received, ReceivedTarget
+from undersigned.middleware.exchange import Received
 from undersigned.middleware.guard import Guard, Rejected
 from undersigned.url import Origins
 from undersigned.verification.verifier import AsyncVerifier, Verifier
 
 if TYPE_CHECKING:
     from undersigned.message.content_digest import RunningDigest
+    from undersigned.message.request_target import RequestTarget
     from undersigned.middleware.decision import Decision, Recorder
     from undersigned.middleware.inspector import Inspector
     from undersigned.policy.operation import Operation
@@ -194,20 +195,23 @@ class _Exchange:
     def received(self) -> Received:
         scope = self._scope
         # A snapshot: a server may append trailers to its list after the application has started.
-        self._headers = [(bytes(name), bytes(value)) for name, value in islice(scope["headers"], MOST_FIELDS + 1)]
-        if len(self._headers) > MOST_FIELDS:
+        headers = self._headers = [
+            (name if type(name) is bytes else bytes(name), value if type(value) is bytes else bytes(value))
+            for name, value in islice(scope["headers"], MOST_FIELDS + 1)
+        ]
+        if len(headers) > MOST_FIELDS:
             raise UnreadRequest(TOO_MANY_FIELDS)
-        lines = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in self._headers]
-        fields = self._fields = HeaderFields(lines)
+        fields = self._fields = HeaderFields.of_octets(headers)
+        combined = fields.combined
         method, version = scope.get("method", "GET"), scope.get("http_version", "1.1")
-        has_body: bool | None = "transfer-encoding" in fields.combined
-        if "content-length" in fields.combined:
-            has_body = has_body or fields.combined["content-length"] != "0"
+        has_body: bool | None = "transfer-encoding" in combined
+        if "content-length" in combined:
+            has_body = has_body or combined["content-length"] != "0"
         elif version not in HTTP1_VERSIONS and method in _WITH_CONTENT:
             # HTTP/2 needs no Content-Length. For other methods nothing is read: uvicorn waits forever if no content
             # comes.
             has_body = None
-        return Received(method, version, fields, fields.combined, has_body)
+        return Received(method, version, fields, () if fields.are_usual else combined, has_body)
 
     def server(self) -> str | None:
         scope = self._scope
@@ -220,11 +224,11 @@ class _Exchange:
         check_root_path(server_root_path(scope), server, self._options.profile, has_field=has_field)
         return server
 
-    def target(self) -> ReceivedTarget:
+    def target(self) -> tuple[RequestTarget, bool]:
         self.server()
-        profile, added = self._options.profile, self._options.server_adds_root_path
-        target = request_target(self._scope, profile, server_adds_root_path=added)
-        return ReceivedTarget(target, query_unknown=target.query is None)
+        chosen = self._options
+        target = request_target(self._scope, chosen.profile, server_adds_root_path=chosen.server_adds_root_path)
+        return target, target.query is None
 
     def shown_target(self) -> str:
         return shown_target(self._scope)
@@ -261,25 +265,21 @@ class _Exchange:
         return verified_scope(self._scope, self._headers, target=target, origin=origin, server_adds_root_path=adds)
 
     def forward_unsigned(self) -> Forwarded:
-        published = _published(self._scope, None, None, self._options)
+        published = self._published(None, None)
         return {**self._scope, "headers": self._headers, **published}, self._receive, self._send
 
     def forward(self, admitted: Admitted, target: CanonicalURL, origin: Origin, *, has_body: bool) -> Forwarded:
-        adds = self._options.server_adds_root_path
-        published = _published(self._scope, admitted.signature, admitted.operation, self._options)
-        new = verified_scope(self._scope, self._headers, target=target, origin=origin, server_adds_root_path=adds)
+        published = self._published(admitted.signature, admitted.operation)
+        new, content, receive = self.dispatched(target, origin), admitted.content, self._receive
         new.update(published)
-        content, receive = admitted.content, self._receive
         if content is not None and self._scope["type"] == "http":
             receive = replayed(content, receive)
         elif not has_body and self._scope["type"] == "http":
             receive = bodiless(receive)
         return new, receive, self._send
 
-
-def _published(
-    scope: Scope, signature: VerifiedSignature | None, operation: Operation | None, chosen: _Options
-) -> Scope:
-    """Return what the application may read of the verification."""
-    state = {**scope.get("state", {}), "signature": signature}
-    return {"state": state, OPERATION: operation, PROFILE: chosen.profile, RECORDER: chosen.recorder}
+    def _published(self, signature: VerifiedSignature | None, operation: Operation | None) -> Scope:
+        """Return what the application may read of the verification."""
+        chosen = self._options
+        state = {**self._scope.get("state", {}), "signature": signature}
+        return {"state": state, OPERATION: operation, PROFILE: chosen.profile, RECORDER: chosen.recorder}

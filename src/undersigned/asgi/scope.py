@@ -35,7 +35,9 @@ def request_target(scope: MutableMapping[str, Any], profile: Profile, *, server_
     root = scope.get("root_path") or ""
     path = scope["path"]
     received = RequestTarget.parse(raw + b"?" + query if query else raw)
-    if not received.is_path(path.encode("utf-8", "surrogatepass"), (root + path).encode("utf-8", "surrogatepass")):
+    if (root or path != received.path) and not received.is_path(
+        path.encode("utf-8", "surrogatepass"), (root + path).encode("utf-8", "surrogatepass")
+    ):
         raise MalformedURL(
             "raw_path and path are different: something before the middleware rewrites one",
             rule="request target",
@@ -71,7 +73,7 @@ def verified_scope(
     """
     added = _added_path(scope) if server_adds_root_path else ""
     raw = added + (application_path(target, origin) if origin.prefix else target.path)
-    path = unquote(raw)
+    path = unquote(raw) if "%" in raw else raw
     root = scope.get("root_path")
     if root:
         before, received = scope["path"], unquote(scope["raw_path"].decode("ascii"))

@@ -34,6 +34,8 @@ _ORIGIN_FORM = re.compile(rf"({_PATH})(?>(?:\?({_QUERY}))?)")
 _PLAIN = re.compile(r"[A-Za-z0-9._~/-]*")
 _ENCODED_SLASH = re.compile(r"%(2[Ff])")
 _SLASHES = re.compile(rb"/+")
+_SHORT = min(LONGEST_TARGET, LONGEST_PATH, MOST_ESCAPES, MOST_SEGMENTS)
+"""The length up to which a target can have nothing too often."""
 
 
 class RequestTarget(NamedTuple):
@@ -148,6 +150,8 @@ def check_length(target: str) -> None:
         MalformedURL: it is longer than `LONGEST_TARGET`. Or its path is longer than `LONGEST_PATH`, or has more than
             `MOST_ESCAPES` percent signs or more than `MOST_SEGMENTS` slashes.
     """
+    if len(target) <= _SHORT:
+        return
     if len(target) > LONGEST_TARGET:
         raise MalformedURL(f"the target has more than {LONGEST_TARGET} characters", rule="length")
     if len(target) > LONGEST_PATH and len(target.partition("?")[0]) > LONGEST_PATH:

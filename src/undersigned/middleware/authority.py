@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from undersigned.errors import SignatureError
     from undersigned.message.header_fields import HeaderFields
+    from undersigned.middleware.exchange import Received
     from undersigned.signature.profile import Profile
     from undersigned.url.origin import Origin, Origins
 
@@ -32,6 +33,20 @@ HTTP1_VERSIONS = frozenset({"1", *(f"1.{minor}" for minor in range(10))})
 """Versions in which a request has Host and no `:authority` (RFC 9112 section 2.3); granian shows 1.0 as `1`."""
 
 _METHOD = re.compile(rf"{token.UPPER}+")
+_USUAL_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
+
+def is_plain(received: Received) -> bool:
+    """Return whether `check_version`, `check_names`, `check_framing` and `check_method` have nothing to reject.
+
+    It is a quick answer: the checks may also accept a request that is not plain.
+    """
+    return (
+        received.version == "1.1"
+        and received.method in _USUAL_METHODS
+        and not received.names
+        and "transfer-encoding" not in received.fields.combined
+    )
 
 
 def matched_origin(origins: Origins, fields: HeaderFields, version: str) -> Origin:

@@ -25,7 +25,7 @@ class Received(NamedTuple):
         method: the method.
         version: the HTTP version, such as `1.1` or `2`.
         fields: the header fields.
-        names: the field names as spelled, if the server shows that.
+        names: the field names as spelled, if the server shows that and one of them may have an underscore.
         has_body: whether content comes with the request, or None if that is unknown until it is read.
     """
 
@@ -34,18 +34,6 @@ class Received(NamedTuple):
     fields: HeaderFields
     names: Collection[str]
     has_body: bool | None
-
-
-class ReceivedTarget(NamedTuple):
-    """A request target as it was on the wire.
-
-    Attributes:
-        target: the path and the query.
-        query_unknown: whether the target may end in a lone `?` that the server does not show.
-    """
-
-    target: RequestTarget
-    query_unknown: bool
 
 
 class Exchange(Server, Protocol[Forwarded_co]):
@@ -71,8 +59,8 @@ class Exchange(Server, Protocol[Forwarded_co]):
         """
         ...
 
-    def target(self) -> ReceivedTarget:
-        """Return the request target.
+    def target(self) -> tuple[RequestTarget, bool]:
+        """Return the request target, and whether it may end in a lone `?` that the server does not show.
 
         Raises:
             MalformedURL: the request target is rejected.

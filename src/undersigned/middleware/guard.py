@@ -20,6 +20,7 @@ from undersigned.middleware.authority import (
     check_method,
     check_names,
     check_version,
+    is_plain,
     matched_origin,
     target_rejected,
 )
@@ -176,10 +177,11 @@ class Guard(Generic[Forwarded_co]):
             unchecked, self._unchecked = self._unchecked, None
             log_missing(unchecked)
         try:
-            check_version(received.version, self._http2_server, detect=exchange.server, profile=self._profile)
-            check_names(received.names, self._profile)
-            check_framing(fields, self._profile)
-            check_method(received.method)
+            if not is_plain(received):
+                check_version(received.version, self._http2_server, detect=exchange.server, profile=self._profile)
+                check_names(received.names, self._profile)
+                check_framing(fields, self._profile)
+                check_method(received.method)
             origin = visit.origin = matched_origin(self._origins, fields, received.version)
             target, query_unknown = exchange.target()
             if "host" in fields.repeated:

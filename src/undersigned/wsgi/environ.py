@@ -8,11 +8,14 @@ from urllib.parse import unquote_to_bytes
 
 from undersigned.asgi import scope as asgi_scope
 from undersigned.errors import MalformedURL
-from undersigned.limits import MOST_LENGTH_DIGITS
+from undersigned.limits import MOST_FIELDS, MOST_LENGTH_DIGITS
+from undersigned.message.header_fields import USUAL_NAMES
 from undersigned.message.request_target import RequestTarget, application_path
 from undersigned.wsgi.servers import raw_target_missing
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from undersigned.signature.profile import Profile
     from undersigned.url import CanonicalURL
     from undersigned.url.origin import Origin
@@ -20,27 +23,36 @@ if TYPE_CHECKING:
 _RAW_KEYS = ("REQUEST_URI", "RAW_URI")
 _RULE = "request target"
 _DOT_SEGMENTS = frozenset({".", ".."})
+_NAMES: Mapping[str, str] = {f"HTTP_{name.upper().replace('-', '_')}": name for name in USUAL_NAMES}
+_VERSIONS: Mapping[str, str] = {"HTTP/1.1": "1.1", "HTTP/1.0": "1.0"}
 _READ_TWO_WAYS = re.compile(r"//|%2[EeFf]")
 
 
 def field_lines(environ: dict[str, Any]) -> list[tuple[str, str]]:
     """Return the header fields. A key that is not made of a field name, such as an empty one, is rejected later."""
     fields = [
-        (key[5:].lower().replace("_", "-"), str(value)) for key, value in environ.items() if key.startswith("HTTP_")
+        (name or key[5:].lower().replace("_", "-"), str(value))
+        for key, value in environ.items()
+        if (name := _NAMES.get(key)) is not None or key.startswith("HTTP_")
     ]
-    for key, name in (("CONTENT_TYPE", "content-type"), ("CONTENT_LENGTH", "content-length")):
-        if environ.get(key):
-            fields.append((name, str(environ[key])))
+    if kind := environ.get("CONTENT_TYPE"):
+        fields.append(("content-type", str(kind)))
+    if length := environ.get("CONTENT_LENGTH"):
+        fields.append(("content-length", str(length)))
     return fields
 
 
-def count_fields(environ: dict[str, Any]) -> int:
-    """Return the number of header fields, without content type and length, without reading each."""
-    joined = ("\n" + "\n".join(environ)).count("\nHTTP_")
+def has_too_many_fields(environ: dict[str, Any]) -> bool:
+    """Return whether there are more than `MOST_FIELDS` header fields, without content type and length.
+
+    The fields are not read for that.
+    """
+    if len(environ) > MOST_FIELDS and ("\n" + "\n".join(environ)).count("\nHTTP_") > MOST_FIELDS:
+        return True
     scope: dict[str, Any] = environ.get("asgi.scope") or {}
     shown: object = scope.get("headers")
     # Anything else can be iterated only once.
-    return max(joined, len(cast("list[object]", shown))) if isinstance(shown, (list, tuple)) else joined
+    return isinstance(shown, (list, tuple)) and len(cast("list[object]", shown)) > MOST_FIELDS
 
 
 class BodyFraming(NamedTuple):
@@ -60,16 +72,18 @@ class BodyFraming(NamedTuple):
     def of(cls, environ: dict[str, Any]) -> BodyFraming:
         """Read the framing of a request."""
         declared = environ.get("CONTENT_LENGTH") or ""
+        chunked = environ.get("HTTP_TRANSFER_ENCODING")
+        if declared and not chunked:
+            if not (declared.isascii() and declared.isdigit() and len(declared) <= MOST_LENGTH_DIGITS):
+                return cls(has_body=True, length=None, is_readable=False)
+            length = int(declared)
+            return cls(length > 0, length, is_readable=True)
         terminated = environ.get("wsgi.input_terminated") is True or "asgi.scope" in environ
-        if environ.get("HTTP_TRANSFER_ENCODING"):
+        if chunked:
             return cls(has_body=True, length=None, is_readable=terminated and not declared)
-        if not declared:
-            # HTTP/2 needs no Content-Length: its stream ends with the content.
-            ends = terminated and str(environ.get("SERVER_PROTOCOL", "")).startswith("HTTP/2")
-            return cls(None, None, is_readable=True) if ends else cls(has_body=False, length=0, is_readable=True)
-        if not (declared.isascii() and declared.isdigit() and len(declared) <= MOST_LENGTH_DIGITS):
-            return cls(has_body=True, length=None, is_readable=False)
-        return cls(has_body=int(declared) > 0, length=int(declared), is_readable=True)
+        # HTTP/2 needs no Content-Length: its stream ends with the content.
+        ends = terminated and str(environ.get("SERVER_PROTOCOL", "")).startswith("HTTP/2")
+        return cls(None, None, is_readable=True) if ends else cls(has_body=False, length=0, is_readable=True)
 
 
 def request_target(
@@ -87,7 +101,9 @@ def request_target(
             raise raw_target_missing(server, profile)
         query = environ.get("QUERY_STRING", "")
         target = RequestTarget.reconstruct(environ.get("SCRIPT_NAME", ""), environ.get("PATH_INFO", ""), query)
-    if not target.is_path(*_routed(environ)):
+    # With a SCRIPT_NAME, it is checked too.
+    is_same = not environ.get("SCRIPT_NAME") and environ.get("PATH_INFO") == target.path
+    if not is_same and not target.is_path(*_routed(environ)):
         raise MalformedURL("the raw target and PATH_INFO are different: something rewrites one", rule=_RULE)
     return target
 
@@ -106,14 +122,19 @@ def query_unknown(environ: dict[str, Any], target: RequestTarget) -> bool:
 
 def http_version(environ: dict[str, Any]) -> str:
     """Return the HTTP version, such as `1.1` or `2`, or what the server shows instead."""
-    version = str(environ.get("SERVER_PROTOCOL", "")).removeprefix("HTTP/")
+    protocol = str(environ.get("SERVER_PROTOCOL", ""))
+    usual = _VERSIONS.get(protocol)
+    if usual is not None:
+        return usual
+    version = protocol.removeprefix("HTTP/")
     return version.removesuffix(".0") if version in {"2.0", "3.0"} else version
 
 
 def shown_names(environ: dict[str, Any]) -> list[str]:
     """Return the names of the fields as spelled if an ASGI server under WSGI shows them, else none."""
-    headers = environ.get("asgi.scope", {}).get("headers", ())
-    return [name.decode("latin-1") for name, _ in headers]
+    if "asgi.scope" not in environ:
+        return []
+    return [name.decode("latin-1") for name, _ in environ["asgi.scope"].get("headers", ())]
 
 
 def verified_environ(environ: dict[str, Any], target: CanonicalURL, origin: Origin) -> dict[str, Any]:
@@ -123,11 +144,13 @@ def verified_environ(environ: dict[str, Any], target: CanonicalURL, origin: Orig
         MalformedURL: the canonical path is outside the origin's prefix or the mount that routed the request here.
     """
     path = application_path(target, origin)
-    query = "" if target.query is None else f"?{target.query}"
-    decoded = unquote_to_bytes(path).decode("latin-1")
+    query = target.query
+    decoded = unquote_to_bytes(path).decode("latin-1") if "%" in path else path
     path_info = _path_info(environ, decoded)
-    new = {**environ, "PATH_INFO": path_info, "QUERY_STRING": query[1:], "wsgi.url_scheme": origin.scheme}
-    new.update({key: path + query for key in _RAW_KEYS if environ.get(key)})
+    new = {**environ, "PATH_INFO": path_info, "QUERY_STRING": query or "", "wsgi.url_scheme": origin.scheme}
+    for key in _RAW_KEYS:
+        if environ.get(key):
+            new[key] = path if query is None else f"{path}?{query}"
     if "asgi.scope" in environ:
         scope = environ["asgi.scope"]
         headers = list(scope["headers"])

@@ -9,11 +9,11 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, cast
 
 from undersigned.errors import ConfigurationError
-from undersigned.limits import DEFAULT_MAX_BODY, DEFAULT_MAX_UNSIGNED_BODY, MOST_FIELDS
+from undersigned.limits import DEFAULT_MAX_BODY, DEFAULT_MAX_UNSIGNED_BODY
 from undersigned.message.header_fields import HeaderFields
 from undersigned.middleware import options
 from undersigned.middleware.answer import TOO_MANY_FIELDS, UnreadRequest
-from undersigned.middleware.exchange import Received, ReceivedTarget
+from undersigned.middleware.exchange import Received
 from undersigned.middleware.guard import Guard, Rejected
 from undersigned.middleware.rejection_log import logger
 from undersigned.url import Origins
@@ -21,8 +21,8 @@ from undersigned.verification.verifier import Verifier, finish
 from undersigned.wsgi.body import put_back, read_content
 from undersigned.wsgi.environ import (
     BodyFraming,
-    count_fields,
     field_lines,
+    has_too_many_fields,
     http_version,
     query_unknown,
     request_target,
@@ -35,6 +35,7 @@ from undersigned.wsgi.servers import NOTICES, check_server, detected_server
 if TYPE_CHECKING:
     from undersigned.message.content import Content
     from undersigned.message.content_digest import RunningDigest
+    from undersigned.message.request_target import RequestTarget
     from undersigned.middleware.answer import ErrorResponse
     from undersigned.middleware.decision import Decision, Recorder
     from undersigned.middleware.inspector import Inspector
@@ -213,7 +214,7 @@ class _Exchange:
 
     def received(self) -> Received:
         environ = self._environ
-        if count_fields(environ) > MOST_FIELDS:
+        if has_too_many_fields(environ):
             raise UnreadRequest(TOO_MANY_FIELDS)
         fields = HeaderFields(field_lines(environ))
         names, has_body = shown_names(environ), self._framing.has_body
@@ -224,10 +225,10 @@ class _Exchange:
         check_server(self.detected, self._environ, self._options.profile)
         return self.detected
 
-    def target(self) -> ReceivedTarget:
+    def target(self) -> tuple[RequestTarget, bool]:
         environ, chosen, server = self._environ, self._options, self.server()
         target = request_target(environ, chosen.profile, reconstruct=chosen.reconstruct, server=server)
-        return ReceivedTarget(target, query_unknown=query_unknown(environ, target))
+        return target, query_unknown(environ, target)
 
     def shown_target(self) -> str:
         return shown_target(self._environ)

@@ -19,9 +19,10 @@ def listener(response: bytes | None, received: list[bytes] | None = None, *, unt
         def serve() -> None:
             connection, _ = bound.accept()
             with contextlib.suppress(OSError), connection, _wrapped(connection, tls) as one:
-                read = one.recv(65536)
-                while read and received is not None and not read.endswith(until):
-                    read += one.recv(65536)
+                read = octets = one.recv(65536)
+                while octets and received is not None and not read.endswith(until):
+                    octets = one.recv(65536)
+                    read += octets
                 if received is not None:
                     received.append(read)
                 if response is None:

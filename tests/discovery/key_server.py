@@ -80,7 +80,10 @@ class KeyServer:
                 (int(line[15:]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length")), 0
             )
             while len(content) < length:
-                content += connection.recv(65536)
+                received = connection.recv(65536)
+                if not received:
+                    return
+                content += received
             request = head + b"\r\n\r\n" + content
             with self._came:
                 self.requests.append(request)

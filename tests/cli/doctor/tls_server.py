@@ -67,7 +67,11 @@ class TLSServer:
     def _http1(self, connection: ssl.SSLSocket) -> None:
         head = b""
         while b"\r\n\r\n" not in head:
-            head += connection.recv(65536)
+            octets = connection.recv(65536)
+            if not octets:
+                # A client may only look which protocols are offered.
+                return
+            head += octets
         request_line, *lines = head.partition(b"\r\n\r\n")[0].decode().split("\r\n")
         method, target, _ = request_line.split(" ")
         fields = [(name, value) for name, _, value in (line.partition(": ") for line in lines)]

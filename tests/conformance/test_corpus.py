@@ -39,6 +39,7 @@ def test_vectors_are_found_from_their_directory_and_from_its_parent():
         "request-signing/canonicalization",
         "request-signing/body-integrity-policy",
         "request-signing/protocol-method-names",
+        "profiles/wire-examples",
     }
     assert len(find(OWN)) == sum(here.values())
 

@@ -38,7 +38,7 @@ def test_row_has_the_values_of_the_profile(name):
             *profile.coverage.always,
             *[group[0] for group in profile.coverage.any_of],
         )
-    seconds = {"300 s": 300, "24 h": 86_400, "60 s": 60, "480 s": 480, "5 minutes": 300}
+    seconds = {"300 s": 300, "24 h": 86_400, "60 s": 60, "480 s": 480, "600 s": 600, "5 minutes": 300}
     told = [value for text, value in seconds.items() if text in valid]
     longest = profile.validity.default or profile.validity.longest
     assert told == ([longest] if longest and told else [])

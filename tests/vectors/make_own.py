@@ -14,6 +14,7 @@ from pathlib import Path
 from tests.vectors.recipes import (
     accepted,
     canonicalization,
+    exchanges,
     flavors,
     keyed,
     keys,
@@ -36,6 +37,7 @@ def documents() -> dict[str, dict[str, object]]:
         "request-signing/canonicalization.json": canonicalization.document(),
         "request-signing/body-integrity-policy.json": policy.body_integrity(),
         "request-signing/protocol-method-names.json": policy.method_names(),
+        "profiles/wire-examples.json": exchanges.document(),
     }
     for message in messages():
         kind = "positive" if message.recipe.code is None else "negative"

@@ -13,6 +13,7 @@ from tests.vectors.recipes.keys import WARNING
 
 from undersigned.conformance import grade
 from undersigned.conformance.signing import SigningVector
+from undersigned.conformance.verdict import VerdictCase
 from undersigned.errors import Reason
 from undersigned.policy.policy import Demand
 from undersigned.url import ADCP_RECEIVED
@@ -82,6 +83,13 @@ def made() -> dict[str, dict[str, object]]:
 def test_files_equal_the_output_of_the_recipes(made, monkeypatch, capsys):
     monkeypatch.setattr(make_own, "documents", lambda: made)
     assert make_own.main("--check") == 0, capsys.readouterr().out + "run: python -m tests.vectors.make_own"
+
+
+def test_profiles_of_which_nobody_published_enough_have_verdicts_of_both_kinds():
+    verdicts = [vector for vector in OWN["profiles/wire-examples"].vectors if isinstance(vector, VerdictCase)]
+    assert {(verdict.profile.name, verdict.expected) for verdict in verdicts} == {
+        (name, outcome) for name in ("gnap-rotation", "wimse-response") for outcome in ("verified", "invalid")
+    }
 
 
 def test_no_own_vector_is_set_aside():

@@ -38,6 +38,7 @@ def test_every_published_vector_has_a_copy():
         "profiles/web-bot-auth/web_bot_auth_signature_agent_v1": 3,
         "profiles/ssrf/special_ranges": 29,
         "profiles/wimse/sigs-request": 1,
+        "profiles/wimse/sigs-response": 2,
         # Each message, and each request's verdict by its profile.
         "profiles/wire-examples": 15 + 15,
     }

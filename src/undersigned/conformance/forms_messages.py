@@ -46,7 +46,7 @@ _PROFILES: Final[Mapping[str, Profile]] = {
     "tap": profiles.TAP,
     "wba-directory": profiles.WEB_BOT_AUTH_DIRECTORY,
 }
-"""The profile of each whole message, by its id."""
+"""The profile of each whole message that was published, by its id. Others name it by `profile`."""
 
 _RFC_9421: Final = "rfc9421"
 
@@ -54,8 +54,15 @@ _RFC_9421: Final = "rfc9421"
 def _examples(file: VectorFile, _keys: Keys) -> Iterator[Gradable | Aside]:
     for case, name in named(file.document, "examples", "id"):
         yield made(_example if "signature-input" in _lower(case) else _legacy_example, name, case)
-        if name in _PROFILES:
-            yield made(_example_verdict, f"{name}: verdict", case, _PROFILES[name])
+        profile = _PROFILES.get(name) or _named_profile(case)
+        if profile is not None:
+            yield made(_example_verdict, f"{name}: verdict", case, profile)
+
+
+def _named_profile(case: Document) -> Profile | None:
+    """Return the profile that the message names as the command line does, or None."""
+    name = case.members.get("profile")
+    return profiles.BY_NAME.get(name) if isinstance(name, str) else None
 
 
 def _example(name: str, case: Document) -> SignedMessage:
@@ -64,7 +71,9 @@ def _example(name: str, case: Document) -> SignedMessage:
         message=message_by_status(case),
         key=PublishedKey.read(case.members.get("jwk")),
         algorithm=case.text("algorithm", ""),
+        label=case.text("label", ""),
         base=case.text("signature_base"),
+        valid=case.flag("signature_valid", default=True),
         digested=True if "content-digest" in _lower(case) else None,
     )
 
@@ -101,7 +110,7 @@ def _example_verdict(name: str, case: Document, profile: Profile) -> VerdictCase
         profile=profile,
         key=PublishedKey.read(case.members.get("jwk")).identified(algorithm),
         now=case.integer("now"),
-        expected="verified",
+        expected=case.text("outcome", "verified"),
     )
 
 

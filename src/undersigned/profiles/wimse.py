@@ -24,7 +24,8 @@ WIMSE: Final = Profile(
     ),
     digest=DigestRule(policy="required"),
     algorithms=frozenset({"ed25519", "ecdsa-p256-sha256", "ecdsa-p384-sha384"}),
-    validity=Validity(longest=300, ahead=60, behind=60, signed_for=120),
+    # The draft says minutes, and the working group's own response is valid for 302 seconds.
+    validity=Validity(longest=600, ahead=60, behind=60, signed_for=120),
     answers=Answers(
         statuses=dict.fromkeys([reason for reason in get_args(Reason) if reason not in UNAVAILABLE], 400),
         challenge="none",

@@ -23,6 +23,7 @@ NAMES = (
     "loop",
     "peers",
     "servers",
+    "processor",
     "stores",
 )
 

@@ -1,10 +1,11 @@
-"""The same work by other libraries: http-message-signatures, and adcp.signing if it is installed (extra `bench`)."""
+"""The same work by other libraries: http-message-signatures, and those of the extra `bench` that are installed."""
 
 from __future__ import annotations
 
 import datetime as dt
 import secrets
 import time
+from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,8 @@ from tests.benchmarks.traffic import BODY, FIELDS, received, unsigned
 from tests.keys import EC_KEY, FULL, KEY, URL, ed25519_key, es256_key, signer, verifier
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from http_message_signatures.algorithms import HTTPSignatureAlgorithm
     from tests.benchmarks.traffic import Fields
 
@@ -47,11 +50,13 @@ def rows(*, quick: bool) -> list[Row]:
     """Measure our time relative to each peer's: below 1, ours is faster."""
     rounds = 10 if quick else 500
     found = _http_message_signatures(rounds)
-    if find_spec("adcp") is not None:
-        from tests.benchmarks import peer_adcp  # noqa: PLC0415 - only if it is installed
+    return found + [row for peer in installed() for row in peer.rows(rounds)]
 
-        found += peer_adcp.rows(rounds)
-    return found
+
+def installed() -> list[ModuleType]:
+    """Return the modules for those peers that are installed."""
+    packages = {"adcp": "peer_adcp", "goassay_provider_verify": "peer_goassay"}
+    return [import_module(f"tests.benchmarks.{peer}") for package, peer in packages.items() if find_spec(package)]
 
 
 def signed_now(count: int, *, key: SigningKey = KEY) -> list[Fields]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import time
+from dataclasses import replace
+from io import BytesIO
 from typing import TYPE_CHECKING
 
 from adcp.signing import (
@@ -14,8 +16,12 @@ from adcp.signing import (
     VerifyOptions,
     canonicalize_target_uri,
     sign_request,
+    verify_flask_request,
     verify_request_signature,
+    verify_starlette_request,
 )
+from flask import Request as FlaskRequest
+from starlette.requests import Request as StarletteRequest
 from tests.benchmarks.bench_import import imported
 from tests.benchmarks.bench_peers import signed_now
 from tests.benchmarks.bench_url import CANONICAL, MIXED
@@ -32,6 +38,7 @@ if TYPE_CHECKING:
 
     from undersigned import Verifier
 
+NAME = "adcp"
 _PEER = "adcp.signing"
 _LATER = 10_000
 
@@ -43,7 +50,12 @@ def rows(rounds: int) -> list[Row]:
 
 def _verifying(jwks: list[object], *, now: float) -> Callable[[dict[str, str]], object]:
     """Their verification, by a replay store of its own."""
-    options = VerifyOptions(
+    options = _options(jwks, now=now)
+    return lambda headers: verify_request_signature(method="POST", url=URL, headers=headers, body=BODY, options=options)
+
+
+def _options(jwks: list[object], *, now: float = 0) -> VerifyOptions:
+    return VerifyOptions(
         now=now,
         capability=VerifierCapability(covers_content_digest="required"),
         operation="create_media_buy",
@@ -51,7 +63,44 @@ def _verifying(jwks: list[object], *, now: float) -> Callable[[dict[str, str]], 
         replay_store=InMemoryReplayStore(),
         signing_profile_version="3.2",
     )
-    return lambda headers: verify_request_signature(method="POST", url=URL, headers=headers, body=BODY, options=options)
+
+
+def asgi_application(application):
+    """An ASGI application behind their helper for Starlette, as its documentation shows: they have no middleware."""
+    options = _options([PUBLIC])
+
+    async def verifying(scope, receive, send) -> None:
+        # The scheme is as a server has it that ends TLS.
+        request = StarletteRequest({**scope, "scheme": "https"}, receive)
+        try:
+            await verify_starlette_request(request, options=replace(options, now=time.time()))
+        except SignatureVerificationError:
+            await send({"type": "http.response.start", "status": 401, "headers": [(b"content-length", b"0")]})
+            await send({"type": "http.response.body", "body": b""})
+            return
+        await application(scope, _read, send)
+
+    return verifying
+
+
+async def _read() -> dict[str, object]:
+    return {"type": "http.request", "body": BODY, "more_body": False}
+
+
+def wsgi_application(application):
+    """A WSGI application behind their helper for Flask."""
+    options = _options([PUBLIC])
+
+    def verifying(environ, start_response) -> list[bytes]:
+        request = FlaskRequest({**environ, "wsgi.url_scheme": "https"})
+        try:
+            verify_flask_request(request, options=replace(options, now=time.time()))
+        except SignatureVerificationError:
+            start_response("401 Unauthorized", [("Content-Length", "0")])
+            return [b""]
+        return application({**environ, "wsgi.input": BytesIO(request.get_data())}, start_response)
+
+    return verifying
 
 
 def _verified(rounds: int) -> list[Row]:

@@ -1,0 +1,99 @@
+"""Where a server spends its processor time, by function: a sample of its stack in each millisecond that it runs.
+
+Unlike `cProfile`, sampling does not make a call of Python slower than a call of C.
+`python -m tests.benchmarks.sampling` prints the functions of a server with the middleware.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+import sysconfig
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import undersigned
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+_INTERVAL: Final = 0.001
+_OURS: Final = Path(undersigned.__file__).parent
+_STANDARD: Final = sysconfig.get_path("stdlib")
+_CHECK: Final = ("signature/ed25519.py", "verify")
+"""The method that calls OpenSSL."""
+
+
+class Function(NamedTuple):
+    """A function of Python that ran when a sample was taken, or that called the standard library or a method of C."""
+
+    file: str
+    name: str
+
+    @property
+    def room(self) -> str:
+        """The package of this library that it is in, or ""."""
+        path = Path(self.file)
+        return path.relative_to(_OURS).parts[0].removesuffix(".py") if path.is_relative_to(_OURS) else ""
+
+    @property
+    def owner(self) -> str:
+        """Whose time it is."""
+        if "/nacl/" in self.file or (self.file.endswith(_CHECK[0]) and self.name == _CHECK[1]):
+            return "signature check"
+        if self.room:
+            return "undersigned"
+        return "json" if "/json/" in self.file else "server"
+
+
+class Sampler:
+    """A counter of samples in the main thread of this process."""
+
+    def __init__(self) -> None:
+        self._seen: Counter[Function] = Counter()
+
+    def start(self) -> None:
+        signal.signal(signal.SIGPROF, self._sample)
+        signal.setitimer(signal.ITIMER_PROF, _INTERVAL, _INTERVAL)
+
+    def write(self, path: Path) -> None:
+        """Stop, and write what was counted."""
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        path.write_text(json.dumps([[*function, count] for function, count in self._seen.items()]))
+
+    def _sample(self, _number: int, frame: FrameType | None) -> None:
+        while frame is not None and _is_on_behalf(frame.f_code.co_filename):
+            frame = frame.f_back
+        if frame is not None:
+            self._seen[Function(frame.f_code.co_filename, frame.f_code.co_qualname)] += 1
+
+
+def _is_on_behalf(file: str) -> bool:
+    """Return whether the time of code counts for its caller: of the standard library but `json`, or generated."""
+    if file.startswith("<"):
+        return True
+    return file.startswith(_STANDARD) and "site-packages" not in file and "/json/" not in file
+
+
+def read(path: Path) -> Counter[Function]:
+    """Return what a sampler has written."""
+    return Counter({Function(file, name): count for file, name, count in json.loads(path.read_text())})
+
+
+def main() -> int:
+    """Print the functions that take the most time, and their shares."""
+    from tests.benchmarks.bench_processor import sampled  # noqa: PLC0415 - it imports this module
+    from tests.benchmarks.bench_servers import COUNT  # noqa: PLC0415
+
+    seen = sampled(COUNT)
+    for function, count in seen.most_common(40):
+        path = Path(function.file)
+        where = path.relative_to(_OURS.parent) if function.room else path.name
+        print(f"{count / seen.total():6.1%}  {function.owner:15}  {where}: {function.name}")  # noqa: T201 - the output
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

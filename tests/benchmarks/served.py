@@ -1,0 +1,102 @@
+"""Real servers with workers, and the processor time that these take."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import signal
+import socket
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import uvicorn
+from tests.benchmarks.sampling import Sampler
+from tests.serving import gunicorn_server
+from tests.stores.servers import wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+FORK = multiprocessing.get_context("fork")
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A server that runs.
+
+    Attributes:
+        port: where it listens, on 127.0.0.1.
+        workers: its processes that answer requests.
+    """
+
+    port: int
+    workers: Sequence[int]
+
+    def processor_time(self) -> float:
+        """Return the seconds for which the workers have run, also within the kernel."""
+        ticks = 0
+        for worker in self.workers:
+            stat = Path(f"/proc/{worker}/stat").read_text().rpartition(")")[2].split()
+            ticks += int(stat[11]) + int(stat[12])
+        return ticks / os.sysconf("SC_CLK_TCK")
+
+
+@contextlib.contextmanager
+def uvicorn_workers(app, workers: int, *, samples: Path | None = None) -> Iterator[Served]:
+    """Serve an ASGI app by uvicorn with httptools and uvloop: like its own workers, these share a socket.
+
+    Args:
+        app: the application.
+        workers: how many processes.
+        samples: where a worker writes what a `Sampler` has seen.
+    """
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        bound.listen(64)
+        children = [FORK.Process(target=_serve, args=(app, bound, samples)) for _ in range(workers)]
+        for child in children:
+            child.start()
+        try:
+            yield Served(bound.getsockname()[1], [child.pid for child in children if child.pid])
+        finally:
+            for child in children:
+                child.terminate()
+            for child in children:
+                child.join(10)
+
+
+def _serve(app, bound: socket.socket, samples: Path | None) -> None:
+    config = uvicorn.Config(
+        app, lifespan="off", log_level="critical", access_log=False, http="httptools", loop="uvloop"
+    )
+    server = uvicorn.Server(config)
+    # Uvicorn raises the signal that stopped it again.
+    server.capture_signals = contextlib.nullcontext
+    signal.signal(signal.SIGTERM, lambda *_: setattr(server, "should_exit", True))
+    sampler = Sampler() if samples else None
+    if sampler:
+        sampler.start()
+    server.run(sockets=[bound])
+    if sampler and samples:
+        sampler.write(samples)
+
+
+@contextlib.contextmanager
+def gunicorn_workers(app, workers: int) -> Iterator[Served]:
+    """Serve a WSGI app by gunicorn with its workers of threads, which keep connections alive."""
+    options = {"worker_class": "gthread", "threads": 2, "keepalive": 5, "workers": workers}
+    before = set(_children(os.getpid()))
+    with gunicorn_server(app, **options) as port:
+        [arbiter] = set(_children(os.getpid())) - before
+        wait_until(lambda: len(_children(arbiter)) == workers)
+        yield Served(port, _children(arbiter))
+
+
+def _children(process: int) -> list[int]:
+    return [
+        int(child)
+        for task in Path(f"/proc/{process}/task").iterdir()
+        for child in (task / "children").read_text().split()
+    ]

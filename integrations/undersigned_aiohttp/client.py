@@ -78,8 +78,8 @@ class SigningMiddleware:
 
         Raises:
             MalformedURL: the URL has no canonical form.
-            SigningError: the origin is not listed, a redirect leaves the listed origins, the request lacks what the
-                signature covers, aiohttp would compress it, or a middleware after this one changed the request.
+            SigningError: the origin is not listed, or a redirect leaves the listed origins. Or the request lacks what
+                the signature covers, aiohttp would compress it, or a middleware after this one changed it.
             SignatureError: the response is rejected.
         """
         hop, hops = _hop(request), _hops.get()

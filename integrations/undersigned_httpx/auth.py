@@ -46,9 +46,9 @@ class SigningAuth(ABC, Generic[RequestT, ResponseT]):
         """Read the content of `request`, then sign it in place and yield it.
 
         Signature fields that it has already are replaced. Redirects that the client follows are signed when they are
-        written. If the signer is a `DoubleKnock` and the answer is 401, the request that was answered is signed and
-        yielded once more by the other scheme; with another signer, if the answer asks for another signature that the
-        signer may make (Accept-Signature).
+        written. The request that was answered is signed and yielded once more in two cases. If the signer is a
+        `DoubleKnock` and the answer is 401, it is signed by the other scheme. With another signer, it is signed as the
+        answer asks for (Accept-Signature), if the signer may do that.
 
         Raises:
             MalformedURL: the URL has no canonical form.

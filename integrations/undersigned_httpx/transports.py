@@ -120,8 +120,8 @@ class SigningTransport(_SigningTransport[RequestT], Generic[RequestT, ResponseT_
 
         Raises:
             MalformedURL: the URL has no canonical form.
-            SigningError: the origin is not listed, a redirect leaves the listed origins, the request lacks what the
-                signature covers, or the inner transport does not send it as it was signed.
+            SigningError: the origin is not listed, or a redirect leaves the listed origins. Or the request lacks what
+                the signature covers, or the inner transport does not send it as it was signed.
             SignatureError: the response is rejected.
         """
         read(request, self._signer, self._stream)

@@ -93,8 +93,8 @@ class WireSigning:
 
         Raises:
             MalformedURL: it is redirected to a URL without canonical form.
-            SigningError: it was changed after signing, is redirected out of the listed origins, lacks what the
-                signature covers, or is sent again before its response was verified.
+            SigningError: it was changed after signing, or is redirected out of the listed origins. Or it lacks what
+                the signature covers, or is sent again before its response was verified.
         """
         request = self._to_sign(event, info)
         if request is not None:

@@ -81,8 +81,8 @@ class SignatureAdapter(HTTPAdapter):
 
         Raises:
             MalformedURL: the URL has no canonical form.
-            SigningError: the origin is not listed, a redirect leaves the listed origins, the content is a stream that
-                is too long, or the request lacks what the signature covers.
+            SigningError: the origin is not listed, or a redirect leaves the listed origins. Or the content is a stream
+                that is too long, or the request lacks what the signature covers.
             SignatureError: the response is rejected.
             ConfigurationError: the session is multiplexed, and responses are verified.
         """

@@ -43,8 +43,8 @@ def verify_signatures(
 ) -> None:
     """Verify every request of an application on Sanic's own server, before the request is routed.
 
-    A signed request gets 401 if its target is not canonical, as `/a/../b` is not: Sanic would route another path than
-    the one that was signed. The content that a signature covers is in `request.body`, also for a streaming handler.
+    A signed request gets 401 if its target is not canonical, such as `/a/../b`. Sanic would route another path than the
+    one that was signed. The content that a signature covers is in `request.body`, also for a streaming handler.
 
     Args:
         app: the application.

@@ -1,7 +1,7 @@
 """HTTP message signatures for Tornado.
 
-`HTTPServer(SignatureMiddleware(app, ...))` verifies, the decorator `signature_required` lets a method of a handler run
-only for a signed request, and `find_signature` and `verified_signature` return the signature of a request.
+`HTTPServer(SignatureMiddleware(app, ...))` verifies. The decorator `signature_required` lets a method of a handler run
+only for a signed request. `find_signature` and `verified_signature` return the signature of a request.
 """
 
 from .middleware import SignatureMiddleware

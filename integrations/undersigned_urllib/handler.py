@@ -92,8 +92,8 @@ class SignatureHandler(HTTPRedirectHandler):
 
         Raises:
             MalformedURL: the URL has no canonical form.
-            SigningError: the origin is not listed, a redirect leaves the listed origins, the content is a stream that
-                is too long, or the request lacks what the signature covers.
+            SigningError: the origin is not listed, or a redirect leaves the listed origins. Or the content is a stream
+                that is too long, or the request lacks what the signature covers.
         """
         url = request.full_url
         for name in SIGNATURE_FIELDS:

@@ -109,7 +109,7 @@ def check_root_path(root: str, server: str | None, profile: Profile, *, has_fiel
         raise authority.unsupported(
             profile,
             "daphne takes root_path from any client's Daphne-Root-Path field, and it decides where the request is "
-            "routed: give it to the application, as FastAPI(root_path=...), and not to daphne",
+            "routed. Give it to the application, as FastAPI(root_path=...), and not to daphne",
         )
 
 

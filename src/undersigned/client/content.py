@@ -186,7 +186,7 @@ class Spool:
         self._length += len(octets)
         if self._length > self._most:
             raise SigningError(
-                f"content: the stream has more than {self._most} bytes, and must be read before it is sent; pass a "
+                f"content: the stream has more than {self._most} bytes, and must be read before it is sent. Pass a "
                 "file that can be read again, or a larger max_spooled="
             )
         self._chunks.append(octets)

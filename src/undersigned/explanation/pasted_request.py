@@ -46,9 +46,9 @@ class PastedRequest:
 def parse_pasted_request(text: bytes, *, scheme: str = "https", body: bytes | None = None) -> PastedRequest:
     """Parse a request as curl, a browser or a proxy shows it.
 
-    These forms are known: HTTP/1.1 as on the wire, the output of `curl -v`, a curl command, a fetch call, the header
-    fields of a browser's panel, a HAR file or entry, the debug log of nginx, HAProxy and Envoy, Apache's forensic log,
-    the access log of Caddy, and a line of `undersigned sign`.
+    The text may be a request of HTTP/1.1 as on the wire, the output of `curl -v`, a curl command, or a fetch call. It
+    may be the header fields of a browser's panel, a HAR file or entry, or a line of `undersigned sign`. And it may be
+    from the debug log of nginx, HAProxy or Envoy, Apache's forensic log, or the access log of Caddy.
 
     Args:
         text: the text, in UTF-8.

@@ -28,7 +28,7 @@ def loads(text: bytes | str) -> JSONValue:
     """Parse `text` (UTF-8 unless it starts like UTF-16 or UTF-32, as the standard library reads it).
 
     Raises:
-        AmbiguousJSON: an object repeats a key at any depth, a number is too long for Python, a constant is NaN or
+        AmbiguousJSON: an object repeats a key at any depth, or a number is too long for Python. Or a constant is NaN or
             Infinity, or the nesting is too deep.
         ValueError: `text` is not JSON (`json.JSONDecodeError`, `UnicodeDecodeError`).
     """

@@ -143,7 +143,7 @@ def check_version(
     raise unsupported(
         profile,
         f"{server or 'the server'} hides over HTTP version {version} whether :authority and Host "
-        "agree: serve HTTP/1.1 (granian: --http 1), or serve HTTP/2 by one of "
+        "agree. Serve HTTP/1.1 (granian: --http 1), or serve HTTP/2 by one of "
         f"{', '.join(sorted(HTTP2_SERVERS))} and name it in http2_server=",
     )
 

@@ -129,8 +129,8 @@ def check_inspector(inspector: object, origins: Origins) -> None:
         raise ConfigurationError("inspector: pass an Inspector, such as undersigned_inspector.Inspector()")
     if not origins.are_loopback:
         raise ConfigurationError(
-            "inspector: it is for development, and origins has an origin that is not on this machine: leave inspector "
-            "out, or list loopback origins only, such as http://localhost:8000"
+            "inspector: it is for development, but one of origins is not on this machine. Leave inspector out, or list "
+            "loopback origins only, such as http://localhost:8000"
         )
 
 

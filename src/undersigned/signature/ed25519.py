@@ -54,8 +54,8 @@ class Ed25519(HTTPSignatureAlgorithm):
         """Check a signature over `message`.
 
         Raises:
-            InvalidSignature: it is not 64 octets, its R has a small order, or the key did not make it or has a part of
-                small order.
+            InvalidSignature: it is not 64 octets, or its R has a small order. Or the key did not make it, or has a part
+                of small order.
         """
         # OpenSSL accepts an R of small order. libsodium does not, and no signer makes one.
         if len(signature) != _LENGTH or signature[:_HALF] in SMALL_ORDER:

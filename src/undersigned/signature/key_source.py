@@ -170,7 +170,7 @@ class KeySet:
         private = sorted(PRIVATE_MEMBERS.intersection(jwk))
         if private:
             raise ConfigurationError(
-                f"keys: a JWK of the set has the private member {private[0]!r}: give public keys only, such as "
+                f"keys: a JWK of the set has the private member {private[0]!r}. Give public keys only, such as "
                 "keys/public.jwks.json, and use the private key for signing only"
             )
 

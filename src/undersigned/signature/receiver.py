@@ -123,7 +123,7 @@ def check_base(base: str, message: Request | Response, components: Sequence[Comp
         )
     if effort(message, components) + _ADDED_FIELDS + len(base) // BASE_CHARACTERS > MOST_EFFORT:
         raise SigningError(
-            "headers: header fields, target and covered components ask a receiver for too much work together: send "
+            "headers: header fields, target and covered components ask a receiver for too much work together. Send "
             "fewer header fields, percent signs in the path or covered components with parameters, or pass "
             "check_limits=False for a receiver with other limits"
         )

@@ -1,6 +1,6 @@
 """Resolvers: the values of components that have to be looked up or parsed (RFC 9421 sections 2.1 and 2.2).
 
-http-message-signatures resolves most of them. Where it does other than the RFC, this module does it itself: it has no
+http-message-signatures resolves most of them. If it differs from the RFC, this module resolves the component. It has no
 trailers (section 2.1.4), a fixed list of types for `sf` (section 2.1.1), and no lower-case methods (section 2.2.1).
 """
 

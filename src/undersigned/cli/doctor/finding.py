@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from undersigned.cli.doctor.intermediaries import Intermediary
 
 HTTP2 = Literal["examined", "not installed", "not offered", "not encrypted"]
-"""What is known about HTTP/2: it was examined; the package h2 is not installed; the server does not offer it; or the
-URL is not https, so that nothing is negotiated."""
+"""What is known about HTTP/2: it was examined, or why not. The package h2 is not installed, the server does not offer
+it, or the URL is not https, so that nothing is negotiated."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,7 +92,7 @@ class ActorKeys(Running):
 
         Raises:
             KeySourceError: the URL must not be fetched or its documents contradict each other
-                (`signature_jwks_untrusted`), the actor is gone (`signature_key_unknown`), or it cannot be fetched now
+                (`signature_jwks_untrusted`). Or the actor is gone (`signature_key_unknown`), or cannot be fetched now
                 (`signature_jwks_unavailable`).
         """
         keyid, rule = lookup.keyid, self._rule

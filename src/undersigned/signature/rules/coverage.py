@@ -61,8 +61,8 @@ class CoverageRule:
         never: components that a signature must not cover, with or without parameters.
         field_types: the types of structured fields of your own, by name in lower case: `dictionary`, `list` or `item`.
             `;sf` needs the type of a field, and those of registered fields are known (RFC 9421 section 2.1.1).
-        by_content: the components of `always`, the first of each group, and `with_content`, in the order that a signer
-            writes them, by whether the message has content.
+        by_content: the components that a signer writes, in their order, by whether the message has content. They are
+            `always`, the first of each group, and `with_content`.
         reading: how a message is read for these components.
 
     Raises:

@@ -21,6 +21,7 @@ NAMES = (
     "growth",
     "cost",
     "loop",
+    "concurrency",
     "peers",
     "servers",
     "processor",

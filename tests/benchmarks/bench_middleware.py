@@ -1,4 +1,4 @@
-"""What a request costs from its receipt to its 200 through the middleware, without the application's own time."""
+"""What a request costs from its receipt to its 200 through a middleware, without the application's own time."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 from io import BytesIO
 from typing import TYPE_CHECKING
 
+from flask import Flask, request
 from tests.benchmarks.bench_verify import ed25519_floor
 from tests.benchmarks.row import Row, Side, interleaved, interleaved_async
 from tests.benchmarks.traffic import BODY, signed_fields
@@ -13,9 +14,12 @@ from tests.keys import verifier
 
 from undersigned import asgi, wsgi
 from undersigned.signature.ed25519 import library
+from undersigned_flask import Undersigned
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
+
+    from undersigned.wsgi import WSGIApp
 
 _GOALS = {"OpenSSL": 1.60, "libsodium": 1.10}
 ORIGINS = ["https://seller.example.com"]
@@ -23,9 +27,9 @@ _PATH = "/adcp/create_media_buy"
 
 
 def rows(*, quick: bool) -> list[Row]:
-    """Measure both middlewares."""
+    """Measure both middlewares, and the Flask extension."""
     rounds = 20 if quick else 2000
-    return [asyncio.run(_asgi(rounds)), _wsgi(rounds)]
+    return [asyncio.run(_asgi(rounds)), _wsgi(rounds), _flask(rounds)]
 
 
 async def application(scope, receive, send) -> None:  # noqa: ARG001 - the ASGI signature
@@ -80,12 +84,12 @@ async def _asgi(rounds: int) -> Row:
 
     floor, bare, wrapped = await interleaved_async(rounds, lambda _: alone(), through(application), through(middle))
     assert set(statuses) == {200}
-    return _row("ASGI", (wrapped - bare) / floor)
+    return _row("ASGI middleware", (wrapped - bare) / floor)
 
 
-def _row(interface: str, ratio: float) -> Row:
-    name = f"{interface} middleware, request to 200, minus the bare app"
-    return Row(name, "Ed25519PublicKey.verify", ratio, _GOALS[library()])
+def _row(name: str, ratio: float) -> Row:
+    measured = f"{name}, request to 200, minus the bare app"
+    return Row(measured, "Ed25519PublicKey.verify", ratio, _GOALS[library()])
 
 
 def environ_of(fields: list[tuple[str, str]]) -> dict[str, object]:
@@ -110,22 +114,37 @@ def environ_of(fields: list[tuple[str, str]]) -> dict[str, object]:
 
 
 def _wsgi(rounds: int) -> Row:
-    fields, statuses = signed_fields(rounds), []
-
-    def start_response(status: str, _fields: object) -> None:
-        statuses.append(status)
-
     def bare(environ, start) -> list[bytes]:
         environ["wsgi.input"].read(int(environ["CONTENT_LENGTH"]))
         start("200 OK", [("Content-Length", "0")])
         return [b""]
 
     middle = wsgi.SignatureMiddleware(bare, verifier=verifier(), origins=ORIGINS)
+    return _over_wsgi("WSGI middleware", rounds, bare, middle)
+
+
+def _flask(rounds: int) -> Row:
+    def application() -> Flask:
+        app = Flask(__name__)
+        app.add_url_rule(_PATH, view_func=lambda: str(len(request.get_data())), methods=["POST"])
+        return app
+
+    verified = application()
+    Undersigned(verified, verifier=verifier(), origins=ORIGINS)
+    return _over_wsgi("Flask extension", rounds, application(), verified)
+
+
+def _over_wsgi(name: str, rounds: int, bare: WSGIApp, verified: WSGIApp) -> Row:
+    fields, statuses = signed_fields(rounds), []
+
+    def start_response(status: str, *_: object) -> None:
+        statuses.append(status)
+
     floor, unwrapped, wrapped = interleaved(
         rounds,
         Side(ed25519_floor()),
         Side(lambda environ: bare(environ, start_response), lambda turn: environ_of(fields[turn])),
-        Side(lambda environ: middle(environ, start_response), lambda turn: environ_of(fields[turn])),
+        Side(lambda environ: verified(environ, start_response), lambda turn: environ_of(fields[turn])),
     )
     assert set(statuses) == {"200 OK"}
-    return _row("WSGI", (wrapped - unwrapped) / floor)
+    return _row(name, (wrapped - unwrapped) / floor)

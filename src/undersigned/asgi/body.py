@@ -12,7 +12,7 @@ from undersigned.middleware.answer import CONTENT_TOO_LARGE, REQUEST_TIMEOUT, Un
 from undersigned.middleware.authority import unsupported
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Generator
+    from collections.abc import Callable, Coroutine, Generator
 
     from undersigned.asgi.interface import Message, Receive
     from undersigned.message.content_digest import RunningDigest
@@ -30,18 +30,28 @@ def is_declared_longer(fields: HeaderFields, cap: int) -> bool:
     return declared.isdecimal() and (len(declared) > MOST_LENGTH_DIGITS or int(declared) > cap)
 
 
-def check_event_loop(profile: Profile) -> None:
-    """Check that asyncio runs the event loop, which threads and the body's timeout depend on.
+def event_loop_check(profile: Profile) -> Callable[[], None]:
+    """Return a function that checks that asyncio runs the event loop. Threads and the body's timeout depend on it.
 
-    Raises:
-        VerificationUnavailable: another library runs it.
+    The function raises VerificationUnavailable if another library runs the event loop.
     """
-    import asyncio  # noqa: PLC0415 - it takes longer to import than this whole package, and WSGI never needs it
+    # It takes longer to import than this whole package, and WSGI never needs it.
+    from asyncio import get_running_loop  # noqa: PLC0415
 
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        raise unsupported(profile, "the server runs no asyncio event loop: run it on asyncio, not on trio") from None
+    def check() -> None:
+        try:
+            get_running_loop()
+        except RuntimeError:
+            raise unsupported(
+                profile, "the server runs no asyncio event loop: run it on asyncio, not on trio"
+            ) from None
+
+    return check
+
+
+async def no_content() -> Content:
+    """Return the content of a request that has none."""
+    return Content()
 
 
 async def read_content(
@@ -63,13 +73,37 @@ async def read_content(
         # of a signature check to it.
         content: Content = done.value
         return content
-    import asyncio  # noqa: PLC0415 - as above
+    import asyncio  # noqa: PLC0415 - as in event_loop_check
 
     try:
         async with asyncio.timeout(seconds):
             return await _resumed(reading, waits_for)
     except TimeoutError:
         raise UnreadRequest(REQUEST_TIMEOUT) from None
+
+
+async def read_unverified(
+    fields: HeaderFields, receive: Receive, most: int, *, cap: int, seconds: float
+) -> Content | None:
+    """Read the content of a request whose sender is not known. Return None if only a signed one may be as long.
+
+    Args:
+        fields: the header fields.
+        receive: returns the next event of the server.
+        most: upper bound on the bytes of content without a valid signature.
+        cap: upper bound on the bytes of any content.
+        seconds: how long reading may take.
+
+    Raises:
+        UnreadRequest: the content, or its Content-Length, is above `cap` bytes, or reading takes longer than `seconds`.
+        Disconnected: the client disconnected.
+    """
+    try:
+        return await read_content(fields, receive, None, cap=most, seconds=seconds)
+    except UnreadRequest as unread:
+        if unread.response is not CONTENT_TOO_LARGE or most == cap or is_declared_longer(fields, cap):
+            raise
+        return None
 
 
 async def _read(receive: Receive, digest: RunningDigest | None, cap: int) -> Content:

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from inspect import isawaitable
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, cast
 
 from undersigned.asgi.answer import answer
-from undersigned.asgi.body import Disconnected, bodiless, check_event_loop, is_declared_longer, read_content, replayed
+from undersigned.asgi.body import (
+    Disconnected,
+    bodiless,
+    event_loop_check,
+    no_content,
+    read_content,
+    read_unverified,
+    replayed,
+)
 from undersigned.asgi.interface import ASGIApp, Receive, Scope, Send
 from undersigned.asgi.scope import (
     check_root_path,
@@ -22,10 +30,9 @@ from undersigned.asgi.threaded_verifier import awaitable
 from undersigned.asgi.worker import Worker
 from undersigned.errors import ConfigurationError
 from undersigned.limits import DEFAULT_BODY_TIMEOUT, DEFAULT_MAX_BODY, DEFAULT_MAX_UNSIGNED_BODY, MOST_FIELDS
-from undersigned.message.content import Content
 from undersigned.message.header_fields import HeaderFields
 from undersigned.middleware import options
-from undersigned.middleware.answer import CONTENT_TOO_LARGE, TOO_MANY_FIELDS, UnreadRequest
+from undersigned.middleware.answer import TOO_MANY_FIELDS, UnreadRequest
 from undersigned.middleware.authority import HTTP1_VERSIONS
 from undersigned.middleware.exchange import Received
 from undersigned.middleware.guard import Guard, Rejected
@@ -33,6 +40,7 @@ from undersigned.url import Origins
 from undersigned.verification.verifier import AsyncVerifier, Verifier
 
 if TYPE_CHECKING:
+    from undersigned.message.content import Content
     from undersigned.message.content_digest import RunningDigest
     from undersigned.message.request_target import RequestTarget
     from undersigned.middleware.decision import Decision, Recorder
@@ -138,7 +146,15 @@ class SignatureMiddleware:
         )
         recorder = self._guard.recorder
         self._options = _Options(
-            profile, recorder, mode, max_body, body_timeout, server_adds_root_path, fallback, Worker()
+            profile,
+            recorder,
+            mode,
+            max_body,
+            body_timeout,
+            server_adds_root_path,
+            fallback,
+            Worker(),
+            event_loop_check(profile),
         )
         self.announce()
 
@@ -174,6 +190,7 @@ class _Options(NamedTuple):
     server_adds_root_path: bool
     fallback: Fallback | None
     worker: Worker
+    check_event_loop: Callable[[], None]
 
 
 class _Exchange:
@@ -233,25 +250,20 @@ class _Exchange:
     def shown_target(self) -> str:
         return shown_target(self._scope)
 
-    async def read_content(self, digest: RunningDigest | None) -> Content:
+    def read_content(self, digest: RunningDigest | None) -> Coroutine[Any, Any, Content]:
         if self._scope["type"] == "websocket":
-            return Content()
+            return no_content()
         chosen = self._options
-        check_event_loop(chosen.profile)
-        return await read_content(self._fields, self._receive, digest, cap=chosen.max_body, seconds=chosen.body_timeout)
+        chosen.check_event_loop()
+        return read_content(self._fields, self._receive, digest, cap=chosen.max_body, seconds=chosen.body_timeout)
 
-    async def read_unverified(self, most: int) -> Content | None:
+    def read_unverified(self, most: int) -> Coroutine[Any, Any, Content | None]:
         if self._scope["type"] == "websocket":
-            return Content()
+            return no_content()
         chosen = self._options
-        check_event_loop(chosen.profile)
-        try:
-            return await read_content(self._fields, self._receive, None, cap=most, seconds=chosen.body_timeout)
-        except UnreadRequest as unread:
-            is_too_large = most == chosen.max_body or is_declared_longer(self._fields, chosen.max_body)
-            if unread.response is not CONTENT_TOO_LARGE or is_too_large:
-                raise
-            return None
+        chosen.check_event_loop()
+        cap, seconds = chosen.max_body, chosen.body_timeout
+        return read_unverified(self._fields, self._receive, most, cap=cap, seconds=seconds)
 
     async def run_apart(self, call: Callable[[], Answer]) -> Answer:
         return await self._options.worker.run(call)

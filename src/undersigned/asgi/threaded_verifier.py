@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from undersigned.asgi.body import check_event_loop
+from undersigned.asgi.body import event_loop_check
 from undersigned.asgi.worker import ended
 from undersigned.verification.awaited_verifier import AwaitedVerifier
 from undersigned.verification.verifier import AsyncVerifier
@@ -32,11 +32,15 @@ class ThreadedVerifier(AwaitedVerifier):
         verifier: the verifier whose sources block.
     """
 
-    __slots__ = ()
+    __slots__ = ("_check_event_loop",)
+
+    def __init__(self, verifier: Verifier) -> None:
+        super().__init__(verifier)
+        self._check_event_loop = event_loop_check(verifier.profile)
 
     async def run(self, call: Callable[[], Answer]) -> Answer:
         """Return what a method of the verifier returns in a thread."""
-        check_event_loop(self.profile)
+        self._check_event_loop()
         import asyncio  # noqa: PLC0415 - as in asgi.body
 
         return await asyncio.to_thread(ended, call)

@@ -69,15 +69,14 @@ class Visit:
         shown_target: returns its target as the server shows it.
     """
 
-    __slots__ = ("begun", "fields", "method", "origin", "route", "shown_target", "url")
+    method: str | None = None
+    origin: Origin | None = None
+    route: str | None = None
+    fields: HeaderFields | None = None
+    url: str | None = None
 
     def __init__(self, shown_target: Callable[[], str]) -> None:
         self.begun = time.perf_counter()
-        self.method: str | None = None
-        self.origin: Origin | None = None
-        self.route: str | None = None
-        self.fields: HeaderFields | None = None
-        self.url: str | None = None
         self.shown_target = shown_target
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Coroutine
 
     from undersigned.message.content import Content
     from undersigned.message.content_digest import RunningDigest
@@ -38,11 +38,11 @@ class GateVerifier(Protocol):
 class Server(Protocol):
     """A server with one request that the gate verifies. Every method may wait for IO."""
 
-    async def read_content(self, digest: RunningDigest | None) -> Content:
+    def read_content(self, digest: RunningDigest | None) -> Coroutine[Any, Any, Content]:
         """Read the content of the request, and feed it to `digest` while reading."""
         ...
 
-    async def read_unverified(self, most: int) -> Content | None:
+    def read_unverified(self, most: int) -> Coroutine[Any, Any, Content | None]:
         """Read the content of a request whose sender is not known. Return None if it is longer than `most` bytes."""
         ...
 

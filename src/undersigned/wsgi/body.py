@@ -96,6 +96,7 @@ def _read(environ: dict[str, Any], size: int, profile: Profile) -> bytes:
 
 def put_back(environ: dict[str, Any], content: Content) -> None:
     """Make the application read `content`, with its length declared."""
-    stream = BytesIO(bytes(content))
-    environ.update({"wsgi.input": stream, "wsgi.input_terminated": True, "CONTENT_LENGTH": str(len(content))})
+    octets = bytes(content)
+    environ["wsgi.input"], environ["wsgi.input_terminated"] = BytesIO(octets), True
+    environ["CONTENT_LENGTH"] = str(len(octets))
     environ.pop("HTTP_TRANSFER_ENCODING", None)

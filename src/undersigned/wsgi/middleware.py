@@ -272,7 +272,7 @@ class _Exchange:
         elif not has_body:
             # A request without content was verified, so no content may reach the application.
             new["wsgi.input"] = BytesIO()
-        new |= self._published(admitted.signature, admitted.operation)
+        new.update(self._published(admitted.signature, admitted.operation))
         return new
 
     def _published(self, signature: VerifiedSignature | None, operation: Operation | None) -> Environ:

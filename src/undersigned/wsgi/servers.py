@@ -57,10 +57,10 @@ def detected_server(environ: Mapping[str, Any], start_response: object) -> str |
     if getattr(start_response, "__module__", None) == "hypercorn.app_wrappers":
         return "hypercorn"
     received = getattr(getattr(start_response, "__self__", None), "req", None)
-    if type(received).__module__.startswith("gunicorn.uwsgi."):
+    if received is not None and type(received).__module__.startswith("gunicorn.uwsgi."):
         return "gunicorn uwsgi"
     wrapper = environ.get("wsgi.file_wrapper")
-    if (getattr(wrapper, "__module__", None), getattr(wrapper, "__name__", None)) == ("builtins", "FileWrapper"):
+    if getattr(wrapper, "__name__", None) == "FileWrapper" and getattr(wrapper, "__module__", None) == "builtins":
         return "bjoern"
     return _PRODUCTS.get(str(environ.get("SERVER_SOFTWARE", "")).partition("/")[0].lower())
 

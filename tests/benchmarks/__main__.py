@@ -1,5 +1,4 @@
-"""`python -m tests.benchmarks [--json] [--quick] [--check] [NAME...]`: print every row, or the rows of some
-benchmarks."""
+"""`python -m tests.benchmarks [NAME...]` prints every row, or the rows of some benchmarks."""
 
 from __future__ import annotations
 
@@ -26,7 +25,10 @@ NAMES = (
     "servers",
     "processor",
     "stores",
+    "shared",
 )
+
+LIBRARIES = ("OpenSSL", "libsodium")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -36,10 +38,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--json", action="store_true", help="print one JSON array")
     parser.add_argument("--quick", action="store_true", help="few rounds: to see that they run, not to read them")
     parser.add_argument("--check", action="store_true", help="exit 1 if a row is over its goal")
+    parser.add_argument("--library", choices=LIBRARIES, help="do Ed25519 by it; by libsodium if it is installed")
     given = parser.parse_args(arguments)
     unknown = set(given.names) - set(NAMES)
     if unknown:
         parser.error(f"no benchmark {', '.join(sorted(unknown))}")
+    if given.library == "OpenSSL":
+        # Python then finds no PyNaCl.
+        sys.modules["nacl"] = None
     rows = [
         row
         for name in (given.names or NAMES)

@@ -85,9 +85,9 @@ def read(path: Path) -> Counter[Function]:
 def main() -> int:
     """Print the functions that take the most time, and their shares."""
     from tests.benchmarks.bench_processor import sampled  # noqa: PLC0415 - it imports this module
-    from tests.benchmarks.bench_servers import COUNT  # noqa: PLC0415
+    from tests.benchmarks.sides import Size  # noqa: PLC0415
 
-    seen = sampled(COUNT)
+    seen = sampled(Size())
     for function, count in seen.most_common(40):
         path = Path(function.file)
         where = path.relative_to(_OURS.parent) if function.room else path.name

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import uvicorn
 from tests.benchmarks.sampling import Sampler
-from tests.serving import gunicorn_server
+from tests.serving import gunicorn_server, stop_idle_servers
 from tests.stores.servers import wait_until
 
 if TYPE_CHECKING:
@@ -52,6 +52,8 @@ def uvicorn_workers(app, workers: int, *, samples: Path | None = None) -> Iterat
         workers: how many processes.
         samples: where a worker writes what a `Sampler` has seen.
     """
+    # A process with threads had better not fork.
+    stop_idle_servers()
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
         bound.listen(64)

@@ -10,7 +10,7 @@ from tests.benchmarks.__main__ import NAMES, main
 from tests.benchmarks.load import has_wrk
 from tests.benchmarks.row import Row, table
 
-_LOADED_BY_WRK = {"servers", "processor"}
+_LOADED_BY_WRK = {"servers", "processor", "shared"}
 
 
 @pytest.mark.slow

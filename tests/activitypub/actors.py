@@ -28,10 +28,13 @@ def pair() -> KeyPair:
     return KeyPair.generate("rsa-v1_5-sha256", keyid=KEYID)
 
 
+@cache
 def signing_key() -> SigningKey:
+    # OpenSSL checks the primes of an RSA key each time that it is read.
     return pair().signing_key()
 
 
+@cache
 def verification_key() -> VerificationKey:
     [jwk] = pair().public["keys"]
     return VerificationKey.from_jwk(jwk)

@@ -11,7 +11,7 @@ from undersigned.cli.bash import bash_word
 from undersigned.cli.content import Content
 from undersigned.cli.curl import curl_command
 from undersigned.errors import MalformedURL
-from undersigned.explanation import right_request
+from undersigned.explanation import REQUEST_PROFILES, right_request
 from undersigned.message.request_target import received_target
 
 if TYPE_CHECKING:
@@ -24,13 +24,14 @@ _FRAMING = frozenset({"content-length", "transfer-encoding", "connection"})
 _SIGNED = frozenset({"signature", "signature-input", "content-digest"})
 
 
-def right_command(pasted: Pasted, explained: ExplainedRequest) -> dict[str, str]:
+def right_command(pasted: Pasted, explained: ExplainedRequest) -> dict[str, str] | None:
     """Return a shell command and what it does.
 
     If the request that the sender signed is found and verifies, the command sends it. Otherwise no request with this
-    signature is right, so the command signs the request again.
+    signature is right, so the command signs the request again; None if no command signs by the profile.
     """
-    request, profile = pasted.request.request, profiles.BY_NAME[explained.profile]
+    request = pasted.request.request
+    [profile] = [one for one in REQUEST_PROFILES if one.name == explained.profile]
     validity = explained.validity
     whole = pasted.request.is_whole
     if validity is not None:
@@ -43,7 +44,7 @@ def right_command(pasted: Pasted, explained: ExplainedRequest) -> dict[str, str]
             sent = _sending(right, is_whole=whole)
             if sent is not None:
                 return {"command": sent, "note": note + late + file}
-    return _signing(request, explained.profile)
+    return _signing(request, explained.profile) if explained.profile in profiles.BY_NAME else None
 
 
 def _sending(request: Request, *, is_whole: bool) -> str | None:

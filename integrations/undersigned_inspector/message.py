@@ -28,6 +28,9 @@ _PARTS: Final[dict[str, tuple[str, ...]]] = {
     "@query-param": ("query",),
     "@signature-params": ("field signature-input",),
     "content-digest": ("field content-digest", "body"),
+    "(request-target)": ("method", "path", "query"),
+    "host": ("host",),
+    "digest": ("field digest", "body"),
 }
 """The parts of a request that each component is made of; any other component is a header field."""
 

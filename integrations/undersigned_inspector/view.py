@@ -7,9 +7,8 @@ from datetime import UTC, datetime
 from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
-from undersigned import profiles
 from undersigned.errors import printable
-from undersigned.explanation import CHECKS, explain_request
+from undersigned.explanation import CHECKS, REQUEST_PROFILES, explain_request
 from undersigned.limits import LONGEST_TARGET
 from undersigned.url import ADCP_RECEIVED, URL, explain
 
@@ -140,7 +139,7 @@ def _found(explained: ExplainedRequest, *, whole: bool) -> list[tuple[str, str]]
     found = _times(explained)
     digests, search = explained.digests, explained.search
     if whole and digests is not None and digests.declared is not None:
-        matches = "as Content-Digest declares" if digests.matches else "but Content-Digest declares another"
+        matches = f"as {digests.field} declares" if digests.matches else f"but {digests.field} declares another"
         found.append(("Digest", f"{digests.computed}, {matches}"))
     if search.tried and not explained.causes:
         found.append(("Cause", f"not among the {search.tried:,} changes that were tried"))
@@ -213,5 +212,5 @@ def _moment(seconds: float) -> str:
     return f"{seconds:.0f} seconds since the epoch"
 
 
-PROFILE_NAMES: Final = tuple(name for name, profile in profiles.BY_NAME.items() if profile.message == "request")
+PROFILE_NAMES: Final = tuple(profile.name for profile in REQUEST_PROFILES)
 """The names of the profiles that the page offers."""

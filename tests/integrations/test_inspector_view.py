@@ -7,7 +7,9 @@ import json
 import subprocess
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicNumbers
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from tests.activitypub.actors import POST, pair, signed
 from tests.keys import BODY, JSON_FIELD, JWKS, NOW, PRIVATE, PUBLIC, ed25519_key, signed_request
 
 from undersigned import Decision
@@ -78,6 +80,19 @@ def test_right_command_signs_again_if_nothing_verifies():
     assert "-d @body" in command
     assert "signature" not in command
     assert command.endswith("https://seller.example.com/a%2Fb?x=1'")
+
+
+@pytest.mark.parametrize(("change", "ok"), [("page=1", True), ("page=2", False)])
+def test_request_by_the_older_scheme_is_shown_with_the_key_that_it_names(change, ok):
+    sent = signed(POST)
+    [jwk] = pair().public["keys"]
+    e, n = (int.from_bytes(base64.urlsafe_b64decode(jwk[name] + "==")) for name in ("e", "n"))
+    pem = RSAPublicNumbers(e, n).public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode()
+    shown = view(curl_v(sent, f"/inbox?{change}"), body=sent.body.decode(), keys=pem)
+    assert (shown["ok"], dict(shown["facts"])["Profile"]) == (ok, "draft-cavage-12")
+    assert [one["identifier"] for one in shown["components"]] == ["(request-target)", "host", "date", "digest"]
+    assert (shown["curl"] is None) == (not ok)
+    assert view(curl_v(sent).replace('keyId="', 'keyId="",keyId="'), keys=pem)["ok"] is False
 
 
 def test_right_command_signs_again_if_curl_cannot_send_the_request():

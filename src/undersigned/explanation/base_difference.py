@@ -8,6 +8,9 @@ from typing import Final
 
 from undersigned.explanation import causes
 
+_DRAFT_LINE: Final = re.compile(r"(\([a-z-]+\)|[a-z0-9!#$%&'*+.^_`|~-]+): (.*)", re.DOTALL)
+"""A line of a signing string of draft-cavage-12: its names have no quotes."""
+
 _LINE: Final = re.compile(
     r"""("[^"]*"(?>(?:;[a-z*][a-z0-9_.*-]*(?:="(?>(?:[^"\\]|\\.)*)"|=[^":;\s]++)?)*)): (.*)""", re.DOTALL
 )
@@ -73,20 +76,24 @@ def _cause(ours: list[str], others: list[str], at: int, body: bytes) -> str:
     (ours_named, our_value), (theirs_named, their_value) = _split(_nth(ours, at)), _split(_nth(others, at))
     if ours_named == theirs_named and ours_named:
         return causes.of_component(ours_named, our_value, their_value, body=body)
+    listed = "Signature-Input" if _LINE.fullmatch(ours[-1]) else "headers parameter"
     our_names, their_names = ([_split(line)[0] for line in lines] for lines in (ours, others))
     if sorted(our_names) == sorted(their_names):
-        return "the signer's base has its components in another order than its Signature-Input"
+        return f"the signer's base has its components in another order than its {listed}"
     if ours_named and ours_named not in their_names:
-        return f"the signer's base lacks {ours_named}, which its Signature-Input covers"
+        return f"the signer's base lacks {ours_named}, which its {listed} covers"
     if theirs_named and theirs_named not in our_names:
-        return f"the signer's base has {theirs_named}, which its Signature-Input does not cover"
-    return "the signer's base does not have the lines that its Signature-Input covers (RFC 9421 section 2.5)"
+        return f"the signer's base has {theirs_named}, which its {listed} does not cover"
+    return f"the signer's base does not have the lines that its {listed} covers (RFC 9421 section 2.5)"
 
 
 def _split(line: str) -> tuple[str, str]:
     """Return the component identifier of a line and its value; two empty texts if it is not a line of a base."""
     match = _LINE.fullmatch(line)
-    return (match[1], match[2]) if match else ("", "")
+    if match is not None:
+        return match[1], match[2]
+    match = _DRAFT_LINE.fullmatch(line)
+    return (f'"{match[1]}"', match[2]) if match is not None else ("", "")
 
 
 def _nth(lines: list[str], at: int) -> str:

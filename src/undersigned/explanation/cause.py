@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from undersigned.errors import MalformedURL
 from undersigned.explanation.body_digest import digested_content
 from undersigned.explanation.budget import Budget
+from undersigned.explanation.draft import content_digest_of
 from undersigned.explanation.profile_guess import others, rejection
 from undersigned.explanation.recorded_signature import RecordedSignature, other_spellings
 from undersigned.explanation.search import Search
@@ -176,7 +177,7 @@ class _Rejection:
 
     def _of_content(self) -> Cause | None:
         """Return the cause of a digest that is of other content."""
-        words = digested_content(self.request.body, self.request.fields.combined.get("content-digest", ""))
+        words = digested_content(self.request.body, content_digest_of(self.request, self.profile))
         if not words:
             return None
         received = f"{len(self.request.body)} other bytes"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote, unquote_plus
 
 from undersigned.errors import MalformedURL
-from undersigned.explanation.body_digest import digest_cause, in_base64
+from undersigned.explanation.body_digest import digest_cause, digested_content, in_base64
 from undersigned.message.signature_input import parse_signature_input
 from undersigned.message.structured_fields import MalformedField
 from undersigned.url import URL, canonicalize_authority, explain
@@ -38,7 +38,12 @@ def of_component(identifier: str, here: str, signers: str, *, body: bytes = b"")
     name = identifier.split('"')[1]
     if name == "content-digest":
         return digest_cause(body, signers) or _of_field(name, here, signers)
+    if name == "digest":
+        words = digested_content(body, _as_content_digest(signers))
+        return f"the digest is of {words}; sign what is sent" if words else _of_field(name, here, signers)
     known = {
+        "(request-target)": _of_request_target,
+        "host": _of_authority,
         "@target-uri": _of_target,
         "@request-target": _of_target,
         "@path": _of_path,
@@ -66,6 +71,18 @@ def _of_target(here: str, signers: str) -> str:
     if ours.path != theirs.path:
         return _of_path(ours.path, theirs.path)
     return _of_query(*("" if url.query is None else f"?{url.query}" for url in (ours, theirs)))
+
+
+def _of_request_target(here: str, signers: str) -> str:
+    """Return the reason for draft-cavage-12, where the line has the method and the target."""
+    (method, _, target), (their_method, _, their_target) = here.partition(" "), signers.partition(" ")
+    return _of_method(method, their_method) if method != their_method else _of_target(target, their_target)
+
+
+def _as_content_digest(value: str) -> str:
+    """Return the SHA-256 of a Digest field as a Content-Digest, or an empty text."""
+    name, _, text = value.partition("=")
+    return f"sha-256=:{text}:" if name.lower() == "sha-256" else ""
 
 
 def _of_path(here: str, signers: str) -> str:

@@ -6,16 +6,18 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
+from undersigned.cavage.digest import legacy_digest
 from undersigned.errors import MalformedURL, printable
 from undersigned.explanation.base_difference import BaseDifference, compare_bases
 from undersigned.explanation.body_digest import ALGORITHM_NAMES, digest_fault, is_base64url
 from undersigned.explanation.cause import CauseSearch, find_cause
+from undersigned.explanation.draft import DRAFT, content_digest_of, is_in_authorization
 from undersigned.explanation.profile_guess import guess, others, rejection, signing_time
-from undersigned.explanation.recorded_signature import RecordedSignature, other_spellings
+from undersigned.explanation.recorded_signature import RecordedSignature, other_spellings, rebuilt_base
+from undersigned.explanation.values import signed_target
 from undersigned.message.content_digest import ContentDigest, content_digest
-from undersigned.message.request_target import received_target, typed_target
 from undersigned.message.structured_fields import MalformedField
-from undersigned.signature.components import ComponentValues, UnresolvableComponent, signature_base
+from undersigned.signature.components import UnresolvableComponent
 from undersigned.verification.screening import window_fault
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
     from undersigned.errors import SignatureError, Step
     from undersigned.explanation.budget import Budget
+    from undersigned.explanation.draft import DraftInput
     from undersigned.message.content_digest import DigestAlgorithm
     from undersigned.message.request import Request
     from undersigned.message.signature_input import SignatureInput
@@ -86,11 +89,13 @@ class ContentDigests:
     """The digest of the content of a request, and the one that its Content-Digest field declares.
 
     Attributes:
+        field: the name of the field: Content-Digest, or Digest for the draft.
         computed: the field value for the content as it was received, by the same algorithms.
         declared: the field value that was received, or None.
         matches: whether the content has each digest that the field declares.
     """
 
+    field: str
     computed: str
     declared: str | None
     matches: bool
@@ -175,7 +180,7 @@ def explain_request(
         validity = _validity(signature, profile, judged_at=judged_at, is_signing_time=now is None, now=clock())
     explained = ExplainedRequest(
         profile.name, error, base, None if signers_base is None else signers_base.decode("latin-1"), difference,
-        search, (), validity, _digests(request),
+        search, (), validity, _digests(request, profile),
     )  # fmt: skip
     also = () if error is None else tuple(others(request, profile, keys, now=now))
     return replace(explained, causes=tuple(_causes(explained, request, profile, also=also)))
@@ -193,19 +198,22 @@ def _validity(
     return ValidityPeriod(created, expires, judged_at, is_signing_time and created is not None, now, fault)
 
 
-def _digests(request: Request) -> ContentDigests | None:
+def _digests(request: Request, profile: Profile) -> ContentDigests | None:
     """Return the digest of the content, and the declared one."""
-    declared = request.fields.combined.get("content-digest")
+    field = "Digest" if profile is DRAFT else "Content-Digest"
+    declared = request.fields.combined.get(field.lower())
     if declared is None and not request.body:
         return None
     try:
-        parsed = ContentDigest.parse(declared or "", "base64", "base64url")
+        parsed = ContentDigest.parse(content_digest_of(request, profile), "base64", "base64url")
     except MalformedField:
         parsed = ContentDigest({})
     declares: tuple[DigestAlgorithm, ...] = tuple(name for name in ALGORITHM_NAMES if name in parsed.expected)
     encoding: Encoding = "base64url" if declared is not None and is_base64url(declared) else "base64"
     computed = content_digest(request.body, encoding, algorithms=declares or ALGORITHM_NAMES[:1])
-    return ContentDigests(computed, declared, parsed.running(request.body).matches())
+    if profile is DRAFT:
+        computed = legacy_digest(content_digest(request.body, "base64"))
+    return ContentDigests(field, computed, declared, parsed.running(request.body).matches())
 
 
 def _causes(
@@ -227,23 +235,23 @@ def _causes(
 def _suggested(explained: ExplainedRequest, step: Step, request: Request, profile: Profile) -> Iterator[str]:
     """Yield the likely causes of a rejection at this step."""
     validity = explained.validity
-    if step == _SPELLING:
+    if step == 0 and is_in_authorization(request):
+        yield "Authorization has a signature by draft-cavage-12: send it in the Signature field, where it is read"
+    elif step == _SPELLING:
         for other in other_spellings(request, profile):
             yield f"{other.field} is in {other.found}: the profile {profile.name} expects {other.expected}"
     elif step == _WINDOW and validity is not None and not validity.is_signing_time:
         period = f"from {validity.created!r} to {validity.expires!r} (seconds since the epoch)"
         yield f"the signature is valid {period}: set --now accordingly"
     elif step == _CONTENT:
-        yield from filter(None, [digest_fault(request.fields.combined.get("content-digest", ""))])
+        yield from filter(None, [digest_fault(content_digest_of(request, profile))])
     elif step == _PROOF and explained.signers_base is not None and explained.difference is None:
         yield "the two bases are equal: another key signed, or the signature was changed"
 
 
-def _base(request: Request, read: SignatureInput, profile: Profile) -> str | None:
+def _base(request: Request, read: SignatureInput | DraftInput, profile: Profile) -> str | None:
     try:
-        target = received_target(request)
-        signed = target if profile.target == "canonical" else typed_target(request.url, target)
-        values = ComponentValues(request, signed, reading=profile.coverage.reading)
-        return signature_base(values, read.components, read.text)
+        target = signed_target(request, profile)
+        return rebuilt_base(read, request, target, reading=profile.coverage.reading)
     except (MalformedURL, UnresolvableComponent):
         return None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from undersigned import profiles
 from undersigned.errors import SignatureError
+from undersigned.explanation.draft import DRAFT, check_draft, is_draft
 from undersigned.explanation.recorded_signature import RecordedSignature
 from undersigned.message.signature_input import parse_signature_input
 from undersigned.message.structured_fields import MalformedField
@@ -21,12 +22,12 @@ if TYPE_CHECKING:
     from undersigned.signature.key_source import KeySource
     from undersigned.signature.profile import Profile
 
-REQUEST_PROFILES = tuple(profile for profile in profiles.BY_NAME.values() if profile.message == "request")
-"""The published profiles that are for requests."""
+REQUEST_PROFILES = (*(profile for profile in profiles.BY_NAME.values() if profile.message == "request"), DRAFT)
+"""The published profiles that are for requests, and the scheme of draft-cavage-12."""
 
 
 def guess(request: Request, keys: KeySource, *, now: float | None = None) -> Profile:
-    """Return the profile that the request was most likely signed by.
+    """Return the profile that the request was most likely signed by; the draft if its Signature field is of the draft.
 
     It is one whose tag a signature has, and by which the request is verified or gets furthest. Of several, it is the
     one that asks for most. It is the first profile if no signature can be read.
@@ -36,6 +37,8 @@ def guess(request: Request, keys: KeySource, *, now: float | None = None) -> Pro
         keys: the keys to verify it with.
         now: the verifier's clock, or None to verify it at the time when it was signed.
     """
+    if is_draft(request):
+        return DRAFT
     try:
         members = parse_signature_input(request.fields.combined.get("signature-input") or "")
     except MalformedField:
@@ -69,7 +72,10 @@ def rejection(
     # The keys may be for another profile: that is what the error is to say.
     examined = ExaminedKeys(keys.keys) if isinstance(keys, KeySet) else keys
     try:
-        Verifier(profile, keys=examined, replay=UncheckedReplay(), clock=lambda: at).verify(request)
+        if profile is DRAFT:
+            check_draft(request, examined, now=at)
+        else:
+            Verifier(profile, keys=examined, replay=UncheckedReplay(), clock=lambda: at).verify(request)
     except SignatureError as error:
         return error
     return None

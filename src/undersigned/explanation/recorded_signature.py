@@ -5,16 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from undersigned.explanation.draft import DRAFT, DraftInput
 from undersigned.message.signature_input import choose_signature_inputs
 from undersigned.message.structured_fields import MalformedField, parse_byte_sequences
+from undersigned.signature.components import ComponentValues, signature_base
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from undersigned.message.reading import Reading
     from undersigned.message.request import Request
     from undersigned.message.signature_input import SignatureInput
     from undersigned.message.structured_fields import Encoding
     from undersigned.signature.profile import Profile
+    from undersigned.url import CanonicalURL
 
 _BOTH: Final[tuple[Encoding, ...]] = ("base64", "base64url")
 
@@ -24,20 +28,23 @@ class RecordedSignature:
     """The first signature of a request that a profile verifies.
 
     Attributes:
-        label: its label.
-        read: its member of Signature-Input.
+        label: its label; "" for the draft.
+        read: its member of Signature-Input, or its parameters by the draft.
         octets: its bytes, or None if they cannot be read in any Base64.
     """
 
     label: str
-    read: SignatureInput
+    read: SignatureInput | DraftInput
     octets: bytes | None
 
     @classmethod
     def of(cls, request: Request, profile: Profile) -> RecordedSignature | None:
-        """Return the signature, or None if the request is not signed or Signature-Input cannot be parsed."""
+        """Return the signature, or None if the request is not signed or the signature cannot be parsed."""
         fields = request.fields.combined
         try:
+            if profile is DRAFT:
+                draft = DraftInput.of(request)
+                return cls("", draft, draft.given.signature)
             chosen = choose_signature_inputs(fields.get("signature-input") or "", profile.selection.labels)
         except MalformedField:
             return None
@@ -72,6 +79,23 @@ class OtherSpelling:
     expected: str
 
 
+def rebuilt_base(read: SignatureInput | DraftInput, request: Request, target: CanonicalURL, *, reading: Reading) -> str:
+    """Return what a signature of a request signs: the base (RFC 9421 section 2.5), or the signing string of the draft.
+
+    Args:
+        read: the member of Signature-Input, or the parameters by the draft.
+        request: the request.
+        target: its target in the form that is signed.
+        reading: how components are read.
+
+    Raises:
+        UnresolvableComponent: there is no value for a covered component.
+    """
+    if isinstance(read, DraftInput):
+        return read.base(request, target)
+    return signature_base(ComponentValues(request, target, reading=reading), read.components, read.text)
+
+
 def other_spellings(request: Request, profile: Profile) -> Iterator[OtherSpelling]:
     """Yield the fields of a signature that are in another Base64 than the profile expects."""
     wanted_by: dict[str, tuple[Encoding, ...]] = {
@@ -87,7 +111,7 @@ def other_spellings(request: Request, profile: Profile) -> Iterator[OtherSpellin
                 yield OtherSpelling(name, "padded Base64", "unpadded Base64url")
 
 
-def _seconds(read: SignatureInput, name: str) -> int | None:
+def _seconds(read: SignatureInput | DraftInput, name: str) -> int | None:
     value = read.parameters.get(name)
     return value if type(value) is int else None
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from undersigned.explanation.budget import Budget
+    from undersigned.explanation.draft import DraftInput
     from undersigned.explanation.variant import Variant
     from undersigned.message.signature_input import SignatureInput
 
@@ -50,7 +51,7 @@ class Search:
 
     Args:
         values: the values as they were received.
-        read: the member of Signature-Input to verify.
+        read: the signature to verify, as it was read.
         budget: how much may be tried.
         variants: the variants to try, the most likely first.
     """
@@ -58,7 +59,12 @@ class Search:
     __slots__ = ("_budget", "_known", "_read", "_tried", "_values", "_variants")
 
     def __init__(
-        self, values: SignedValues, read: SignatureInput, budget: Budget, *, variants: Sequence[Variant] = VARIANTS
+        self,
+        values: SignedValues,
+        read: SignatureInput | DraftInput,
+        budget: Budget,
+        *,
+        variants: Sequence[Variant] = VARIANTS,
     ) -> None:
         self._values = values
         self._read = read

@@ -6,18 +6,29 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from undersigned.errors import MalformedURL
+from undersigned.explanation.recorded_signature import rebuilt_base
 from undersigned.message.header_fields import HeaderFields
 from undersigned.message.request import Request
 from undersigned.message.request_target import check_length, received_target, typed_target
-from undersigned.signature.components import ComponentValues, signature_base
 from undersigned.url import URL, CanonicalURL, canonicalize_authority
 
 if TYPE_CHECKING:
+    from undersigned.explanation.draft import DraftInput
     from undersigned.message.content import Content
     from undersigned.message.reading import Reading
     from undersigned.message.signature_input import SignatureInput
     from undersigned.signature.profile import Profile
     from undersigned.signature.verification_key import VerificationKey
+
+
+def signed_target(request: Request, profile: Profile) -> CanonicalURL:
+    """Return the target of a request in the form that the profile signs.
+
+    Raises:
+        MalformedURL: it has no canonical form.
+    """
+    target = received_target(request)
+    return target if profile.target == "canonical" else typed_target(request.url, target)
 
 
 class SignedValues(NamedTuple):
@@ -64,7 +75,7 @@ class SignedValues(NamedTuple):
         cls,
         request: Request,
         profile: Profile,
-        read: SignatureInput,
+        read: SignatureInput | DraftInput,
         signature: bytes,
         *,
         keys: tuple[VerificationKey, ...],
@@ -76,7 +87,7 @@ class SignedValues(NamedTuple):
         Args:
             request: the request.
             profile: the profile, which says which form of the target is signed.
-            read: the member of Signature-Input to verify.
+            read: the signature to verify, as it was read.
             signature: the bytes of the signature.
             keys: the keys that the signature names.
 
@@ -86,8 +97,7 @@ class SignedValues(NamedTuple):
         check_length(request.url)
         typed = URL.parse(request.url)
         try:
-            canonical = received_target(request)
-            target = canonical if profile.target == "canonical" else typed_target(request.url, canonical)
+            target = signed_target(request, profile)
         except MalformedURL:
             scheme = (typed.scheme or "").lower()
             authority = canonicalize_authority(typed.authority or "", scheme, received=True)
@@ -104,7 +114,7 @@ class SignedValues(NamedTuple):
         query = "" if self.query is None else f"?{self.query}"
         return CanonicalURL(f"{self.scheme}://{self.authority}{self.path}{query}", self.authority)
 
-    def base(self, read: SignatureInput) -> str:
+    def base(self, read: SignatureInput | DraftInput) -> str:
         """Return the signature base of these values (RFC 9421 section 2.5).
 
         Raises:
@@ -112,7 +122,7 @@ class SignedValues(NamedTuple):
         """
         target = self.target
         request = Request(self.method, str(target), self.fields, self.content)
-        return signature_base(ComponentValues(request, target, reading=self.reading), read.components, read.text)
+        return rebuilt_base(read, request, target, reading=self.reading)
 
     def with_field(self, name: str, value: str) -> SignedValues:
         """Return a copy in which the field `name` has one line with this value."""

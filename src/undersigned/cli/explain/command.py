@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from undersigned import profiles
 from undersigned.cli.explain.request import request_answer, request_text
 from undersigned.cli.explain.url import comparison_text, explanation_text, one_answer, two_answer, write_lines
 from undersigned.cli.input_file import FILE_OR_DASH, as_input_file
@@ -167,7 +166,7 @@ def _request(recorded: RecordedRequest) -> tuple[Answer, Iterable[Text]]:
         raise click.ClickException(f"{recorded.file}: {pasted.fault}")
     explained = explain_request(
         pasted.request,
-        None if recorded.profile is None else profiles.BY_NAME[recorded.profile],
+        next((profile for profile in REQUEST_PROFILES if profile.name == recorded.profile), None),
         recorded.jwks,
         now=recorded.now,
         signers_base=None if recorded.base is None else recorded.base.read(_MOST),

@@ -97,9 +97,9 @@ def _moment(seconds: float) -> str:
 
 def _digests_text(digests: ContentDigests) -> Iterator[Text]:
     yield Text()
-    yield Text.assemble(("Content-Digest of the content: ", "bold"), (digests.computed, "green"))
+    yield Text.assemble((f"{digests.field} of the content: ", "bold"), (digests.computed, "green"))
     if digests.declared is not None and not digests.matches:
-        yield Text.assemble(("Content-Digest as received:    ", "bold"), (printable(digests.declared), "red"))
+        yield Text.assemble((f"{digests.field} as received:    ", "bold"), (printable(digests.declared), "red"))
 
 
 def _difference_text(gap: BaseDifference) -> Iterator[Text]:

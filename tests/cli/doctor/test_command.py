@@ -13,6 +13,7 @@ from tests.cli.route import Route
 from tests.serving import waitress_server
 
 from undersigned import KeyPair, KeySet, MemoryReplayStore, VerificationKey, Verifier, profiles
+from undersigned.activitypub import ActivityPubVerifier
 from undersigned.wsgi import SignatureMiddleware
 
 
@@ -217,6 +218,71 @@ def test_profile_of_the_server_is_guessed_and_its_requests_arrive(name, tmp_path
         result = invoke("doctor", "--key", str(tmp_path / "key.json"), "--method", "POST", "--json", *headers, url)
     [diagnosis] = objects(result.stdout_bytes)
     assert (diagnosis["profile"], diagnosis["findings"]) == (ALIKE.get(name, name), [])
+
+
+class Inbox(Seller):
+    """An inbox that verifies ActivityPub requests of both schemes, or of the older one only."""
+
+    def __init__(self, keys, *, only_draft: bool) -> None:
+        self.verifier = ActivityPubVerifier(keys=OneKey(keys), required=("(request-target)", "host"))
+        self.only_draft = only_draft
+
+    def on(self, port: int) -> str:
+        url = f"http://127.0.0.1:{port}"
+        self.app = SignatureMiddleware(application, verifier=self.verifier, origins=[url])
+        return url
+
+    def __call__(self, environ, start_response):
+        if self.only_draft and "HTTP_SIGNATURE_INPUT" in environ:
+            start_response("401 No", [("Content-Length", "0")])
+            return []
+        return self.app(environ, start_response)
+
+
+@pytest.fixture
+def actor(tmp_path):
+    pair = KeyPair.generate("rsa-v1_5-sha256", keyid="https://social.example/users/bob#main-key")
+    (tmp_path / "actor.json").write_text(json.dumps(pair.private))
+    [key] = pair.key_set().keys.values()
+    return key, str(tmp_path / "actor.json")
+
+
+@pytest.mark.parametrize(("only_draft", "name"), [(True, "draft-cavage-12"), (False, "activitypub")])
+def test_scheme_of_an_inbox_is_guessed_and_its_requests_arrive(actor, only_draft, name):
+    inbox = Inbox(actor[0], only_draft=only_draft)
+    with waitress_server(inbox) as port:
+        result = invoke("doctor", "--key", actor[1], "--method", "POST", "--json", inbox.on(port))
+    [diagnosis] = objects(result.stdout_bytes)
+    assert (result.exit_code, diagnosis["profile"], diagnosis["findings"]) == (0, name, [])
+    assert any("does not sign the scheme" in note for note in diagnosis["notes"]) == only_draft
+
+
+def test_inbox_of_the_older_scheme_only_is_found_after_the_findings(actor):
+    inbox = Inbox(actor[0], only_draft=True)
+    with waitress_server(inbox) as port:
+        result = invoke("doctor", "--key", actor[1], "--profile", "activitypub", inbox.on(port))
+    assert result.exit_code == 1
+    assert "  note     requests by the profile draft-cavage-12 are accepted: --profile draft-cavage-12" in result.stdout
+
+
+def test_inbox_that_has_another_key_is_a_finding_by_the_older_scheme(actor):
+    inbox = Inbox(actor[0], only_draft=True)
+    with waitress_server(inbox) as port:
+        url = inbox.on(port)
+        given = ["--key", actor[1], "--profile", "draft-cavage-12"]
+        assert invoke("doctor", *given, url).exit_code == 0
+        other = KeyPair.generate("rsa-v1_5-sha256", keyid=actor[0].keyid)
+        [key] = other.key_set().keys.values()
+        inbox.verifier = ActivityPubVerifier(keys=OneKey(key))
+        inbox.on(port)
+        result = invoke("doctor", *given, url)
+    assert result.exit_code == 1
+    assert "PROBLEM  a plain request" in result.stdout
+
+
+def test_key_that_cannot_sign_by_the_older_scheme_is_a_usage_error(keys):
+    result = invoke("doctor", "--key", keys.private, "--profile", "draft-cavage-12", "https://a.example")
+    assert (result.exit_code, "RSA" in result.stderr) == (2, True)
 
 
 def test_other_profile_that_is_accepted_is_named_after_the_findings(url, keys):

@@ -8,27 +8,28 @@ from typing import TYPE_CHECKING
 
 import click
 
-from undersigned import profiles
 from undersigned.cli.connection import NoAnswer
 from undersigned.cli.doctor.diagnosis import Examination
 from undersigned.cli.doctor.over_http2 import with_http2
 from undersigned.cli.doctor.probe import ProbeClient
 from undersigned.cli.doctor.profile_guess import ProfileGuess
+from undersigned.cli.doctor.signed_probes import signer_by
 from undersigned.cli.doctor.site import Site
 from undersigned.cli.key_file import key_option, keyid_option, read_signing_key
 from undersigned.cli.lines import write_object
 from undersigned.cli.options import ca_file_option, timeout_option
 from undersigned.cli.trust import trusted
 from undersigned.errors import ConfigurationError, MalformedURL, SigningError
+from undersigned.explanation.draft import DRAFT
 from undersigned.explanation.profile_guess import REQUEST_PROFILES
 from undersigned.message import token
-from undersigned.signature.signer import Signer
 from undersigned.url import CanonicalURL, canonicalize
 
 if TYPE_CHECKING:
     from undersigned.cli.doctor.finding import Diagnosis
     from undersigned.cli.input_file import InputFile
 
+_UNSIGNED_SCHEME = "draft-cavage-12 does not sign the scheme, so http and https were not told apart"
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH")
 _FIELD = re.compile(rf"({token.ANY}+):[ \t]*([!-~](?:[ -~]*[!-~])?)")
 
@@ -100,19 +101,22 @@ def doctor(
     Example:
       undersigned doctor https://seller.example.com --key keys/private.jwk.json
     """  # noqa: D301 - click needs the escape to keep the line breaks
-    signing = read_signing_key(key, None if profile is None else profiles.BY_NAME[profile], keyid=keyid)
+    given = next((one for one in REQUEST_PROFILES if one.name == profile), None)
+    signing = read_signing_key(key, given, keyid=keyid)
     client = ProbeClient(url, timeout, trusted(ca_file))
     guess = ProfileGuess(Site.of(url), signing, fields, client.ask)
     try:
-        if profile is None:
+        if given is None:
             likely = guess.likely()
             found = guess.accepted(likely) or likely[0]
         else:
-            found = profiles.BY_NAME[profile]
+            found = given
         guess.check(found)
-        signer = Signer(signing, profile=found)
+        signer = signer_by(found, signing)
         diagnosis = Examination(url, signer, client.ask, method=method, fields=fields).diagnose()
-        if profile is not None and diagnosis.findings and not diagnosis.passed:
+        if found is DRAFT:
+            diagnosis = dataclasses.replace(diagnosis, notes=(*diagnosis.notes, _UNSIGNED_SCHEME))
+        if given is not None and diagnosis.findings and not diagnosis.passed:
             other = guess.accepted([other for other in guess.likely() if other is not found])
             if other is not None:
                 note = f"requests by the profile {other.name} are accepted: --profile {other.name}"

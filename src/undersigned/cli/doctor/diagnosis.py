@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from undersigned.cli.doctor.intermediaries import Intermediary
     from undersigned.cli.doctor.probe import Answer, Probe
-    from undersigned.signature.signer import Signer
+    from undersigned.client import AnySigner
     from undersigned.url import CanonicalURL
 
 _PLAIN = "/plain"
@@ -49,7 +49,7 @@ class Examination:
     def __init__(
         self,
         url: CanonicalURL,
-        signer: Signer,
+        signer: AnySigner,
         ask: Callable[[Probe], Answer],
         *,
         method: str,

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from undersigned.cli.doctor.signed_probes import SignedProbes
+from undersigned.cli.doctor.signed_probes import SignedProbes, signer_by
 from undersigned.errors import ConfigurationError, SigningError
 from undersigned.explanation.profile_guess import REQUEST_PROFILES
 from undersigned.message.signature_input import parse_signature_input
 from undersigned.message.structured_fields import MalformedField
-from undersigned.signature.signer import Signer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -90,7 +89,7 @@ class ProfileGuess:
         return True
 
     def _probes(self, profile: Profile) -> SignedProbes:
-        return SignedProbes(self._site, Signer(self._key, profile=profile), "GET", self._fields)
+        return SignedProbes(self._site, signer_by(profile, self._key), "GET", self._fields)
 
 
 def _tags(accepts: str) -> set[object]:

@@ -5,16 +5,31 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from undersigned.cavage.signer import CavageSigner
 from undersigned.cli.doctor.probe import Probe
+from undersigned.explanation.draft import DRAFT
 from undersigned.message.request import Request
+from undersigned.signature.signer import Signer
 
 if TYPE_CHECKING:
     from undersigned.cli.doctor.site import Site
     from undersigned.cli.doctor.spellings import Content
-    from undersigned.signature.signer import Signer
+    from undersigned.client import AnySigner
+    from undersigned.signature.profile import Profile
+    from undersigned.signature.signing_key import SigningKey
 
 CONTENT_METHODS = frozenset({"POST", "PUT", "PATCH"})
+_DRAFT_BYTES = 'signature="'
 _JSON = (("Content-Type", "application/json"),)
+
+
+def signer_by(profile: Profile, key: SigningKey) -> AnySigner:
+    """Return the signer of probes by a profile, or by the draft.
+
+    Raises:
+        ConfigurationError: the key cannot sign by it.
+    """
+    return CavageSigner(key) if profile is DRAFT else Signer(key, profile=profile)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +44,7 @@ class SignedProbes:
     """
 
     site: Site
-    signer: Signer
+    signer: AnySigner
     method: str
     fields: tuple[tuple[str, str], ...] = ()
 
@@ -48,7 +63,8 @@ class SignedProbes:
         Raises:
             SigningError: the profile asks for a header field that is not given.
         """
-        own = (*(_JSON if "content-type" in self.signer.profile.coverage.always else ()), *self.fields)
+        always = self.signer.profile.coverage.always if isinstance(self.signer, Signer) else ()
+        own = (*(_JSON if "content-type" in always else ()), *self.fields)
         signature = self.signer.sign(Request(self._bare_method, url, own))
         return replace(self.unsigned(end), fields=(*own, *signature))
 
@@ -69,9 +85,18 @@ class SignedProbes:
         """Return `probe` with a signature over something else, which every verifier rejects."""
         other = dict(self.signed("", f"{url}-control").fields)["Signature"]
         return replace(
-            probe, fields=tuple((name, other if name == "Signature" else value) for name, value in probe.fields)
+            probe,
+            fields=tuple(
+                (name, _signed_by(value, other) if name == "Signature" else value) for name, value in probe.fields
+            ),
         )
 
     @property
     def _bare_method(self) -> str:
         return "GET" if self.take_content else self.method
+
+
+def _signed_by(value: str, other: str) -> str:
+    """Return a Signature field with the bytes of another one. For the draft, all other parameters stay."""
+    start, mark, _ = value.rpartition(_DRAFT_BYTES)
+    return f"{start}{mark}{other.rpartition(_DRAFT_BYTES)[2]}"

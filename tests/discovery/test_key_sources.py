@@ -183,7 +183,9 @@ class TestThreads:
                 pass
 
         server.hold.clear()
-        sources = KeySources({"a": RemoteJWKS(server.url("/a"), network=server.network()), "b": Broken()})
+        # Stopping waits for the fetch that the server holds.
+        remote = RemoteJWKS(server.url("/a"), network=server.network(total_timeout=1))
+        sources = KeySources({"a": remote, "b": Broken()})
         with pytest.raises(RuntimeError, match="cannot start"):
             sources.start()
         assert not any(thread.name.startswith("undersigned http") for thread in threading.enumerate())

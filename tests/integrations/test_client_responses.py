@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx
 import pytest
 from tests.integrations.answering import JSON, TAMPERED, UNCOVERED, answering, make_signer, verification, verifier
-from tests.integrations.clients import LIBRARIES
+from tests.integrations.clients import LIBRARIES, TRUST
 from tests.integrations.every_client import CLIENTS, EVERY, FOLLOWING
 
 from undersigned import AsyncVerifier, ConfigurationError, SignatureError, SigningError
@@ -82,7 +82,7 @@ def test_auth_rejects_a_response_that_a_hook_has_read(library):
     with answering() as server:
         auth = signed.SignatureAuth(make_signer(), origins=[server.origin], responses=verification())
         with (
-            plain.Client(auth=auth, trust_env=False, event_hooks={"response": [read]}) as session,
+            plain.Client(auth=auth, verify=TRUST, trust_env=False, event_hooks={"response": [read]}) as session,
             pytest.raises(ConfigurationError, match=r"^responses: a response hook"),
         ):
             session.get(f"{server.origin}/ok")
@@ -98,7 +98,7 @@ def test_requests_that_are_followed_without_a_signature_cannot_have_verified_res
 @pytest.mark.parametrize(
     "make",
     [
-        lambda **options: SignatureTransport(httpx.HTTPTransport(), make_signer(), **options),
+        lambda **options: SignatureTransport(httpx.HTTPTransport(verify=TRUST), make_signer(), **options),
         lambda **options: RequestsAuth(make_signer(), **options),
         lambda **options: SignatureHandler(make_signer(), **options),
     ],
@@ -112,7 +112,7 @@ def test_sync_client_with_an_auth_for_both_says_that_the_verifier_must_be_awaite
     with answering() as server:
         auth = SignatureAuth(make_signer(), origins=[server.origin], responses=verification(kind=AsyncVerifier))
         with (
-            httpx.Client(auth=auth, trust_env=False) as session,
+            httpx.Client(auth=auth, verify=TRUST, trust_env=False) as session,
             pytest.raises(ConfigurationError, match=r"^responses"),
         ):
             session.get(f"{server.origin}/ok")

@@ -54,7 +54,7 @@ class WithHttpx:
         self._auth = self.auth(signer, origins=[origin])
 
     def send(self, method, url, body=None):
-        with self.library.Client(auth=self._auth, trust_env=False, follow_redirects=True) as client:
+        with self.library.Client(auth=self._auth, verify=TRUST, trust_env=False, follow_redirects=True) as client:
             return client.request(method, url, content=body, headers=TYPE)
 
 
@@ -66,7 +66,7 @@ class WithHttpx2(WithHttpx):
 class WithAsyncHttpx(WithHttpx):
     def send(self, method, url, body=None):
         async def send():
-            async with httpx.AsyncClient(auth=self._auth, trust_env=False) as client:
+            async with httpx.AsyncClient(auth=self._auth, verify=TRUST, trust_env=False) as client:
                 return await client.request(method, url, content=body, headers=TYPE)
 
         return asyncio.run(send())
@@ -213,7 +213,7 @@ def test_httpx_does_not_try_again_after_a_redirect_without_signature(inbox):
             response.headers["Location"] = f"{other.origin}/inbox"
 
     auth = HttpxAuth(knock(), origins=[server.origin], follow_unsigned=True)
-    options = {"trust_env": False, "follow_redirects": True, "event_hooks": {"response": [elsewhere]}}
+    options = {"verify": TRUST, "trust_env": False, "follow_redirects": True, "event_hooks": {"response": [elsewhere]}}
     with httpx.Client(auth=auth, **options) as client:
         answer = client.post(f"{server.origin}/old", content=CREATE, headers=TYPE)
     assert answer.status_code == 401

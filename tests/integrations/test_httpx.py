@@ -12,7 +12,7 @@ import httpx
 import httpx2
 import pytest
 from tests.integrations.capture import capturing
-from tests.integrations.clients import LIBRARIES, MEANS
+from tests.integrations.clients import LIBRARIES, MEANS, TRUST
 from tests.integrations.seller import KEYID, AsyncKey, make_signer, make_verifier, selling
 from tests.serving import waitress_server
 
@@ -121,7 +121,7 @@ def test_existing_signature_is_replaced(seller, means):
 def test_one_auth_signs_for_many_threads(seller, library):
     plain, signed = LIBRARIES[library]
     auth = signed.SignatureAuth(make_signer(), origins=[seller.origin])
-    with plain.Client(auth=auth, timeout=30) as client, ThreadPoolExecutor(8) as pool:
+    with plain.Client(auth=auth, timeout=30, verify=TRUST) as client, ThreadPoolExecutor(8) as pool:
         answers = pool.map(lambda number: client.post(f"{seller.origin}/", json={"n": number}), range(48))
         assert {answer.status_code for answer in answers} == {200}
 
@@ -131,7 +131,7 @@ def test_one_transport_signs_for_many_tasks(seller, library):
     plain, signed = LIBRARIES[library]
 
     async def orders():
-        sending = plain.AsyncHTTPTransport()
+        sending = plain.AsyncHTTPTransport(verify=TRUST)
         transport = signed.AsyncSignatureTransport(sending, make_signer(), origins=[seller.origin])
         async with plain.AsyncClient(transport=transport, timeout=30) as client:
             return await asyncio.gather(*[client.post(f"{seller.origin}/", json={"n": n}) for n in range(48)])
@@ -142,7 +142,7 @@ def test_one_transport_signs_for_many_tasks(seller, library):
 @both_libraries
 def test_mounted_transport_signs_only_for_its_origin(seller, library):
     plain, signed = LIBRARIES[library]
-    transport = signed.SignatureTransport(plain.HTTPTransport(), make_signer(), origins=[seller.origin])
+    transport = signed.SignatureTransport(plain.HTTPTransport(verify=TRUST), make_signer(), origins=[seller.origin])
     with capturing() as capture, plain.Client(mounts={seller.origin: transport}) as client:
         assert client.get(f"{seller.origin}/").status_code == 200
         client.get(f"http://127.0.0.1:{capture.port}/")
@@ -223,8 +223,8 @@ def test_wrong_option_is_rejected_at_construction(library, signer, origins, name
     plain, signed = LIBRARIES[library]
     for make in (
         lambda: signed.SignatureAuth(signer, origins=origins),
-        lambda: signed.SignatureTransport(plain.HTTPTransport(), signer, origins=origins),
-        lambda: signed.AsyncSignatureTransport(plain.AsyncHTTPTransport(), signer, origins=origins),
+        lambda: signed.SignatureTransport(plain.HTTPTransport(verify=TRUST), signer, origins=origins),
+        lambda: signed.AsyncSignatureTransport(plain.AsyncHTTPTransport(verify=TRUST), signer, origins=origins),
     ):
         with pytest.raises(ConfigurationError, match=named):
             make()
@@ -264,7 +264,7 @@ def test_transport_opens_and_closes_the_inner_transport(library):
 @both_libraries
 def test_request_shows_its_signature(seller, library):
     plain, signed = LIBRARIES[library]
-    with plain.Client(auth=signed.SignatureAuth(make_signer(), origins=[seller.origin])) as client:
+    with plain.Client(auth=signed.SignatureAuth(make_signer(), origins=[seller.origin]), verify=TRUST) as client:
         fields = client.post(f"{seller.origin}/", json={"a": 1}).request.headers
     arrived = seller.arrivals[-1].fields
     for name in ("Signature", "signature-input", "Content-Digest"):

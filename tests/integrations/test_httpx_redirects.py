@@ -7,7 +7,7 @@ import io
 
 import pytest
 from tests.integrations.capture import capturing, lead
-from tests.integrations.clients import LIBRARIES, MEANS
+from tests.integrations.clients import LIBRARIES, MEANS, TRUST
 from tests.integrations.seller import CREDENTIALS, KEYID, AsyncKey, make_signer, make_verifier, selling
 
 from undersigned import MalformedURL, Request, Signer, SigningError, profiles
@@ -227,7 +227,7 @@ def test_redirect_that_cannot_be_signed_raises_the_error_of_the_signer(means):
 @both_libraries
 def test_redirect_that_is_not_followed_is_signed_when_it_is_sent(seller, library):
     plain, signed = LIBRARIES[library]
-    with plain.Client(auth=signed.SignatureAuth(make_signer(), origins=[seller.origin])) as client:
+    with plain.Client(auth=signed.SignatureAuth(make_signer(), origins=[seller.origin]), verify=TRUST) as client:
         answer = client.post(seller.go(307, "/next"), json={"a": 1})
         assert "signature" not in answer.next_request.headers
         assert client.send(answer.next_request).json() == {"keyid": KEYID}
@@ -238,7 +238,7 @@ def test_redirect_from_a_mounted_transport_leaves_without_a_signature(seller, ot
     plain, signed = LIBRARIES[library]
 
     async def redirected():
-        sending = plain.AsyncHTTPTransport()
+        sending = plain.AsyncHTTPTransport(verify=TRUST)
         transport = signed.AsyncSignatureTransport(sending, make_signer(), origins=[seller.origin])
         async with plain.AsyncClient(mounts={seller.origin: transport}, follow_redirects=True) as client:
             return await client.post(seller.go(307, f"{other.origin}/next"), json={"a": 1})
@@ -251,7 +251,7 @@ def test_redirect_from_a_mounted_transport_leaves_without_a_signature(seller, ot
 @both_libraries
 def test_redirect_is_signed_by_the_transport_when_there_is_an_auth_too(seller, library):
     plain, signed = LIBRARIES[library]
-    transport = signed.SignatureTransport(plain.HTTPTransport(), make_signer(), origins=[seller.origin])
+    transport = signed.SignatureTransport(plain.HTTPTransport(verify=TRUST), make_signer(), origins=[seller.origin])
     auth = signed.SignatureAuth(make_signer(), origins=[seller.origin])
     with plain.Client(transport=transport, auth=auth, follow_redirects=True) as client:
         client.get(seller.go(302, "/next"))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import pytest
 from tests.integrations.every_client import CLIENTS
 from tests.party import raw_request
-from tests.profiles.test_signing import FIELDS, key_pair, signed, verification_key
+from tests.profiles.test_signing import FIELDS, key_pair, signed, signing_key, verification_key
 from tests.profiles.wire import OneKey
 from tests.serving import exchange, uvicorn_server, waitress_server
 
@@ -69,7 +69,7 @@ def verifier(name) -> Verifier:
 
 
 def signer(name) -> Signer | CavageSigner:
-    key = key_pair(algorithm(name)).signing_key()
+    key = signing_key(algorithm(name))
     return CavageSigner(key) if name == DRAFT else Signer(key, profile=profile_of(name))
 
 
@@ -130,7 +130,7 @@ def test_request_of_every_client_reaches_the_application_by_its_profile(kind, cl
         status, text = client.send(server, PATH, method="POST", signer=signer(name), body=BODY, fields=dict(FIELDS))
     assert status == 200, text
     keyid, by, method, target, content = json.loads(text)
-    key = key_pair(algorithm(name)).signing_key()
+    key = signing_key(algorithm(name))
     assert (by, method, target) == (key.algorithm, "POST", f"{server.origin}{PATH}")
     parameters = profile_of(name).parameters
     assert keyid == (key.keyid if "keyid" in parameters.required | parameters.written else "")

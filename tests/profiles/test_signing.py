@@ -14,6 +14,7 @@ from undersigned import (
     SignatureError,
     Signer,
     SigningError,
+    SigningKey,
     VerificationKey,
     Verifier,
 )
@@ -57,13 +58,18 @@ def key_pair(algorithm) -> KeyPair:
     return KeyPair.generate(algorithm)
 
 
+@cache
+def signing_key(algorithm) -> SigningKey:
+    return key_pair(algorithm).signing_key()
+
+
 def verification_key(algorithm) -> VerificationKey:
     [jwk] = key_pair(algorithm).public["keys"]
     return VerificationKey.from_jwk({**jwk, "adcp_use": ["request-signing", "webhook-signing"]})
 
 
 def signer(profile, algorithm="ed25519") -> Signer:
-    return Signer(key_pair(algorithm).signing_key(), profile=profile, clock=lambda: NOW)
+    return Signer(signing_key(algorithm), profile=profile, clock=lambda: NOW)
 
 
 def verifier(profile, algorithm="ed25519") -> Verifier:

@@ -3,6 +3,7 @@
     python examples/ucp_business.py --key keys/private.jwk.json --origin https://shop.example --port 8000
 
 The keys of a platform are in the profile that its UCP-Agent names. They are fetched under a guard.
+With --dual, platforms sign for Web Bot Auth at the same time, so a verifier of it may be in front of this service.
 """
 
 import argparse
@@ -17,13 +18,15 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from undersigned import AsyncKeySource, AsyncVerifier, MemoryReplayStore, Signer, SigningKey, profiles
+from undersigned import AsyncKeySource, AsyncVerifier, MemoryReplayStore, Profile, Signer, SigningKey, profiles
 from undersigned.asgi import ResponseSigningMiddleware, SignatureMiddleware
 from undersigned.discovery.ucp import AsyncUCPKeys
 from undersigned.middleware import ConfiguredOrigins
 
 
-def business(keys: AsyncKeySource, key: SigningKey, origins: ConfiguredOrigins) -> ResponseSigningMiddleware:
+def business(
+    keys: AsyncKeySource, key: SigningKey, origins: ConfiguredOrigins, profile: Profile = profiles.UCP
+) -> ResponseSigningMiddleware:
     checkouts: dict[tuple[str, str], str] = {}
 
     async def checkout(request: Request) -> JSONResponse:
@@ -36,7 +39,7 @@ def business(keys: AsyncKeySource, key: SigningKey, origins: ConfiguredOrigins) 
             return JSONResponse({"code": "idempotency_conflict", "content": "at work"}, status_code=409)
         return JSONResponse({"checkout": checkouts.setdefault(order, uuid4().hex)}, status_code=201)
 
-    verifier = AsyncVerifier(profiles.UCP, keys=keys, replay=MemoryReplayStore())
+    verifier = AsyncVerifier(profile, keys=keys, replay=MemoryReplayStore())
     middleware = Middleware(SignatureMiddleware, verifier=verifier, origins=origins)
     site = Starlette(routes=[Route("/checkout", checkout, methods=["POST"])], middleware=[middleware])
     return ResponseSigningMiddleware(site, signer=Signer(key, profile=profiles.UCP_RESPONSE), origins=origins)
@@ -47,9 +50,11 @@ def main() -> None:
     parser.add_argument("--key", type=Path, required=True, help="the business's private JWK")
     parser.add_argument("--origin", required=True, help="the public origin, such as https://shop.example")
     parser.add_argument("--port", type=int, default=8000)
+    parser.add_argument("--dual", action="store_true", help="platforms sign for Web Bot Auth too")
     options = parser.parse_args()
     key = SigningKey.from_jwk(json.loads(options.key.read_text()))
-    uvicorn.run(business(AsyncUCPKeys(), key, [options.origin]), host="127.0.0.1", port=options.port)
+    profile = profiles.UCP_DUAL if options.dual else profiles.UCP
+    uvicorn.run(business(AsyncUCPKeys(), key, [options.origin], profile), host="127.0.0.1", port=options.port)
 
 
 if __name__ == "__main__":

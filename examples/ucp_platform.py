@@ -4,6 +4,7 @@
         --business https://shop.example --business-keys shop.jwks.json
 
 The third time, it sends other content with the same Idempotency-Key, which is a conflict.
+With --bot, the same signature is also one of Web Bot Auth, for a business that takes both.
 """
 
 import argparse
@@ -15,6 +16,7 @@ import requests
 
 from undersigned import KeySet, MemoryReplayStore, Signer, SigningKey, Verifier, profiles
 from undersigned.client import ResponseVerification
+from undersigned.message import write_signature_agent
 from undersigned_requests import SignatureAuth
 
 
@@ -24,12 +26,16 @@ def main() -> int:
     parser.add_argument("--profile", required=True, help="the URL of the platform's UCP profile, which has its keys")
     parser.add_argument("--business", required=True, help="the business's origin, such as https://shop.example")
     parser.add_argument("--business-keys", type=Path, required=True, help="the keys of the business's UCP profile")
+    parser.add_argument("--bot", help="the origin of the key directory; the key's kid is then its thumbprint")
     options = parser.parse_args()
     key = SigningKey.from_jwk(json.loads(options.key.read_text()))
     keys = KeySet.from_jwks(json.loads(options.business_keys.read_text()))
     responses = ResponseVerification(Verifier(profiles.UCP_RESPONSE, keys=keys, replay=MemoryReplayStore()))
-    auth = SignatureAuth(Signer(key, profile=profiles.UCP), origins=[options.business], responses=responses)
+    signer = Signer(key, profile=profiles.UCP_DUAL if options.bot else profiles.UCP)
+    auth = SignatureAuth(signer, origins=[options.business], responses=responses)
     headers = {"UCP-Agent": f'profile="{options.profile}"', "Idempotency-Key": str(uuid4())}
+    if options.bot:
+        headers["Signature-Agent"] = write_signature_agent(options.bot, form="typed")
     url = f"{options.business}/checkout"
     for items in (["hat"], ["hat"], ["hat", "coat"]):
         answer = requests.post(url, json={"items": items}, headers=headers, auth=auth, timeout=10)

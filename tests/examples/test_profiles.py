@@ -11,7 +11,8 @@ from tests.examples.programs import example, ran
 from tests.serving import uvicorn_server, waitress_server
 from tests.tokens.issuing import issued
 
-from undersigned import KeyPair, Request, Signer, profiles
+from undersigned import KeyPair, MemoryReplayStore, Request, Signer, Verifier, profiles
+from undersigned.asgi import SignatureMiddleware
 
 CLIENT, SERVER = KeyPair.generate(keyid="client-2026"), KeyPair.generate(keyid="server-2026")
 
@@ -43,6 +44,26 @@ def test_ucp_business_answers_a_repeated_request_as_before_and_signs_all_answers
     assert first == second
     assert first.startswith('201 {"checkout": ')
     assert other.startswith('409 {"code": "idempotency_conflict"')
+
+
+def test_one_signature_is_accepted_by_a_ucp_business_and_a_web_bot_auth_verifier_in_front_of_it(tmp_path):
+    bot = KeyPair.generate()
+    behind = example("ucp_business").business(bot.key_set(), SERVER.signing_key(), here, profiles.UCP_DUAL)
+    decisions = []
+    verifier = Verifier(profiles.WEB_BOT_AUTH_TYPED, keys=bot.key_set(), replay=MemoryReplayStore())
+    app = SignatureMiddleware(behind, verifier=verifier, origins=here, on_decision=decisions.append)
+    at = files(tmp_path, key=bot.private, business=SERVER.public)
+    with uvicorn_server(app) as port:
+        given = {"key": at["key"], "business": f"http://127.0.0.1:{port}", "business_keys": at["business"]}
+        profile = "https://platform.example/.well-known/ucp"
+        done = ran("ucp_platform", **given, profile=profile, bot="https://platform.example")
+        alone = ran("ucp_platform", **given, profile=profile)
+    first, second, other = done.stdout.splitlines()
+    assert first == second
+    assert (first[:3], other[:3]) == ("201", "409")
+    assert [decision.outcome for decision in decisions] == ["verified"] * 3 + ["rejected"]
+    # Without Signature-Agent, the verifier in front rejects the request, and cannot sign as the business.
+    assert alone.returncode == 1
 
 
 def test_gnap_client_rotates_its_key_and_the_old_key_has_no_power_any_more(tmp_path):

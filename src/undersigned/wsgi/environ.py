@@ -23,7 +23,36 @@ if TYPE_CHECKING:
 _RAW_KEYS = ("REQUEST_URI", "RAW_URI")
 _RULE = "request target"
 _DOT_SEGMENTS = frozenset({".", ".."})
-_NAMES: Mapping[str, str] = {f"HTTP_{name.upper().replace('-', '_')}": name for name in USUAL_NAMES}
+_OTHER_KEYS = (
+    "CONTENT_LENGTH",
+    "CONTENT_TYPE",
+    "PATH_INFO",
+    "QUERY_STRING",
+    "RAW_URI",
+    "REMOTE_ADDR",
+    "REMOTE_PORT",
+    "REQUEST_METHOD",
+    "REQUEST_URI",
+    "SCRIPT_NAME",
+    "SERVER_NAME",
+    "SERVER_PORT",
+    "SERVER_PROTOCOL",
+    "SERVER_SOFTWARE",
+    "wsgi.errors",
+    "wsgi.file_wrapper",
+    "wsgi.input",
+    "wsgi.input_terminated",
+    "wsgi.multiprocess",
+    "wsgi.multithread",
+    "wsgi.run_once",
+    "wsgi.url_scheme",
+    "wsgi.version",
+)
+_NAMES: Mapping[str, str] = {
+    **dict.fromkeys(_OTHER_KEYS, ""),
+    **{f"HTTP_{name.upper().replace('-', '_')}": name for name in USUAL_NAMES},
+}
+"""The field names of usual keys, and "" for usual keys that are not of a header field."""
 _VERSIONS: Mapping[str, str] = {"HTTP/1.1": "1.1", "HTTP/1.0": "1.0"}
 _READ_TWO_WAYS = re.compile(r"//|%2[EeFf]")
 
@@ -33,7 +62,7 @@ def field_lines(environ: dict[str, Any]) -> list[tuple[str, str]]:
     fields = [
         (name or key[5:].lower().replace("_", "-"), str(value))
         for key, value in environ.items()
-        if (name := _NAMES.get(key)) is not None or key.startswith("HTTP_")
+        if (name := _NAMES.get(key)) or (name is None and key.startswith("HTTP_"))
     ]
     if kind := environ.get("CONTENT_TYPE"):
         fields.append(("content-type", str(kind)))

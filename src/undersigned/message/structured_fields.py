@@ -141,10 +141,14 @@ def is_list(value: str) -> bool:
 
 def serialize_byte_sequence(value: bytes, encoding: Encoding) -> str:
     """Return `value` as a byte sequence in `encoding`, colons included."""
-    spelled = b2a_base64(value, newline=False)
     if encoding == "base64url":
-        spelled = spelled.translate(_TO_BASE64URL, b"=")
-    return f":{spelled.decode('ascii')}:"
+        return f":{base64url(value)}:"
+    return f":{b2a_base64(value, newline=False).decode('ascii')}:"
+
+
+def base64url(value: bytes) -> str:
+    """Return `value` in unpadded Base64url (RFC 4648 section 5)."""
+    return b2a_base64(value, newline=False).translate(_TO_BASE64URL, b"=").decode("ascii")
 
 
 def serialize_inner_list(

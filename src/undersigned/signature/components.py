@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from undersigned.url import CanonicalURL
 
 __all__ = [
+    "METHODS",
     "QUERY_COMPONENTS",
     "CanonicalResolver",
     "ComponentValues",
@@ -40,7 +41,9 @@ __all__ = [
 QUERY_COMPONENTS = frozenset({"@target-uri", "@request-target"})
 """The components whose value tells a lone `?` from no query."""
 
-_METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})
+METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})
+"""The methods that nearly every request has. Any other method is checked to be a token."""
+
 _UPPER_CASE = re.compile(rf"{token.UPPER}+")
 _ANY_CASE = re.compile(rf"{token.ANY}+")
 
@@ -168,7 +171,7 @@ class ComponentValues(MessageValues):
         self.reading = reading
         self.trailers = trailers
         self._known = {'"@target-uri"': target.target_uri, '"@authority"': target.authority}
-        if request.method in _METHODS:
+        if request.method in METHODS:
             self._known['"@method"'] = request.method
         if content_digest:
             self._known['"content-digest"'] = content_digest

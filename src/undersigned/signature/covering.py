@@ -2,32 +2,41 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from undersigned.errors import SigningError
+from undersigned.errors import ConfigurationError, SigningError
+from undersigned.message import token
 from undersigned.message.component import Component
+from undersigned.signature.plain_base import PlainBase
 from undersigned.signature.rules.coverage import name_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from undersigned.message.request import Request
     from undersigned.message.response import Response
     from undersigned.signature.profile import Profile
 
+_FIELD_NAME: Final = re.compile(rf"{token.LOWER}+")
+_LISTS_KEPT: Final = 32
+
 
 class Covered(NamedTuple):
-    """The components that a signer covers, computed once for requests with content and once for requests without.
+    """The components that a signer covers, computed once for each list of them.
 
     Attributes:
         names: the component names.
         components: the components.
         text: the inner list of components, which begins `@signature-params`.
+        plain_base: makes the signature base of most requests, if all components are plain.
     """
 
     names: tuple[str, ...]
     components: tuple[Component, ...]
     text: str
+    plain_base: PlainBase | None
 
     @classmethod
     def of(cls, names: Iterable[str]) -> Covered:
@@ -37,7 +46,7 @@ class Covered(NamedTuple):
         components = tuple(
             Component(name_of(name), text, bare=name[0] != '"') for name, text in zip(unique, texts, strict=True)
         )
-        return cls(unique, components, f"({' '.join(texts)})")
+        return cls(unique, components, f"({' '.join(texts)})", PlainBase.of(components))
 
 
 class Covering:
@@ -51,11 +60,13 @@ class Covering:
         most: the most components that any message's signature covers, if that does not depend on its fields.
     """
 
-    __slots__ = ("_components", "_profile", "_static", "most")
+    __slots__ = ("_components", "_listed", "_profile", "_static", "most")
 
     def __init__(self, profile: Profile, components: Iterable[str]) -> None:
         self._profile = profile
         self._components = tuple(components)
+        # The messages of a profile with conditions have a few lists in turn, by their header fields.
+        self._listed: Callable[[tuple[str, ...]], Covered] = lru_cache(_LISTS_KEPT)(Covered.of)
         self._static = {
             has_body: Covered.of((*profile.required_components[has_body], *self._components))
             for has_body in (True, False)
@@ -77,4 +88,14 @@ class Covering:
         if rule.over and not rule.linked(message):
             raise SigningError(f"headers: profile {self._profile.name} signs over a signature with the tag {rule.over}")
         member = (f'"{rule.member_of}";key="{label}"',) if rule.member_of else ()
-        return Covered.of((*self._profile.asked(message), *member, *self._components))
+        return self._listed((*self._profile.asked(message), *member, *self._components))
+
+
+def check_names(option: str, names: Sequence[str]) -> None:
+    """Check that an option lists names of header fields in lower case.
+
+    Raises:
+        ConfigurationError: it does not.
+    """
+    if isinstance(names, str) or not all(isinstance(name, str) and _FIELD_NAME.fullmatch(name) for name in names):
+        raise ConfigurationError(f"{option}: list field names in lower case, such as ['idempotency-key']")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from undersigned.errors import ConfigurationError, SigningError
 from undersigned.message.signature_input import serialize_signature_input
-from undersigned.message.structured_fields import serialize_byte_sequence
+from undersigned.message.structured_fields import base64url
 from undersigned.signature.rules.parameters import PARAMETERS
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _LARGEST_INTEGER: Final = 999_999_999_999_999
 _NONCE_BYTES: Final = 16
 _REGISTERED: Final = frozenset(PARAMETERS)
+_CREATED: Final = "created: pass whole seconds since the epoch, of at most 15 digits"
 
 
 class ParameterText:
@@ -38,7 +39,17 @@ class ParameterText:
         ConfigurationError: `clock` or `nonces` is not a function.
     """
 
-    __slots__ = ("_clock", "_constant", "_nonces", "_profile", "_written", "is_plain")
+    __slots__ = (
+        "_clock",
+        "_constant",
+        "_latest",
+        "_nonce_bytes",
+        "_nonces",
+        "_profile",
+        "_signed_for",
+        "_written",
+        "is_plain",
+    )
 
     def __init__(
         self,
@@ -57,6 +68,9 @@ class ParameterText:
         self._nonces = nonces
         written = profile.parameters.signed
         self._written = frozenset(written)
+        self._signed_for = profile.validity.signed_for
+        self._latest = _LARGEST_INTEGER - self._signed_for
+        self._nonce_bytes = max(_NONCE_BYTES, profile.parameters.nonce_bytes or 0)
         constant = {"keyid": keyid, "alg": algorithm, "tag": profile.selection.tag or ""}
         given = {name: value for name, value in constant.items() if name in written}
         self._constant = serialize_signature_input((), given).removeprefix("()")
@@ -68,28 +82,35 @@ class ParameterText:
         Raises:
             SigningError: a value is out of the profile's bounds, or a required one is missing.
         """
-        return f"{self._varying(created, expires, nonce)}{self._constant}{self._own(own)}"
-
-    def _varying(self, created: int | None, expires: int | None, nonce: str | None) -> str:
-        """Return the parameters that differ from request to request: integers, and a nonce without escapes."""
-        validity, written = self._profile.validity, self._written
+        written, text = self._written, ""
         if created is None:
             created = int(self._clock())
-        if not _is_whole(created) or abs(created) > _LARGEST_INTEGER - validity.signed_for:
-            raise SigningError("created: pass whole seconds since the epoch, of at most 15 digits")
-        longest = validity.longest or _LARGEST_INTEGER
-        if expires is not None and (not _is_whole(expires) or not 0 < expires - created <= longest):
-            raise SigningError(f"expires: pass whole seconds, 1 to {longest} after created: the profile allows no more")
-        text = f";created={created}" if "created" in written else ""
+        elif not _is_whole(created):
+            raise SigningError(_CREATED)
+        if abs(created) > self._latest:
+            raise SigningError(_CREATED)
+        if expires is None:
+            expires = created + self._signed_for
+        else:
+            self._check_expires(expires, created)
+        # Integers, and a nonce without escapes.
+        if "created" in written:
+            text = f";created={created}"
         if "expires" in written:
-            text += f";expires={created + validity.signed_for if expires is None else expires}"
-        return f'{text};nonce="{self._nonce(nonce)}"' if "nonce" in written else text
+            text += f";expires={expires}"
+        if "nonce" in written:
+            text += f';nonce="{self._nonce(nonce)}"'
+        text += self._constant
+        return f"{text}{self._own(own)}" if own or self._profile.parameters.own else text
+
+    def _check_expires(self, expires: int, created: int) -> None:
+        longest = self._profile.validity.longest or _LARGEST_INTEGER
+        if not _is_whole(expires) or not 0 < expires - created <= longest:
+            raise SigningError(f"expires: pass whole seconds, 1 to {longest} after created: the profile allows no more")
 
     def _own(self, parameters: Mapping[str, Parameter]) -> str:
         """Return the further parameters, and check those that the profile names."""
         rule = self._profile.parameters
-        if not parameters and not rule.own:
-            return ""
         missing = [name for name in rule.missing(parameters) if name not in _REGISTERED]
         fault = f"{', '.join(missing)} is missing" if missing else rule.fault_of_types(parameters)
         if fault or not _REGISTERED.isdisjoint(parameters):
@@ -99,17 +120,16 @@ class ParameterText:
     def _nonce(self, nonce: str | None) -> str:
         """Return the given nonce, else one that the `nonces` function makes, else a random one."""
         rule, option = self._profile.parameters, "nonce: must"
-        bytes_asked = rule.nonce_bytes or 0
         if nonce is None:
             if self._nonces is None:
-                return serialize_byte_sequence(urandom(max(_NONCE_BYTES, bytes_asked)), "base64url")[1:-1]
+                return base64url(urandom(self._nonce_bytes))
             nonce, option = self._nonces(), "nonces: what the function returns must"
         if rule.nonce_pattern is None:
             if not nonce.isascii() or not nonce.isprintable():
                 raise SigningError(f"{option} be printable ASCII")
             return nonce.replace("\\", "\\\\").replace('"', '\\"')
         if rule.nonce_pattern.fullmatch(nonce) is None:
-            raise SigningError(f"{option} be unpadded Base64url of at least {bytes_asked} bytes")
+            raise SigningError(f"{option} be unpadded Base64url of at least {rule.nonce_bytes} bytes")
         return nonce
 
 

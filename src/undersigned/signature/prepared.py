@@ -3,44 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from undersigned.message.request import Request
-    from undersigned.message.response import Response
-
-
-class Draft(NamedTuple):
-    """A signature without its bytes.
-
-    Attributes:
-        request: the request.
-        target_uri: its canonical target URI.
-        names: the names of the covered components.
-        digest: the Content-Digest to add, or None.
-        label: the label of the signature.
-        parameters: the value of `@signature-params`.
-        base: the signature base.
-    """
-
-    request: Request | Response
-    target_uri: str
-    names: tuple[str, ...]
-    digest: str | None
-    label: str
-    parameters: str
-    base: str
-
-    def changed_in(self, request: Request) -> str:
-        """Return which part of `request` is not the prepared one, or ""."""
-        own = self.request
-        if request.method != own.method:
-            return "method"
-        if request.url != own.url:
-            return "URL"
-        if [*request.fields] != [*own.fields]:
-            return "header fields"
-        return "" if (request.body, request.has_body) == (own.body, own.has_body) else "content"
+    from undersigned.signature.draft import Draft
 
 
 @dataclass(frozen=True, slots=True)

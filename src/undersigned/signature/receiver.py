@@ -23,10 +23,34 @@ if TYPE_CHECKING:
     from undersigned.message.request import Request
     from undersigned.message.response import Response
     from undersigned.message.structured_fields import Encoding
+    from undersigned.signature.signing_target import SigningTarget
     from undersigned.url import CanonicalURL
 
 _ADDED_FIELDS = 3
+_USUAL_FIELDS = 40
+_USUAL_CHARACTERS = 28_000
 _USUAL_TARGET = re.compile(r"[A-Za-z0-9._~/:-]{1,256}")
+
+
+def is_usual(message: Request | Response, target: SigningTarget) -> bool:
+    """Return whether no check of this module rejects a message that covers plain components, by a short look.
+
+    Nearly every message is usual. Then `check_fields`, `check_signatures`, `check_content_type` and, for a base that is
+    not too long, `check_base` need not be called. They decide about any other message.
+    """
+    fields, own = message.fields, target.canonical.authority
+    combined = fields.combined
+    content_type = combined.get("content-type", "")
+    return (
+        target.is_usual
+        and fields.are_valid
+        # Several lines are combined with a comma.
+        and combined.get("host", own) == own
+        and not ("," in content_type or '"' in content_type or len(content_type) > LONGEST_FIELD)
+        and not ("signature-input" in combined or "signature" in combined or ":authority" in combined)
+        and len(fields.lines) <= _USUAL_FIELDS
+        and sum(map(len, combined.values())) <= _USUAL_CHARACTERS
+    )
 
 
 def check_target(target: CanonicalURL) -> None:

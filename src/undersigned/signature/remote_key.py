@@ -115,7 +115,8 @@ def local_signature(key: AnyKey, base: bytes) -> bytes:
         SigningError: the key returned something that is not a signature by its algorithm.
     """
     made = key.sign(base)
-    if not inspect.isawaitable(made):
+    # Nearly every key returns bytes, and `isawaitable` takes a microsecond.
+    if type(made) is bytes or not inspect.isawaitable(made):
         return raw_signature(made, key.algorithm)
     if inspect.iscoroutine(made):
         made.close()
@@ -140,9 +141,12 @@ def raw_signature(signature: object, algorithm: str) -> bytes:
     """
     if not isinstance(signature, bytes):
         raise SigningError("key: its sign method must return bytes")
+    length = _LENGTHS.get(algorithm)
+    if len(signature) == length:
+        return signature
     if algorithm in _COORDINATES:
         return _from_ecdsa(signature, *_COORDINATES[algorithm])
-    if len(signature) != _LENGTHS.get(algorithm, len(signature) or 1):
+    if length is not None or not signature:
         raise SigningError(
             f"key: it returned {len(signature)} bytes, which is not a signature by {algorithm}; let it sign the "
             "message itself, and return the bytes without any encoding"

@@ -2,34 +2,22 @@
 
 from __future__ import annotations
 
-import re
 import time
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from undersigned.errors import ConfigurationError, SigningError
 from undersigned.limits import LONGEST_FIELD, MOST_COMPONENTS
-from undersigned.message import token
-from undersigned.message.content_digest import DIGEST_ALGORITHMS, ContentDigest, DigestBuilder, content_digest
-from undersigned.message.request_target import typed_target
-from undersigned.message.structured_fields import KEY, MalformedField, Parameter, serialize_byte_sequence
-from undersigned.signature.components import MessageValues, UnresolvableComponent, signature_base, values_of
-from undersigned.signature.covering import Covered, Covering
-from undersigned.signature.own_parameters import written_parameters
+from undersigned.message.content_digest import DIGEST_ALGORITHMS, DigestBuilder
+from undersigned.message.structured_fields import Parameter, serialize_byte_sequence
+from undersigned.signature.covering import Covering, check_names
+from undersigned.signature.draft import Draft, Drafting
 from undersigned.signature.parameter_text import ParameterText
-from undersigned.signature.prepared import Draft, PreparedSignature
+from undersigned.signature.prepared import PreparedSignature
 from undersigned.signature.profile import Profile
-from undersigned.signature.receiver import (
-    check_base,
-    check_content_type,
-    check_fields,
-    check_readable,
-    check_signatures,
-    check_target,
-)
+from undersigned.signature.receiver import check_readable
 from undersigned.signature.remote_key import AnyKey, awaited_signature, check_key, local_signature, raw_signature
 from undersigned.signature.signed_fields import SignedFields
-from undersigned.url import canonicalize
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -39,7 +27,6 @@ if TYPE_CHECKING:
     from undersigned.message.response import Response
 
 _NO_PARAMETERS: Mapping[str, Parameter] = MappingProxyType({})
-_FIELD_NAME = re.compile(rf"{token.LOWER}+")
 
 
 class Signer:
@@ -72,11 +59,10 @@ class Signer:
     __slots__ = (
         "_check_limits",
         "_clock",
-        "_covering",
         "_digests",
+        "_drafting",
         "_key",
         "_nonces",
-        "_parameters",
         "_unread",
         "components",
         "may_cover",
@@ -105,19 +91,20 @@ class Signer:
         if purposes and accepted and not purposes & accepted:
             raise ConfigurationError(f"key: its adcp_use does not include {' or '.join(sorted(accepted))}")
         _check_options(profile, components, digests)
-        _check_names("may_cover", may_cover or ())
+        check_names("may_cover", may_cover or ())
         self._key: AnyKey = key
         self.profile = profile
         self.components = tuple(components)
         self.may_cover = None if may_cover is None else tuple(may_cover)
         self._clock, self._nonces = clock, nonces
-        self._covering = Covering(profile, components)
-        self._parameters = ParameterText(profile, keyid=key.keyid, algorithm=key.algorithm, clock=clock, nonces=nonces)
+        covering = Covering(profile, components)
+        text = ParameterText(profile, keyid=key.keyid, algorithm=key.algorithm, clock=clock, nonces=nonces)
         self._digests = tuple(digests)
         self._check_limits = check_limits
-        # A short value is read by pattern whatever it holds, but not with escapes.
-        is_short = self._parameters.is_plain and self._covering.most <= MOST_COMPONENTS
-        self._unread = LONGEST_FIELD if is_short else 0
+        self._drafting = Drafting(
+            profile, covering=covering, parameters=text, digests=self._digests, check_limits=check_limits
+        )
+        self._unread = LONGEST_FIELD if text.is_plain and covering.most <= MOST_COMPONENTS else 0
 
     def sign(
         self,
@@ -149,7 +136,7 @@ class Signer:
                 something that is not a signature.
             ConfigurationError: the `sign` of the key must be awaited.
         """
-        draft = self._draft(request, created, expires, nonce, label, parameters, digest)
+        draft = self._drafting.of(request, created, expires, nonce, label, parameters, digest)
         return self._signed(draft, local_signature(self._key, draft.base.encode("ascii")))
 
     def sign_response(
@@ -179,7 +166,7 @@ class Signer:
             raise SigningError(
                 "response: pass the request that it answers, and sign by a profile that is for responses"
             )
-        draft = self._draft(response, created, expires, nonce, label, parameters)
+        draft = self._drafting.of(response, created, expires, nonce, label, parameters)
         return self._signed(draft, local_signature(self._key, draft.base.encode("ascii")))
 
     async def async_sign(
@@ -194,7 +181,7 @@ class Signer:
         digest: str | None = None,
     ) -> SignedFields:
         """Sign a request as `sign` does, and await the key if its `sign` is async."""
-        draft = self._draft(request, created, expires, nonce, label, parameters, digest)
+        draft = self._drafting.of(request, created, expires, nonce, label, parameters, digest)
         return self._signed(draft, await awaited_signature(self._key, draft.base.encode("ascii")))
 
     def prepare(
@@ -212,7 +199,7 @@ class Signer:
 
         Arguments and errors are those of `sign`. The key does nothing yet.
         """
-        draft = self._draft(request, created, expires, nonce, label, parameters, digest)
+        draft = self._drafting.of(request, created, expires, nonce, label, parameters, digest)
         return PreparedSignature(
             self._key.keyid, self._key.algorithm, draft.base.encode("ascii"), draft.names, draft.target_uri, draft
         )
@@ -271,73 +258,17 @@ class Signer:
         """Return a new builder of the Content-Digest that this signer covers, for content that is read in chunks."""
         return DigestBuilder(self.profile.digest.encodings[0], self._digests)
 
-    def _draft(
-        self,
-        message: Request | Response,
-        created: int | None,
-        expires: int | None,
-        nonce: str | None,
-        label: str | None,
-        parameters: Mapping[str, Parameter],
-        digest: str | None = None,
-    ) -> Draft:
-        """Return the signature base of a message, with what its header fields need in addition to the signature."""
-        if label is None:
-            label = self.profile.selection.label
-        elif KEY.fullmatch(label) is None:
-            raise SigningError("label: use lower-case letters, digits and _ - . * (RFC 8941 section 3.1.2)")
-        target = canonicalize(message.url)
-        if self._check_limits:
-            check_target(target)
-        check_fields(message, target)
-        signed = target if self.profile.target == "canonical" else typed_target(message.url, target)
-        check_signatures(message, label, encoding=self.profile.encoding)
-        covered = self._covering.of(message, label)
-        if "content-digest" not in covered.names:
-            digest = None
-        elif digest is None:
-            digest = self._digest(message)
-        elif "content-digest" in message.fields.combined:
-            raise SigningError("digest: the request has a Content-Digest already; remove the field, or pass no digest=")
-        if self.profile.parameters.own:
-            parameters = {**written_parameters(self.profile, message), **parameters}
-        text = f"{covered.text}{self._parameters.text(created, expires, nonce, parameters)}"
-        values = values_of(message, signed, digest, reading=self.profile.coverage.reading)
-        base = _base(message, values, covered, text)
-        if self._check_limits:
-            check_base(base, message, covered.components)
-        return Draft(message, signed.target_uri, covered.names, digest, label, text, base)
-
     def _signed(self, draft: Draft, signature: bytes) -> SignedFields:
-        added = () if draft.digest is None else (("Content-Digest", draft.digest),)
-        text = serialize_byte_sequence(signature, self.profile.encoding)
-        fields = (("Signature-Input", f"{draft.label}={draft.parameters}"), ("Signature", f"{draft.label}={text}"))
-        if self._check_limits:
-            check_readable(draft.request, fields, encoding=self.profile.encoding, unread=self._unread)
-        return SignedFields((*added, *fields), draft.names, draft.target_uri, draft.base)
-
-    def _digest(self, request: Request | Response) -> str | None:
-        """Return the Content-Digest to add, or None if the request already has one; that one must be right."""
-        rule, given = self.profile.digest, request.fields.combined.get("content-digest")
-        if given is None:
-            return content_digest(request.body, rule.encodings[0], algorithms=self._digests)
-        try:
-            declared = ContentDigest.parse(given, *rule.encodings).of(rule.algorithms)
-        except MalformedField as malformed:
-            raise SigningError(f"headers: Content-Digest: {malformed}; remove it, and the signer makes one") from None
-        if not declared.running(request.body).matches():
-            raise SigningError("headers: Content-Digest does not match the body; remove it, and the signer makes one")
-        return None
-
-
-def _base(message: Request | Response, values: MessageValues, covered: Covered, parameters: str) -> str:
-    """Return the signature base, if a receiver would take the covered fields for the same values."""
-    if "content-type" in covered.names:
-        check_content_type(message)
-    try:
-        return signature_base(values, covered.components, parameters)
-    except UnresolvableComponent as unresolvable:
-        raise SigningError(f"{unresolvable}: {', '.join(covered.names)} are covered") from None
+        profile, unread = self.profile, self._unread
+        parameters = f"{draft.label}={draft.parameters}"
+        text = f"{draft.label}={serialize_byte_sequence(signature, profile.encoding)}"
+        fields = (("Signature-Input", parameters), ("Signature", text))
+        # A short new value is read by pattern whatever it holds, but not with escapes.
+        is_read = draft.is_usual and len(parameters) <= unread and len(text) <= unread
+        if self._check_limits and not is_read:
+            check_readable(draft.request, fields, encoding=profile.encoding, unread=unread)
+        added = fields if draft.digest is None else (("Content-Digest", draft.digest), *fields)
+        return SignedFields(added, draft.names, draft.target_uri, draft.base)
 
 
 def _check_options(profile: Profile, components: Sequence[str], digests: Sequence[str]) -> None:
@@ -346,13 +277,8 @@ def _check_options(profile: Profile, components: Sequence[str], digests: Sequenc
     Raises:
         ConfigurationError: an option has the wrong type or value.
     """
-    _check_names("components", components)
+    check_names("components", components)
     if profile.digest.policy == "forbidden" and "content-digest" in components:
         raise ConfigurationError(f"components: profile {profile.name} forbids covering content-digest")
     if isinstance(digests, str) or not digests or not DIGEST_ALGORITHMS.issuperset(digests):
         raise ConfigurationError(f"digests: list some of {', '.join(sorted(DIGEST_ALGORITHMS))}")
-
-
-def _check_names(option: str, names: Sequence[str]) -> None:
-    if isinstance(names, str) or not all(isinstance(name, str) and _FIELD_NAME.fullmatch(name) for name in names):
-        raise ConfigurationError(f"{option}: list field names in lower case, such as ['idempotency-key']")

@@ -8,7 +8,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from tests.properties.strategies import any_text, bare_items, inner_lists, keys, parameter_sets
 
-from undersigned.message.signature_input import parse_signature_input, serialize_signature_input
+from undersigned.message.signature_input import (
+    choose_signature_inputs,
+    parse_signature_input,
+    serialize_signature_input,
+)
 from undersigned.message.structured_fields import (
     MalformedField,
     ParserBudget,
@@ -114,6 +118,24 @@ def test_member_alone_is_read_as_in_the_whole_field(value):
     alone = outcome(value)
     if alone is not None:
         assert outcome(f"{value}, {OTHER}=()")[:-1] == alone
+
+
+@given(
+    st.lists(st.sampled_from(["@method", "@target-uri", "content-type", "a", "a b", "@signature-params"]), max_size=3),
+    st.lists(st.integers(0, 10**15) | st.just("01"), min_size=2, max_size=2),
+    st.lists(st.text("aZ9 -_", max_size=3), min_size=4, max_size=4),
+)
+def test_usual_member_is_read_as_the_parser_reads_it(names, times, strings):
+    covered = " ".join(f'"{name}"' for name in names)
+    usual = 's=({});created={};expires={};nonce="{}";keyid="{}";alg="{}";tag="{}"'.format(covered, *times, *strings)
+    parsed = outcome(usual)
+    try:
+        ((label, read),) = choose_signature_inputs(usual, list, only_one=True)
+    except MalformedField:
+        assert parsed is None
+        return
+    assert parsed == [(label, read._replace(registered=None), [int, int, str, str, str, str])]
+    assert read.registered in {None, tuple(read.parameters.values())}
 
 
 @given(

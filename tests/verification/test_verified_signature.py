@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import FrozenInstanceError, fields, replace
 
 import pytest
 from tests.keys import (
@@ -18,7 +18,7 @@ from tests.keys import (
 )
 from tests.verification.stages import bound, proven, rejected
 
-from undersigned import Request, profiles
+from undersigned import Request, VerifiedSignature, profiles
 from undersigned.message.content import Content
 from undersigned.message.content_digest import content_digest
 
@@ -143,6 +143,15 @@ def test_detail_and_repr_contain_no_text_of_the_message():
     verified = bound_.accept("fresh", Content())
     for shown in (proof, proof.candidate, bound_, verified, digest):
         assert secret not in f"{shown!r} {shown}"
+
+
+def test_verified_signature_is_as_its_class_makes_it_and_frozen():
+    verified = bound().accept("fresh", Content((BODY,)))
+    attributes = {one.name: getattr(verified, one.name) for one in fields(verified)}
+    assert VerifiedSignature(**attributes) == verified
+    assert (verified.operation, verified.repeated, verified.others) == (None, False, ())
+    with pytest.raises(FrozenInstanceError):
+        verified.keyid = "other"
 
 
 def test_content_is_not_bound_when_the_profile_forbids_a_digest():

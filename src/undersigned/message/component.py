@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 import http_sf
@@ -22,11 +22,17 @@ class Component:
         name: the component name, lower case, without quotes.
         text: the identifier as it appears in the base: quoted name and parameters.
         bare: whether it has no parameters.
+        field_name: the name if its value is the combined value of a header field (RFC 9421 section 2.1), else "".
     """
 
     name: str
     text: str
     bare: bool
+    field_name: str = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        name = self.name if self.bare and self.name[:1] != "@" and self.name != "set-cookie" else ""
+        object.__setattr__(self, "field_name", name)
 
     def without(self, flag: str) -> Component | None:
         """Return the identifier without a flag, such as `req`, or None if it has no such parameter.

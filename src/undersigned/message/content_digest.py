@@ -82,7 +82,9 @@ class RunningDigest:
     __slots__ = ("_hashes", "update")
 
     def __init__(self, declared: ContentDigest, begun: bytes = b"") -> None:
-        self._hashes = [(_ALGORITHMS[name](begun), expected) for name, expected in declared.expected.items()]
+        self._hashes: list[tuple[Hash, bytes]] = []
+        for name, expected in declared.expected.items():
+            self._hashes.append((_ALGORITHMS[name](begun), expected))
         # Nearly every message has exactly one digest.
         self.update: Callable[[bytes], None] = self._hashes[0][0].update if len(self._hashes) == 1 else self._feed
 

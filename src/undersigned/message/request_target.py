@@ -17,6 +17,7 @@ from undersigned.url.origin import received_authority
 from undersigned.url.value import URL
 
 if TYPE_CHECKING:
+    from undersigned.message.header_fields import HeaderFields
     from undersigned.message.request import Request
     from undersigned.url.origin import Origin
 
@@ -172,7 +173,15 @@ def received_target(request: Request) -> CanonicalURL:
     """
     check_length(request.url)
     target = request.received.canonical(request.url)
-    fields = request.fields
+    fields, authority = request.fields.combined, target.authority
+    # Nearly every request has only Host, as the target has it.
+    if ":authority" in fields or fields.get("host", authority) != authority:
+        _check_authorities(request.fields, target)
+    return target
+
+
+def _check_authorities(fields: HeaderFields, target: CanonicalURL) -> None:
+    """Check that `:authority` and Host agree with the target."""
     for name in (":authority", "host"):
         value = fields.combined.get(name)
         if value is None or value == target.authority:
@@ -181,7 +190,6 @@ def received_target(request: Request) -> CanonicalURL:
             raise MalformedURL(f"the request has {len(fields.repeated[name])} {name} values", rule="one authority")
         if target.authority != received_authority(value, target.scheme, hosts=(target.host,)):
             raise MalformedURL(f"{name} names another authority than the target URI", rule="same authority")
-    return target
 
 
 def typed_target(url: str, target: CanonicalURL) -> CanonicalURL:

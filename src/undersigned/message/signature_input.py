@@ -31,11 +31,14 @@ class SignatureInput(NamedTuple):
         coverage: the covered components.
         parameters: the signature parameters by name.
         text: the value of `@signature-params`, as it appears in the base.
+        registered: the registered parameters in the order that signers usually write them, if the value has exactly
+            these, each of its type. None: look into `parameters`.
     """
 
     coverage: Coverage
     parameters: Mapping[str, Parameter]
     text: str
+    registered: tuple[int, int, str, str, str, str] | None = None
 
     @property
     def components(self) -> tuple[Component, ...]:
@@ -79,6 +82,8 @@ def choose_signature_inputs(
     Raises:
         MalformedField: as `parse_signature_input`.
     """
+    if only_one and len(value) <= LONGEST_FIELD and (alone := _usual_member(value)) is not None:
+        return (alone,)
     usual = _pattern_read(value)
     if usual is not None and only_one and len(usual) == 1:
         return tuple(usual.items())
@@ -190,19 +195,6 @@ def _pattern_read(value: str) -> dict[str, SignatureInput] | None:
     """Return the members of a value in the usual spelling, or None if the parser must read the value."""
     if len(value) > LONGEST_FIELD:
         return None
-    match = _USUAL_ORDER.fullmatch(value)
-    if match is not None:
-        label, text, names, created, expires, nonce, keyid, algorithm, tag = match.groups()
-        parameters: dict[str, Parameter] = {
-            "created": int(created),
-            "expires": int(expires),
-            "nonce": nonce,
-            "keyid": keyid,
-            "alg": algorithm,
-            "tag": tag,
-        }
-        coverage = _USUAL.get(names) or _coverage(names)
-        return None if coverage is None else {label: SignatureInput(coverage, parameters, text)}
     members: dict[str, SignatureInput] = {}
     at = -2
     while at < len(value) and len(members) < MOST_SIGNATURES and (at < 0 or value.startswith(", ", at)):
@@ -213,6 +205,20 @@ def _pattern_read(value: str) -> dict[str, SignatureInput] | None:
         members[match[1]] = read
         at = match.end()
     return members if at == len(value) else None
+
+
+def _usual_member(value: str) -> tuple[str, SignatureInput] | None:
+    """Return the member of a value that has only one, with the parameters in their usual order, or None."""
+    match = _USUAL_ORDER.fullmatch(value)
+    if match is None:
+        return None
+    label, text, names, created, expires, nonce, keyid, algorithm, tag = match.groups()
+    coverage = _USUAL.get(names) or _coverage(names)
+    if coverage is None:
+        return None
+    begins, ends = int(created), int(expires)
+    parameters = {"created": begins, "expires": ends, "nonce": nonce, "keyid": keyid, "alg": algorithm, "tag": tag}
+    return label, SignatureInput(coverage, parameters, text, (begins, ends, nonce, keyid, algorithm, tag))
 
 
 def _any_order(text: str, names: str, tail: str) -> SignatureInput | None:

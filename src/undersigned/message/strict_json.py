@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from undersigned.errors import UndersignedError
 from undersigned.limits import MOST_NAMES_KEPT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 JSONValue: TypeAlias = "bool | int | float | str | list[JSONValue] | dict[str, JSONValue] | None"
 
@@ -32,15 +35,24 @@ def loads(text: bytes | str) -> JSONValue:
             Infinity, or the nesting is too deep.
         ValueError: `text` is not JSON (`json.JSONDecodeError`, `UnicodeDecodeError`).
     """
-    decoded = text if isinstance(text, str) else _decoded(text)
+    if isinstance(text, str):
+        decoded = text
+    elif text.isascii() and b"\0" not in text[:4]:
+        # `json.detect_encoding` takes this for UTF-8, as nearly all JSON is.
+        decoded = text.decode("ascii")
+    else:
+        decoded = text.decode(json.detect_encoding(text), "surrogatepass")
     try:
-        value: JSONValue = _DECODER.decode(decoded)
+        # `decode` does the same, and looks for white space with two patterns.
+        value, end = _RAW_DECODE(decoded, len(decoded) - len(decoded.lstrip(_BLANKS)))
     except (json.JSONDecodeError, AmbiguousJSON):
         raise
     except RecursionError:
         raise AmbiguousJSON("the JSON is nested too deeply to be checked") from None
     except ValueError:
         raise AmbiguousJSON("the JSON has a number too long to be read") from None
+    if end < len(decoded) and decoded[end:].strip(_BLANKS):
+        raise json.JSONDecodeError("Extra data", decoded, end)
     return value
 
 
@@ -56,12 +68,7 @@ def _reject_constant(_name: str) -> JSONValue:
     raise AmbiguousJSON("NaN and Infinity are not JSON")
 
 
-def _decoded(text: bytes) -> str:
-    """Return `text` as the standard library decodes JSON, without a UTF-8 byte order mark."""
-    if text.isascii() and b"\0" not in text[:4]:
-        # `json.detect_encoding` takes this for UTF-8, as nearly all JSON is.
-        return text.decode("ascii")
-    return text.decode(json.detect_encoding(text), "surrogatepass")
-
-
-_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_reject_constant)
+_RAW_DECODE: Callable[[str, int], tuple[JSONValue, int]] = json.JSONDecoder(
+    object_pairs_hook=_unique, parse_constant=_reject_constant
+).raw_decode
+_BLANKS = " \t\n\r"

@@ -39,7 +39,8 @@ _LEXEME = re.compile(
 )
 _ONE_VALUE = re.compile(r'(?>(?:[^",]|"(?>(?:[^"\\]|\\.)*)")*)', re.DOTALL)
 _USUAL_KEYS = frozenset({"sig1", "sha-256"})
-_TO_BASE64 = str.maketrans("-_", "+/")
+# The characters that a Base64 text may end in, by how many bytes its last group has: the other bits are unused.
+_LAST = ("", "AQgw", "AEIMQUYcgkosw048")
 _TO_BASE64URL = bytes.maketrans(b"+/", b"-_")
 
 
@@ -97,6 +98,12 @@ def parse_byte_sequences(
         MalformedField: not such a dictionary, too large, a repeated or upper-case key, or a byte sequence in another
             spelling.
     """
+    # Nearly every value has one member, which has one of these keys.
+    key, _, text = value.partition("=:")
+    if key in _USUAL_KEYS and text[-1:] == ":" and len(text) <= LONGEST_FIELD:
+        decoded = _decoded(text[:-1], encodings[0])
+        if decoded is not None:
+            return {key: decoded}
     members = _pattern_read(value, encodings)
     if members is not None:
         return members
@@ -183,13 +190,16 @@ def _decoded(text: str, encoding: Encoding) -> bytes | None:
     if encoding == "base64url":
         if "+" in text or "/" in text or "=" in text:
             return None
-        text = text.translate(_TO_BASE64) + "=" * (-len(text) % 4)
+        text = text.replace("-", "+").replace("_", "/") + "=" * (-len(text) % 4)
     try:
         decoded = a2b_base64(text, strict_mode=True)
     except ValueError:
         return None
-    # The unused bits of the last character may be nonzero, which is a second spelling of the same bytes.
-    return decoded if b2a_base64(decoded, newline=False).decode("ascii") == text else None
+    # The library also accepts padding after a whole group, and unused bits that are not zero: second spellings.
+    groups, last = divmod(len(decoded), 3)
+    if last == 0:
+        return decoded if len(text) == 4 * groups else None
+    return decoded if len(text) == 4 * groups + 4 and text[last - 4] in _LAST[last] else None
 
 
 def _to_padded(value: str, encodings: Sequence[Encoding]) -> str:

@@ -6,6 +6,7 @@ these bounds would cost more than accepting some messages. One unit is about a m
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from undersigned.limits import MOST_ESCAPES
@@ -24,9 +25,9 @@ _DELIMITERS = ",;: \\%"
 BASE_CHARACTERS = 256
 """How many characters of a signature base are one unit: it is made, and hashed."""
 
-_USUAL = frozenset({"@method", "@target-uri", "@authority"})
 # The identifiers that nearly every signature covers: no resolver is needed for them.
-_PLAIN = frozenset({*(f'"{name}"' for name in _USUAL), '"content-type"', '"content-digest"'})
+_PLAIN = frozenset({'"@method"', '"@target-uri"', '"@authority"', '"content-type"', '"content-digest"'})
+_TEXT = attrgetter("text")
 
 # The units of a part.
 _OTHER_HOST = 60
@@ -52,26 +53,28 @@ def effort(message: Request | Response, components: Sequence[Component]) -> int:
         components: the covered components.
     """
     fields, url = message.fields, message.url
-    path = url.partition("?")[0]
+    combined = fields.combined
+    path, _, query = url.partition("?")
     total = len(fields.lines) + len(url) // _TARGET_CHARACTERS + path.count("/") // _SLASHES
-    total += url.count("%") // _ESCAPES
-    total += sum(map(len, fields.combined.values())) // _FIELD_CHARACTERS
-    if "%" in path and (escapes := path.count("%")) <= MOST_ESCAPES:
-        # Lower-case digits become upper-case.
-        total += (escapes + len(LOWER_TRIPLET.findall(path))) // _PATH_ESCAPES
-    content_type = fields.combined.get("content-type", "")
+    total += sum(map(len, combined.values())) // _FIELD_CHARACTERS
+    if "%" in url:
+        total += url.count("%") // _ESCAPES + _of_path_escapes(path)
+    content_type = combined.get("content-type", "")
     if '"' in content_type:
         total += len(content_type) // _TYPE_CHARACTERS
-    host = fields.combined.get("host")
+    host = combined.get("host")
     if host is not None and f"://{host}/" not in url:
         total += _OTHER_HOST
-    unusual = [component for component in components if component.text not in _PLAIN]
-    resolved = [component for component in unusual if not component.bare or _is_resolved(component.name)]
-    return total + _of_components(fields, url.partition("?")[2], resolved) if resolved else total
+    if _PLAIN.issuperset(map(_TEXT, components)):
+        return total
+    resolved = [component for component in components if not component.field_name and component.text not in _PLAIN]
+    return total + _of_components(fields, query, resolved) if resolved else total
 
 
-def _is_resolved(name: str) -> bool:
-    return (name[:1] == "@" and name not in _USUAL) or name == "set-cookie"
+def _of_path_escapes(path: str) -> int:
+    """Return the effort to bring the escapes of a path into upper case. More of them than the bound are not read."""
+    escapes = path.count("%")
+    return (escapes + len(LOWER_TRIPLET.findall(path))) // _PATH_ESCAPES if escapes <= MOST_ESCAPES else 0
 
 
 def _of_components(fields: HeaderFields, query: str, components: Sequence[Component]) -> int:

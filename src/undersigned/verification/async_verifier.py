@@ -53,7 +53,7 @@ class AsyncVerifier:
         ConfigurationError: an argument is of the wrong type.
     """
 
-    __slots__ = ("_keys", "_replay", "_revocations", "clock", "profile")
+    __slots__ = ("_accepts_repeats", "_caps", "_keys", "_remembers", "_replay", "_revocations", "clock", "profile")
 
     def __init__(
         self,
@@ -69,6 +69,9 @@ class AsyncVerifier:
         self._keys = keys
         self._replay = replay
         self._revocations = revocations
+        self._caps = profile.replay.caps
+        self._remembers = profile.replay.remembers != "nothing"
+        self._accepts_repeats = profile.replay.accepts_repeats
         self.clock = clock
 
     async def verify(self, request: Request) -> VerifiedSignature:
@@ -184,13 +187,13 @@ class AsyncVerifier:
             bound = authenticated.bind(digest, now=now)
             claim: ContentClaim = "fresh"
             answer: ContentClaim | Awaitable[ContentClaim]
-            if bound.remembered is not None:
+            if (remembered := bound.remembered) is not None:
                 try:
-                    if self.profile.replay.accepts_repeats:
-                        answer = self._claim_content(bound, bound.remembered, now=now)
+                    if self._accepts_repeats:
+                        answer = self._claim_content(bound, remembered, now=now)
                     else:
-                        name, caps = authenticated.key.replay_name, self.profile.replay.caps
-                        answer = self._replay.claim(name, bound.remembered, now=now, until=bound.until, caps=caps)
+                        name, caps = authenticated.key.replay_name, self._caps
+                        answer = self._replay.claim(name, remembered, now=now, until=bound.until, caps=caps)
                     claim = answer if isinstance(answer, str) else await _awaited(answer)
                 except Exception as failure:
                     raise self._store_unavailable(step=12) from failure
@@ -207,7 +210,7 @@ class AsyncVerifier:
         return replace(verified, others=tuple(others))
 
     def _claim_content(self, bound: Bound, remembered: str, *, now: float) -> ContentClaim | Awaitable[ContentClaim]:
-        name, caps, content = bound.proven.key.replay_name, self.profile.replay.caps, bound.proven.repeatable
+        name, caps, content = bound.proven.key.replay_name, self._caps, bound.proven.repeatable
         if content is None:
             return self._replay.claim(name, remembered, now=now, until=bound.until, caps=caps)
         store = cast("AsyncContentStore", self._replay)
@@ -220,11 +223,11 @@ class AsyncVerifier:
             lists = [await self._list(self._revocations, key) for key in identified.keys]
             identified = identified.check_revocations(lists)
         full: list[bool] = []
-        if self.profile.replay.remembers == "nothing":
+        if not self._remembers:
             return identified.prove([False] * len(identified.keys))
         try:
             for key in identified.keys:
-                answer = self._replay.full(key.replay_name, now=parsed.now, caps=self.profile.replay.caps)
+                answer = self._replay.full(key.replay_name, now=parsed.now, caps=self._caps)
                 full.append(answer if isinstance(answer, bool) else await _awaited(answer))
         except Exception as failure:
             raise self._store_unavailable(step="9a") from failure

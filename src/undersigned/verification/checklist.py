@@ -45,7 +45,7 @@ def identify(candidate: ParsedSignature, keys: Sequence[VerificationKey]) -> Ide
     Raises:
         SignatureError: no key was found, or none of them may verify the signature.
     """
-    profile = candidate.profile
+    profile, algorithm = candidate.profile, candidate.algorithm
     usable: list[VerificationKey] = []
     misuse = ""
     # The usual types come first, because a check against `Sequence` takes a third of a microsecond.
@@ -56,17 +56,18 @@ def identify(candidate: ParsedSignature, keys: Sequence[VerificationKey]) -> Ide
                 step=7,
                 detail="the key source returned something other than a sequence of keys: fix the source",
             )
-        fault = key.misuse(candidate.algorithm, profile.key)
-        if not fault and not candidate.algorithm and not key.only_algorithm(profile.algorithms):
+        fault = key.misuse(algorithm, profile.key)
+        if not fault and not algorithm and not key.only_algorithm(profile.algorithms):
             fault = "the key is not for exactly one of the profile's algorithms"
-        if not fault and len(usable) < MOST_CANDIDATES:
+        if fault:
+            misuse = misuse or fault
+        elif len(usable) < MOST_CANDIDATES:
             usable.append(key)
-        misuse = misuse or fault
-    if not usable and misuse:
+    if usable:
+        return Identified(candidate, usable)
+    if misuse:
         raise profile.error("signature_key_purpose_invalid", step=8, detail=misuse)
-    if not usable:
-        raise profile.error("signature_key_unknown", step=7, detail="no key source knows the keyid")
-    return Identified(candidate, usable)
+    raise profile.error("signature_key_unknown", step=7, detail="no key source knows the keyid")
 
 
 class Identified(NamedTuple):
@@ -115,10 +116,10 @@ class Identified(NamedTuple):
             SignatureError: a check failed.
         """
         candidate, keys = self.candidate, self._below_cap(full)
-        spent = candidate.parsing + effort(candidate.request, candidate.coverage.components)
+        message, profile = candidate.request, candidate.profile
+        spent = candidate.parsing + effort(message, candidate.coverage.components)
         if spent > MOST_EFFORT:
             raise self._invalid(_TOO_MUCH)
-        message, profile = candidate.request, candidate.profile
         request = message if isinstance(message, Request) else cast("Request", message.request)
         try:
             target = received_target(request)
@@ -141,13 +142,10 @@ class Identified(NamedTuple):
             proven = self._with_empty_query(keys, target, base)
             if proven is not None:
                 return proven
-        # The signature may be by a key whose cap is reached. The check of the cap comes before the signature's check.
-        error = self._rate_abuse() if len(keys) < len(self.keys) else self._invalid(_NOT_OVER_THIS_BASE)
-        error.signature_base = base
-        raise error
+        raise self._not_over(base, keys)
 
     def _below_cap(self, full: Sequence[bool]) -> Sequence[VerificationKey]:
-        if not any(full):
+        if True not in full:
             return self.keys
         keys = [key for key, is_full in zip(self.keys, full, strict=True) if not is_full]
         if not keys:
@@ -166,6 +164,13 @@ class Identified(NamedTuple):
             if key.verifies(candidate.signature, octets, algorithm=named or key.only_algorithm(accepted)):
                 return AuthenticatedSignature(candidate, key, target, base)
         return None
+
+    def _not_over(self, base: str, keys: Sequence[VerificationKey]) -> SignatureError:
+        """Return the error if none of `keys` verifies the signature over `base`."""
+        # The signature may be by a key whose cap is reached. The check of the cap comes before the signature's check.
+        error = self._rate_abuse() if len(keys) < len(self.keys) else self._invalid(_NOT_OVER_THIS_BASE)
+        error.signature_base = base
+        return error
 
     def _rate_abuse(self) -> SignatureError:
         detail = "the key's cap of live nonces is reached"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
 from undersigned.errors import SignatureError
@@ -17,7 +16,7 @@ from undersigned.signature.own_parameters import fault_of_own
 from undersigned.signature.rules.parameters import PARAMETERS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from undersigned.message.component import Coverage
     from undersigned.message.header_fields import HeaderFields
@@ -26,13 +25,12 @@ if TYPE_CHECKING:
     from undersigned.message.signature_input import SignatureInput
     from undersigned.message.structured_fields import Parameter
     from undersigned.signature.profile import Profile
-    from undersigned.signature.rules import Validity
+    from undersigned.signature.rules import ParameterRule, Validity
     from undersigned.url import CanonicalURL
 
 SIGNATURE_FIELDS = frozenset({"signature", "signature-input"})
 """The header fields of a signature: a message with any of them is signed (RFC 9421 section 4)."""
 
-_REGISTERED, _IN_ORDER = frozenset(PARAMETERS), itemgetter(*PARAMETERS)
 _Parameters: TypeAlias = tuple[int | None, int | None, str | None, str | None, str | None, str | None]
 """The registered signature parameters in the order of `PARAMETERS`, None for each that is absent or ignored."""
 
@@ -122,29 +120,43 @@ def screen_all(
         SignatureError: the message is not signed, or a signature that must be valid is malformed or not what the
             profile asks for. The error is of the first step that fails.
     """
+    budget = ParserBudget()
     try:
-        return _screened(request, profile, now)
+        if SIGNATURE_FIELDS.isdisjoint(request.fields.combined):
+            raise profile.error("signature_required", step=0, detail="the request is not signed")
+        selected = _signatures(request.fields, profile, budget)
+        if len(selected) == 1:
+            [(label, read, signature)] = selected
+            return (_parsed(request, profile, label, read, signature, budget, now),)
+        if not selected:
+            raise profile.error("signature_required", step=0, detail="no signature of the message is of this profile")
+        return _parsed_each(request, profile, selected, budget, now)
+    except MalformedField as malformed:
+        raise _malformed(malformed, profile, request) from None
     except SignatureError as error:
         raise profile.answered(error, request) from None
 
 
-def _screened(request: Request | Response, profile: Profile, now: float) -> Sequence[ParsedSignature | SignatureError]:
-    fields = request.fields
-    if SIGNATURE_FIELDS.isdisjoint(fields.combined):
-        raise profile.error("signature_required", step=0, detail="the request is not signed")
-    budget = ParserBudget()
-    try:
-        selected = _signatures(fields, profile, budget)
-    except MalformedField as malformed:
-        raise profile.error("signature_header_malformed", step=1, detail=str(malformed)) from None
-    if len(selected) == 1:
-        return (_parsed(request, profile, *selected[0], budget, now),)
-    if not selected:
-        raise profile.error("signature_required", step=0, detail="no signature of the message is of this profile")
+def _malformed(malformed: MalformedField, profile: Profile, message: Request | Response) -> SignatureError:
+    return profile.error("signature_header_malformed", step=1, detail=str(malformed), message=message)
+
+
+def _parsed_each(
+    request: Request | Response,
+    profile: Profile,
+    selected: Iterable[tuple[str, SignatureInput, bytes]],
+    budget: ParserBudget,
+    now: float,
+) -> list[ParsedSignature | SignatureError]:
+    """Check several signatures of the message, unless one fails and all must be valid."""
     parsed: list[ParsedSignature | SignatureError] = []
-    for one in selected:
+    for label, read, signature in selected:
         try:
-            parsed.append(_parsed(request, profile, *one, budget, now))
+            parsed.append(_parsed(request, profile, label, read, signature, budget, now))
+        except MalformedField as malformed:
+            if profile.selection.pick == "all":
+                raise
+            parsed.append(_malformed(malformed, profile, request))
         except SignatureError as error:
             if profile.selection.pick == "all":
                 raise
@@ -185,15 +197,12 @@ def _parsed(
     budget: ParserBudget,
     now: float,
 ) -> ParsedSignature:  # fmt: skip
-    """Check one signature of the message (steps 1 to 6)."""
-    coverage, parameters, text = read
-    try:
-        given = _given(parameters, profile)
-        digest = _covered_digest(request.fields, coverage, profile, budget)
-    except MalformedField as malformed:
-        raise profile.error("signature_header_malformed", step=1, detail=str(malformed)) from None
+    """Check one signature of the message (steps 1 to 6). Raises SignatureError or MalformedField."""
+    coverage, parameters, text, _ = read
+    given = _given(read, profile.parameters)
+    digest = _covered_digest(request.fields, coverage, profile, budget)
     created, expires, nonce, keyid, algorithm, tag = given
-    if None in given or profile.parameters.asks_more:
+    if profile.parameters.asks_more or None in given:
         _check_presence(parameters, profile)
         _check_own(parameters, profile, request)
     if tag not in profile.selection.tags and not profile.selection.accepts(tag):
@@ -211,22 +220,16 @@ def _parsed(
     )  # fmt: skip
 
 
-def _given(parameters: Mapping[str, Parameter], profile: Profile) -> _Parameters:
+def _given(read: SignatureInput, rule: ParameterRule) -> _Parameters:
     """Return the registered parameters, and check the types of all and the shape of the nonce (step 1)."""
-    rule = profile.parameters
-    if parameters.keys() >= _REGISTERED:
-        given = cast("_Parameters", _IN_ORDER(parameters))
-    else:
-        given = cast("_Parameters", tuple([parameters.get(name) for name in PARAMETERS]))
-    created, expires, nonce, keyid, algorithm, tag = given
-    # Comparing one by one takes a fifth of the time that a loop over names and types takes.
-    if rule.own or not (
-        type(created) is int and type(expires) is int
-        and type(nonce) is str and type(keyid) is str and type(algorithm) is str and type(tag) is str
-    ):  # fmt: skip
-        fault = rule.fault_of_types(parameters)
+    # If there are exactly the registered ones, their types are known.
+    given: _Parameters | None = read.registered
+    if given is None:
+        fault = rule.fault_of_types(read.parameters)
         if fault:
             raise MalformedField(fault)
+        given = cast("_Parameters", tuple([read.parameters.get(name) for name in PARAMETERS]))
+    nonce = given[2]
     if nonce is not None and rule.nonce_pattern is not None and rule.nonce_pattern.fullmatch(nonce) is None:
         raise MalformedField(f"the nonce is not unpadded Base64url of at least {rule.nonce_bytes} bytes")
     if rule.ignored:

@@ -7,8 +7,9 @@ connection.
 
 from undersigned.client.content import DEFAULT_MAX_SPOOLED, DigestedContent, FileContent, Spool
 from undersigned.client.double_knock import AnySigner, DoubleKnock
+from undersigned.client.over import SIGNATURE_FIELDS
 from undersigned.client.responses import ResponseVerification
-from undersigned.client.signer import SIGNATURE_FIELDS, ClientSigner, SignedRequest, SignerSource
+from undersigned.client.signer import ClientSigner, SignedRequest, SignerSource
 from undersigned.url.origin import ConfiguredOrigins
 
 __all__ = [

@@ -122,7 +122,7 @@ def _is_fit(signer: Signer, parameters: Mapping[str, Parameter]) -> bool:
 
 def _has(signed: SignedRequest, wanted: WantedSignature) -> bool:
     """Return whether the request was sent with the wanted signature."""
-    [(label, sent)] = parse_signature_input(dict(signed.signature)["Signature-Input"]).items()
+    *_, (label, sent) = parse_signature_input(dict(signed.signature)["Signature-Input"]).items()
     if label != wanted.label or not {one.text for one in wanted.components} <= set(sent.coverage.texts):
         return False
     return all(

@@ -12,6 +12,7 @@ from undersigned.cavage.signer import CavageSigner
 from undersigned.client.asked import ASKING_STATUSES, asked_signer
 from undersigned.client.content import DEFAULT_MAX_SPOOLED, async_read_content, read_content
 from undersigned.client.double_knock import AnySigner, DoubleKnock
+from undersigned.client.over import SIGNATURE_FIELDS, kept_signature, together
 from undersigned.client.responses import ResponseVerification
 from undersigned.errors import ConfigurationError, SigningError
 from undersigned.message.request import Request
@@ -29,9 +30,6 @@ if TYPE_CHECKING:
 
 SignerSource: TypeAlias = AnySigner | DoubleKnock | Callable[[], AnySigner]
 """A signer, or a function that returns the one to use now, so that keys change without a restart."""
-
-SIGNATURE_FIELDS = frozenset({"signature-input", "signature", "content-digest"})
-"""The names of the fields that the signer writes, in lower case. The ones that a request already has are replaced."""
 
 _SIGNERS = (Signer, CavageSigner, DoubleKnock)
 _ONE_SCHEME = (
@@ -250,16 +248,20 @@ class ClientSigner:
         current = self._current()
         signer = current.signer(origin) if isinstance(current, DoubleKnock) else current
         replaced = SIGNATURE_FIELDS if isinstance(signer, Signer) else _LEGACY_FIELDS
+        given = tuple(fields)
         kept = tuple(
             [
                 (name, _canonical_host(value, target) if name.lower() == "host" else value)
-                for name, value in fields
+                for name, value in given
                 if name.lower() not in replaced
             ]
         )
+        sent = kept
+        if isinstance(signer, Signer) and signer.profile.coverage.over:
+            sent = (*kept, *kept_signature(given, content))
         if isinstance(content, bytes):
-            return signer, target, kept, Request(method, target.target_uri, kept, content, has_body=has_body), None
-        return signer, target, kept, Request(method, target.target_uri, kept, has_body=True), content.digest
+            return signer, target, kept, Request(method, target.target_uri, sent, content, has_body=has_body), None
+        return signer, target, kept, Request(method, target.target_uri, sent, has_body=True), content.digest
 
     def signs_redirect(self, before: str | None, url: str) -> bool:
         """Return whether to sign the request that a redirect leads to.
@@ -299,13 +301,14 @@ def _signed(
     request: Request, target: CanonicalURL, kept: tuple[tuple[str, str], ...], signed: SignedFields
 ) -> SignedRequest:
     covered = frozenset([name for name in signed.components if name[0] not in "@("])
+    before = request.fields.combined
     return SignedRequest(
         request.method,
         target.target_uri,
         _origin(target),
         target.authority,
         kept,
-        signed.fields,
+        together(before, signed.fields) if "signature" in before else signed.fields,
         covered,
         request.has_body,
     )

@@ -82,7 +82,7 @@ def test_stream_is_kept_up_to_the_limit_and_not_read_beyond_it():
     limited = client(max_spooled=10)
     assert limited.read(iter([b"a" * 5, b"b" * 5])) == b"a" * 5 + b"b" * 5
     endless = repeat(b"four")
-    with pytest.raises(SigningError, match=r"more than 10 bytes.*pass a file that can be read again, or a larger"):
+    with pytest.raises(SigningError, match=r"more than 10 bytes.*Pass a file that can be read again, or a larger"):
         limited.read(endless)
 
     async def forever():

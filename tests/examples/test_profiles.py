@@ -134,6 +134,39 @@ def test_wimse_workloads_verify_each_other_by_their_tokens(tmp_path):
     ]
 
 
+def test_aauth_resource_knows_the_agent_by_its_token(tmp_path):
+    issuer, stranger = KeyPair.generate(keyid="issuer"), KeyPair.generate(keyid="issuer")
+    url = "https://issuer.example"
+    jwk = {**CLIENT.public["keys"][0], "alg": "Ed25519"}
+    claims = {"iss": url, "sub": "aauth:agent@issuer.example", "exp": 2**33, "cnf": {"jwk": jwk}}
+    header = {"alg": "EdDSA", "kid": "issuer", "typ": "aa-agent+jwt"}
+    at = files(tmp_path, key=CLIENT.private)
+    outcomes = []
+    with waitress_server(example("aauth_resource").resource({url: issuer.key_set()}, here)) as port:
+        for by in (issuer, stranger):
+            (tmp_path / "token").write_text(issued(header, claims, by))
+            given = {"key": at["key"], "token": tmp_path / "token"}
+            done = ran("aauth_agent", **given, resource=f"http://127.0.0.1:{port}")
+            assert done.stderr == ""
+            outcomes.append((done.returncode, done.stdout.strip()))
+    assert outcomes == [
+        (0, '200 {"calendar for":"aauth:agent@issuer.example"}'),
+        (1, '401 {"error": "signature_jwks_untrusted"}'),
+    ]
+
+
+def test_tap_shop_lets_an_agent_browse_and_only_a_payer_pay(tmp_path):
+    at = files(tmp_path, key=CLIENT.private)
+    with uvicorn_server(example("tap_shop").shop(CLIENT.key_set(), here)) as port:
+        done = ran("tap_agent", key=at["key"], shop=f"http://127.0.0.1:{port}")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == [
+        '200 {"hats for":"client-2026"}',
+        '403 {"error":"not a payer"}',
+        '200 {"paid by":"client-2026"}',
+    ]
+
+
 def test_ucp_platform_takes_no_response_of_another_business(tmp_path):
     app = example("ucp_business").business(CLIENT.key_set(), KeyPair.generate(keyid="server-2026").signing_key(), here)
     at = files(tmp_path, key=CLIENT.private, business=SERVER.public)

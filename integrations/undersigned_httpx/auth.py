@@ -96,8 +96,11 @@ class SigningAuth(ABC, Generic[RequestT, ResponseT]):
         self, request: RequestT, own: dict[str, object], signed: SignedRequest, signer: ClientSigner
     ) -> WireSigning:
         """Give `request` its signature, and return what signs it when it is written again."""
-        wire = WireSigning(signer, signed, request, own, again=signer.responses is None, redirects=self._signer)
-        self._replace(request, signed.url, encoded(signed.fields), encoded(signed.signature))
+        fields, signature = encoded(signed.fields), encoded(signed.signature)
+        wire = WireSigning(
+            signer, signed, [*fields, *signature], request, own, again=signer.responses is None, redirects=self._signer
+        )
+        self._replace(request, signed.url, fields, signature)
         return wire
 
     @abstractmethod

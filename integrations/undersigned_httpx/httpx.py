@@ -60,7 +60,8 @@ class SignatureAuth(_Streaming, auth.SigningAuth[httpx.Request, httpx.Response],
     """
 
     def _replace(self, request: httpx.Request, url: str, fields: list[Field], signature: list[Field]) -> None:
-        request.url = httpx.URL(url)
+        if str(request.url) != url:  # parsing takes longer than signing
+            request.url = httpx.URL(url)
         request.headers = _SignedHeaders(fields, signature)
 
 

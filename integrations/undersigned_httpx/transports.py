@@ -73,9 +73,10 @@ class _SigningTransport(ABC, Generic[RequestT]):
     ) -> tuple[WireSigning, RequestT]:
         """Return the request to send for `request`, which gets the signed origin into its extensions."""
         request.extensions = {**own, _ORIGIN: signed.origin}
-        wire = WireSigning(signer, signed, request, own)
+        fields = encoded((*signed.fields, *signed.signature))
+        wire = WireSigning(signer, signed, fields, request, own)
         extensions = {**own, "trace": wire.async_trace if asynchronous else wire.trace}
-        return wire, self._copy(request, signed.url, encoded((*signed.fields, *signed.signature)), extensions)
+        return wire, self._copy(request, signed.url, fields, extensions)
 
     @abstractmethod
     def _copy(self, request: RequestT, url: str, fields: list[Field], extensions: dict[str, object]) -> RequestT:

@@ -9,10 +9,10 @@ from undersigned.client import SIGNATURE_FIELDS
 
 from .content import SignedStream
 from .messages import Parts
-from .written import content_of, encode, encoded, put, url_of
+from .written import content_of, encode, put, url_of
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Mapping
+    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
     from undersigned.client import ClientSigner, SignedRequest
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _BEFORE_WRITING = "send_request_headers.started"
 _HTTP_2 = "http2."
 _REDIRECT = 307
+_ALWAYS_COMPARED = frozenset(encode(name) for name in (*SIGNATURE_FIELDS, "host"))
 _CHANGED = (
     "signature: the request was changed after it was signed, by a request hook or by a transport that copies requests; "
     "change header fields in place and before signing, or put SignatureTransport directly around HTTPTransport"
@@ -53,6 +54,7 @@ class WireSigning:
     Args:
         signer: signs the request again if it is sent again.
         signed: the request as it was signed.
+        fields: its header fields and its signature, as the bytes that are sent.
         request: the request, whose content was read.
         extensions: the caller's own extensions, including a `trace`, which is called as well.
         again: whether it may be written a second time.
@@ -69,6 +71,7 @@ class WireSigning:
         self,
         signer: ClientSigner,
         signed: SignedRequest,
+        fields: Sequence[Field],
         request: Request,
         extensions: Mapping[str, object],
         *,
@@ -83,10 +86,10 @@ class WireSigning:
         self._redirects = redirects or signer
         self._stream = request.stream
         self._content = b"" if isinstance(request.stream, SignedStream) else request.content
-        self._names = {encode(name) for name in (*signed.covered, *SIGNATURE_FIELDS, "host")}
+        self._names = _ALWAYS_COMPARED.union([encode(name) for name in signed.covered])
         self._method = encode(signed.method)
         self._targets = {encode(signed.url), encode(signed.url.removeprefix(signed.origin))}
-        self._fields = self._compared(encoded((*signed.fields, *signed.signature)))
+        self._fields = self._compared(fields)
 
     def trace(self, event: str, info: Mapping[str, object]) -> None:
         """Check or sign the request before it is written: the `trace` extension of a sync request.
@@ -174,7 +177,8 @@ class WireSigning:
 
     def _compared(self, headers: Iterable[Field]) -> list[Field]:
         """Return the header fields to compare: the covered fields, the signature and `Host`."""
-        return sorted((name.lower(), value) for name, value in headers if name.lower() in self._names)
+        names = self._names
+        return sorted([(lower, value) for name, value in headers if (lower := name.lower()) in names])
 
 
 def own_extensions(extensions: Mapping[str, object]) -> dict[str, object]:

@@ -93,7 +93,7 @@ def put(request: Written, signed: SignedRequest) -> None:
 
 def encoded(fields: Iterable[tuple[str, str]]) -> list[Field]:
     """Return text fields as the bytes that are sent."""
-    return [(encode(name), encode(value)) for name, value in fields]
+    return [(name.encode("latin-1"), value.encode("latin-1")) for name, value in fields]
 
 
 def encode(text: str) -> bytes:

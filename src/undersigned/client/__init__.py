@@ -9,7 +9,8 @@ from undersigned.client.content import DEFAULT_MAX_SPOOLED, DigestedContent, Fil
 from undersigned.client.double_knock import AnySigner, DoubleKnock
 from undersigned.client.over import SIGNATURE_FIELDS
 from undersigned.client.responses import ResponseVerification
-from undersigned.client.signer import ClientSigner, SignedRequest, SignerSource
+from undersigned.client.signed_request import SignedRequest
+from undersigned.client.signer import ClientSigner, SignerSource
 from undersigned.url.origin import ConfiguredOrigins
 
 __all__ = [

@@ -16,7 +16,7 @@ from undersigned.signature.rules.coverage import name_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from undersigned.client.signer import SignedRequest
+    from undersigned.client.signed_request import SignedRequest
     from undersigned.message.structured_fields import Parameter
     from undersigned.signature.profile import Profile
     from undersigned.signature.signer import Signer

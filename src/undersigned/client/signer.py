@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -12,8 +11,9 @@ from undersigned.cavage.signer import CavageSigner
 from undersigned.client.asked import ASKING_STATUSES, asked_signer
 from undersigned.client.content import DEFAULT_MAX_SPOOLED, async_read_content, read_content
 from undersigned.client.double_knock import AnySigner, DoubleKnock
-from undersigned.client.over import SIGNATURE_FIELDS, kept_signature, together
+from undersigned.client.over import SIGNATURE_FIELDS, kept_signature
 from undersigned.client.responses import ResponseVerification
+from undersigned.client.signed_request import SignedRequest, origin_of
 from undersigned.errors import ConfigurationError, SigningError
 from undersigned.message.request import Request
 from undersigned.signature.signer import Signer
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from undersigned.client.content import DigestedContent, FileContent
     from undersigned.message.content_digest import DigestBuilder
-    from undersigned.signature.signed_fields import SignedFields
     from undersigned.url import CanonicalURL
 
 SignerSource: TypeAlias = AnySigner | DoubleKnock | Callable[[], AnySigner]
@@ -42,37 +41,6 @@ _NOT_FOLLOWED = (
 _LEGACY_FIELDS = SIGNATURE_FIELDS | {"date", "digest"}
 _MODERN_FIELD = "Signature-Input"
 _URLS_KEPT = 128
-
-
-@dataclass(frozen=True, slots=True)
-class SignedRequest:
-    """A signed request: send exactly these parts, and the bytes sent are the bytes signed.
-
-    Attributes:
-        method: the method.
-        url: the canonical URL.
-        origin: the scheme and authority of the URL.
-        authority: the value of `Host` or `:authority`.
-        fields: the given header fields without signature fields; a `Host` among them is in canonical form.
-        signature: the header fields to add: Signature-Input, Signature and, for content, Content-Digest.
-        covered: the names of the covered header fields, in lower case.
-        has_body: whether it is sent as one with content.
-    """
-
-    method: str
-    url: str = field(repr=False)
-    origin: str
-    authority: str
-    fields: tuple[tuple[str, str], ...] = field(repr=False)
-    signature: tuple[tuple[str, str], ...]
-    covered: frozenset[str]
-    has_body: bool
-
-    @property
-    def request(self) -> Request:
-        """The request without its content, as a response to it is bound to it (RFC 9421 section 2.4)."""
-        host = [] if any(name.lower() == "host" for name, _ in self.fields) else [("Host", self.authority)]
-        return Request(self.method, self.url, [*host, *self.fields, *self.signature])
 
 
 class ClientSigner:
@@ -160,7 +128,7 @@ class ClientSigner:
             ConfigurationError: the key must be awaited, or the function for the signer returned something else.
         """
         signer, target, kept, request, digest = self._parts(method, url, fields, content, has_body)
-        return _signed(request, target, kept, signer.sign(request, digest=digest))
+        return SignedRequest.of(request, target, kept, signer.sign(request, digest=digest))
 
     async def async_sign(
         self,
@@ -173,7 +141,7 @@ class ClientSigner:
     ) -> SignedRequest:
         """Sign a request as `sign` does, and await the key if its `sign` is async."""
         signer, target, kept, request, digest = self._parts(method, url, fields, content, has_body)
-        return _signed(request, target, kept, await signer.async_sign(request, digest=digest))
+        return SignedRequest.of(request, target, kept, await signer.async_sign(request, digest=digest))
 
     def second_try(self, signed: SignedRequest, status: int, wanted: str | None) -> ClientSigner | None:
         """Note how a receiver answered. Return what signs the request once more, or None if it is not sent again.
@@ -239,7 +207,7 @@ class ClientSigner:
     ) -> tuple[AnySigner, CanonicalURL, tuple[tuple[str, str], ...], Request, str | None]:
         """Return the signer, the canonical target, the fields that stay, the request, and the digest of a file."""
         target = self._canonical(url)
-        origin = _origin(target)
+        origin = origin_of(target)
         if not self._origins.lists(target):
             raise SigningError(
                 f"origins: {origin} is not listed for this path; add it to origins=, or send the request by a client "
@@ -251,9 +219,9 @@ class ClientSigner:
         given = tuple(fields)
         kept = tuple(
             [
-                (name, _canonical_host(value, target) if name.lower() == "host" else value)
+                (name, _canonical_host(value, target) if lower == "host" else value)
                 for name, value in given
-                if name.lower() not in replaced
+                if (lower := name.lower()) not in replaced
             ]
         )
         sent = kept
@@ -284,7 +252,7 @@ class ClientSigner:
         if before is None and self.follow_unsigned:
             return False
         target = self._canonical(url)
-        origin = _origin(target)
+        origin = origin_of(target)
         is_listed = self._origins.lists(target)
         if before is not None and is_listed:
             return True
@@ -295,27 +263,6 @@ class ClientSigner:
         raise SigningError(
             f"redirect: it leads to {origin}, which is not listed for this path; add it to origins=, {_NOT_FOLLOWED}"
         )
-
-
-def _signed(
-    request: Request, target: CanonicalURL, kept: tuple[tuple[str, str], ...], signed: SignedFields
-) -> SignedRequest:
-    covered = frozenset([name for name in signed.components if name[0] not in "@("])
-    before = request.fields.combined
-    return SignedRequest(
-        request.method,
-        target.target_uri,
-        _origin(target),
-        target.authority,
-        kept,
-        together(before, signed.fields) if "signature" in before else signed.fields,
-        covered,
-        request.has_body,
-    )
-
-
-def _origin(target: CanonicalURL) -> str:
-    return f"{target.scheme}://{target.authority}"
 
 
 def _canonical_host(value: str, target: CanonicalURL) -> str:

@@ -16,6 +16,7 @@ from django.utils.functional import cached_property
 from undersigned import ConfigurationError, asgi, wsgi
 from undersigned.middleware import Verification
 
+from .dispatch import RouteMiddleware, checked_view, checked_view_async
 from .requirement import publish, record_denial
 from .settings import REQUEST, configured, key, options
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
     from undersigned.asgi import Message, Receive, Scope, Send
     from undersigned.wsgi import Environ, StartResponse
+
+__all__ = ["RouteMiddleware", "SignatureMiddleware", "middlewares"]
 
 _CHUNK = 64 * 1024
 _RECEIVE = "undersigned_django.receive"
@@ -53,6 +56,7 @@ class SignatureMiddleware:
         self._is_async = iscoroutinefunction(get_response)
         if self._is_async:
             markcoroutinefunction(self)
+        self.process_view = checked_view_async if self._is_async else checked_view
         try:
             self._wsgi, self._asgi = middlewares()
         except ConfigurationError as error:

@@ -150,6 +150,11 @@ def _rejection(request: HttpRequest) -> HttpResponse | None:
     try:
         verified_signature(request)
     except SignatureError as error:
-        rejection = ErrorResponse.of(error)
-        return HttpResponse(rejection.body, status=rejection.status, headers=dict(rejection.fields))
+        return rejected(error)
     return None
+
+
+def rejected(error: SignatureError) -> HttpResponse:
+    """Return the response to a request that is rejected for `error`."""
+    rejection = ErrorResponse.of(error)
+    return HttpResponse(rejection.body, status=rejection.status, headers=dict(rejection.fields))

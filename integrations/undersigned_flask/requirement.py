@@ -80,13 +80,18 @@ def _rejection() -> Response | None:
     """Return the response to an unsigned request, or None if it is signed."""
     try:
         rule = request.url_rule
-        _verification().required(method=request.method, route=None if rule is None else rule.rule)
+        published().required(method=request.method, route=None if rule is None else rule.rule)
     except SignatureError as error:
         return unsigned_response(request.environ, ErrorResponse.of(error))
     return None
 
 
-def _verification() -> Verification:
+def published() -> Verification:
+    """Return the result of the verification, which the middleware published in the environ.
+
+    Raises:
+        ConfigurationError: no middleware has verified the request.
+    """
     return Verification.of(
         request.environ.get(SIGNATURE),
         request.environ.get(PROFILE),
@@ -97,7 +102,7 @@ def _verification() -> Verification:
 
 
 def _current_signature() -> VerifiedSignature:
-    signature = _verification().signature
+    signature = published().signature
     if signature is None:
         raise RuntimeError(
             "this request is not signed: put @signature_required on the view, or ask `if current_signature:` first"

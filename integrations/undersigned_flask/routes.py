@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flask import Flask
-from werkzeug.exceptions import HTTPException
 
 from undersigned import ConfigurationError
-from undersigned.policy import MatchedRoute
+from undersigned.policy import MatchedRoute, UnreadContent
 from undersigned.policy import RouteResolver as _RouteResolver
+
+from .dispatch import guard_views, is_guarded, route_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -20,15 +21,19 @@ if TYPE_CHECKING:
 class RouteResolver(_RouteResolver):
     """A resolver for `Policy`: the operation is the view function that Flask runs.
 
-    `operations` lists views by the function or by the endpoint, such as `plans.create` in a blueprint. Between
-    SignatureMiddleware and Flask, no middleware may change the path.
+    `operations` lists views by the function or by the endpoint, such as `plans.create` in a blueprint.
+
+    It also guards the views of the application. If a middleware or a function such as `before_request` has changed the
+    path, the route or a parameter of an unsigned request, and the view has another operation, the answer is 401. A
+    function that answers a request itself is no view: if it must be signed, use `signature_required`.
 
     Args:
         app: the application.
         operations: as in `undersigned.policy.RouteResolver`.
 
     Raises:
-        ConfigurationError: an argument has a wrong value.
+        ConfigurationError: an argument has a wrong value. Or the application has its own method in the place of one of
+            Flask's that lead to a view, such as `dispatch_request`.
     """
 
     __slots__ = ("_app",)
@@ -37,6 +42,7 @@ class RouteResolver(_RouteResolver):
         super().__init__(operations)
         if not isinstance(app, Flask):
             raise ConfigurationError("app: pass the Flask application")
+        guard_views(app)
         self._app = app
 
     def routes(self) -> Iterable[MatchedRoute]:
@@ -49,17 +55,10 @@ class RouteResolver(_RouteResolver):
 
     def find(self, dispatched: Mapping[str, object]) -> MatchedRoute | None:
         """Return the rule for an environ; as `undersigned.policy.RouteResolver.find`."""
-        request = self._app.request_class(dict(dispatched))
-        try:
-            adapter = self._app.create_url_adapter(request)
-            if adapter is None:
-                raise LookupError("Flask makes no URL adapter")
-            rule, parameters = adapter.match(return_rule=True)
-        except HTTPException:
-            # 404, 405, a redirect, or a Host that is not trusted.
-            return None
-        if request.method == "OPTIONS" and getattr(rule, "provide_automatic_options", False):
-            return None
-        endpoint: str = rule.endpoint
-        view = self._app.view_functions[endpoint]
-        return MatchedRoute(view, (endpoint, endpoint.rpartition(".")[2]), parameters, path=rule.rule)
+        if not is_guarded(self._app):
+            raise LookupError("something has replaced the application's dispatch_request")
+        context = self._app.request_context({**dispatched, "wsgi.input": UnreadContent()})
+        if context.url_adapter is not None:
+            # As Flask does for the request itself: a class of the application's own may match in another way.
+            context.match_request()
+        return route_of(self._app, context.request)

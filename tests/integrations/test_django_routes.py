@@ -147,7 +147,7 @@ def function_middleware(get_response):
     ],
 )
 def test_resolver_selects_the_language_by_the_sites_own_middleware(host, target, expected):
-    chosen = [f"{__name__}.function_middleware", f"{__name__}.Locale"]
+    chosen = [f"{__name__}.function_middleware", f"{__name__}.Locale", "undersigned_django.middleware.RouteMiddleware"]
     with (
         override_settings(ROOT_URLCONF=LOCALIZED, MIDDLEWARE=chosen, USE_I18N=True, ALLOWED_HOSTS=[host]),
         translation.override("en"),

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from functools import partial
+from io import BufferedReader
 
 import pytest
 
 from undersigned import ConfigurationError, Policy, Request, profiles
-from undersigned.policy import MatchedRoute, Operation, RouteResolver, UnresolvedOperation
+from undersigned.policy import (
+    MatchedRoute,
+    Operation,
+    PathResolver,
+    RouteResolver,
+    UnreadContent,
+    UnresolvedOperation,
+)
 
 ORIGIN = "https://seller.example.com"
 
@@ -173,3 +181,36 @@ def test_policy_with_a_route_resolver_lists_no_methods():
     with pytest.raises(ConfigurationError, match="Router finds no JSON-RPC method"):
         Policy(protocol_methods_required_for=["tasks/cancel"], resolver=Router(None))
     assert Router(None).reads_body is Router(None).comes_first is False
+
+
+@pytest.mark.parametrize(
+    ("runs", "expected"),
+    [
+        (MatchedRoute(create_media_buy), True),
+        (MatchedRoute(Unhashable, ("create_media_buy",)), False),
+        (MatchedRoute(lambda: None, ("create_media_buy",)), True),
+        (MatchedRoute(lambda: None), False),
+        (MatchedRoute(create_media_buy, is_opaque=True), False),
+    ],
+    ids=["the same", "another name", "the same name", "without a name", "unknown"],
+)
+def test_operation_knows_whether_it_is_of_the_route_that_runs(runs, expected):
+    assert resolved(MatchedRoute(create_media_buy)).is_of(runs) is expected
+
+
+def test_operation_of_the_parameters_is_of_a_route_with_these_parameters():
+    operation = resolved(MatchedRoute(dict, (), {"name": "a", "n": 1}), {dict: lambda parameters: parameters["name"]})
+    assert operation.is_of(MatchedRoute(dict))
+    assert operation.is_of(MatchedRoute(dict, (), {"name": "a", "n": 2}))
+    assert not operation.is_of(MatchedRoute(dict, (), {"name": "b"}))
+
+
+def test_no_operation_is_of_any_route_if_it_is_unknown_or_no_router_was_asked():
+    assert resolved(LookupError()).is_of is None
+    assert PathResolver().resolve(Request("POST", ORIGIN)).is_of is None
+    assert not resolved(None).is_of(MatchedRoute(create_media_buy))
+
+
+def test_router_cannot_read_the_content():
+    with pytest.raises(LookupError, match="the router reads the content"):
+        BufferedReader(UnreadContent()).read()

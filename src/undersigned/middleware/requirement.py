@@ -8,13 +8,19 @@ from undersigned.errors import ConfigurationError
 from undersigned.message.request import Request
 from undersigned.middleware.decision import Recorder
 from undersigned.middleware.rejection_log import log_rejection
+from undersigned.policy.operation import Operation
 from undersigned.signature.profile import Profile
 from undersigned.verification.verified_signature import VerifiedSignature
 
 if TYPE_CHECKING:
     from undersigned.errors import SignatureError
+    from undersigned.policy.route import MatchedRoute
 
 _WITH_CONTENT = frozenset({"POST", "PUT", "PATCH"})
+_ANOTHER_ROUTE = (
+    "the application runs another route than the one that the policy decided about, so the request must be signed: a "
+    "middleware or a function has changed the path or the route"
+)
 _ADVICE = "put SignatureMiddleware outside the application, with verifier= and origins="
 
 
@@ -64,6 +70,26 @@ class Verification(NamedTuple):
         error = self.unsigned("the route requires a signature; the request has none", method=method)
         self.reject(error, method=method, route=route)
         raise error
+
+    def check_route(self, operation: object, route: MatchedRoute | None, *, method: str | None = None) -> None:
+        """Check that the policy has decided about the route that is about to run, if the request is unsigned.
+
+        Something may have changed the path or the route after a `RouteResolver` asked the router.
+
+        Args:
+            operation: the operation that the middleware published, or None.
+            route: the route that is about to run, or None if none is.
+            method: the method of the request, as for `required`.
+
+        Raises:
+            SignatureError: the policy has decided about another operation. It is recorded as a rejection by the route.
+        """
+        if self.signature is not None or route is None or not isinstance(operation, Operation):
+            return
+        if operation.is_of is not None and not operation.is_of(route):
+            error = self.unsigned(_ANOTHER_ROUTE, method=method)
+            self.reject(error, method=method, route=route.path)
+            raise error
 
     def unsigned(self, detail: str, *, method: str | None = None) -> SignatureError:
         """Return the error for a request that has no signature and needs one.

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from undersigned.errors import SignatureError
     from undersigned.message.strict_json import JSONValue
+    from undersigned.policy.route import MatchedRoute
     from undersigned.signature.profile import Profile
 
 
@@ -36,6 +37,8 @@ class Operation:
             they read it differently. Such a request must be signed.
         is_unknown: whether it is unknown which operation the application will run. Such a request must be signed.
         route: the path of the route that the application's router found, as the framework spells it, or None.
+        is_of: returns whether a route of the application has this operation, or None if its router was not asked. A
+            framework's integration asks it again about the route that really runs.
     """
 
     name: str | None = None
@@ -45,6 +48,7 @@ class Operation:
     may_register_credentials: bool = False
     is_unknown: bool = False
     route: str | None = field(default=None, compare=False)
+    is_of: Callable[[MatchedRoute], bool] | None = field(default=None, repr=False, compare=False)
 
 
 class UnresolvedOperation(UndersignedError):

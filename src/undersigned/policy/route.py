@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from io import RawIOBase
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from undersigned.errors import ConfigurationError
@@ -37,6 +38,9 @@ class MatchedRoute:
     parameters: Mapping[str, object] = field(default_factory=dict[str, object])
     is_opaque: bool = False
     path: str | None = field(default=None, compare=False)
+
+
+_NO_ROUTE = MatchedRoute(None)
 
 
 class RouteResolver(ABC):
@@ -127,11 +131,24 @@ class RouteResolver(ABC):
         read, given = _PATH.resolve(request), dispatched()
         try:
             route = self.find(given)
-            if route is None:
-                return replace(read, name=None)
-            return replace(read, name=self._name(route), route=route.path)
+            name = None if route is None else self._name(route)
         except Exception:  # noqa: BLE001 - the application's router or function may raise anything: route unknown
             return replace(read, name=None, is_unknown=True)
+        found = _NO_ROUTE if route is None else route
+        return replace(read, name=name, route=found.path, is_of=partial(self._is_named, name, found.parameters))
+
+    def _is_named(self, name: str | None, found: Mapping[str, object], route: MatchedRoute) -> bool:
+        """Return whether a route that is about to run has an operation of this name.
+
+        Args:
+            name: the operation that the policy decided about.
+            found: the path parameters that the router found then. The application may have removed some of them.
+            route: the route.
+        """
+        try:
+            return self._name(replace(route, parameters={**found, **route.parameters})) == name
+        except Exception:  # noqa: BLE001 - as above
+            return False
 
     def _name(self, route: MatchedRoute) -> str | None:
         """Return the operation of a route.
@@ -160,6 +177,22 @@ class RouteResolver(ABC):
                 if name is not None and name.isidentifier():
                     return name
         raise LookupError("the route names no operation")
+
+
+class UnreadContent(RawIOBase):
+    """The content of a request for a framework that finds its route: it cannot be read before it is verified."""
+
+    def readable(self) -> bool:
+        """Always True: the content has a reader, which raises."""
+        return True
+
+    def readinto(self, _buffer: object) -> int:
+        """Read nothing.
+
+        Raises:
+            LookupError: the route depends on the content, so it is unknown.
+        """
+        raise LookupError("the router reads the content, which has not been verified")
 
 
 def _function_name(endpoint: object) -> str | None:

@@ -1,0 +1,250 @@
+"""The policy decides about the view that Django really runs, also if the site changes how views are found."""
+
+from __future__ import annotations
+
+import asyncio
+from types import ModuleType
+
+import httpx
+import pytest
+from django.conf.urls.i18n import i18n_patterns
+from django.core.handlers.asgi import ASGIHandler
+from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
+from django.http import HttpResponse
+from django.middleware.locale import LocaleMiddleware
+from django.test import override_settings
+from django.urls import path, register_converter
+from django.utils import translation
+from tests.integrations import django_site  # noqa: F401 - it sets Django up
+from tests.party import HOST, ORIGIN
+from werkzeug.test import EnvironBuilder, run_wsgi_app
+
+from undersigned import ConfigurationError, Policy, asgi, wsgi
+from undersigned_django import RouteResolver
+
+RAN: list[str] = []
+OWN = "undersigned_django.middleware.SignatureMiddleware"
+CHECK = "undersigned_django.middleware.RouteMiddleware"
+LOCALE = "django.middleware.locale.LocaleMiddleware"
+
+
+def create(_request, **_parameters) -> HttpResponse:
+    RAN.append("create")
+    return HttpResponse("create")
+
+
+def read(_request, **_parameters) -> HttpResponse:
+    RAN.append("read")
+    return HttpResponse("read")
+
+
+async def read_async(_request) -> HttpResponse:
+    RAN.append("read_async")
+    return HttpResponse("read")
+
+
+def named(_request, name: str = "nothing") -> HttpResponse:
+    RAN.append(name)
+    return HttpResponse(name)
+
+
+def urlconf(*patterns) -> ModuleType:
+    module = ModuleType("urls")
+    module.urlpatterns = [*patterns]
+    return module
+
+
+class OncePath:
+    """A converter that takes a value only every second time."""
+
+    regex = "[a-z]+"
+    seen = 0
+
+    def to_python(self, value: str) -> str:
+        OncePath.seen += 1
+        if OncePath.seen % 2:
+            raise ValueError
+        return value
+
+    def to_url(self, value: str) -> str:
+        return value
+
+
+register_converter(OncePath, "once")
+URLS = urlconf(
+    path("create", create),
+    path("read", read),
+    path("read_async", read_async),
+    path("op/<str:name>", named),
+    path("once/<once:name>", create),
+    *i18n_patterns(path("local", create)),
+)
+OTHER = urlconf(path("read", create), path("new", create))
+
+
+def in_another_urlconf(get_response):
+    def middleware(request):
+        if "other" in request.GET:
+            request.urlconf = OTHER
+        return get_response(request)
+
+    return middleware
+
+
+def at_another_path(get_response):
+    def middleware(request):
+        request.path_info = request.path_info.removeprefix("/old")
+        return get_response(request)
+
+    return middleware
+
+
+def in_german(get_response):
+    def middleware(request):
+        with translation.override("de"):
+            return get_response(request)
+
+    return middleware
+
+
+class ByForm(LocaleMiddleware):
+    """A middleware that reads the language from the body, which is not verified when the router is asked."""
+
+    def process_request(self, request) -> None:
+        translation.activate(request.POST.get("language", "en"))
+
+
+def here(*names: str) -> list[str]:
+    return [f"{__name__}.{name}" for name in names]
+
+
+def asked(party, interface: str, middleware, target: str, *, signed: bool = False, body=b"", handler=None):
+    """Return the status of the answer to a request, and what ran."""
+    url, kind = f"{ORIGIN}{target}", [("Content-Type", "application/x-www-form-urlencoded")]
+    fields = party.fields("POST", url, kind, body) if signed else kind
+    with override_settings(ROOT_URLCONF=URLS, MIDDLEWARE=middleware, USE_I18N=True, ALLOWED_HOSTS=[HOST]):
+        operations = {"named": lambda parameters: parameters["name"]}
+        policy = Policy(required_for=["create"], resolver=RouteResolver(operations))
+        options = {"verifier": party.verifier(), "origins": [ORIGIN], "policy": policy}
+        if OWN in middleware:
+            own = {"VERIFIER": options["verifier"], "ORIGINS": [ORIGIN], "POLICY": policy, "RECONSTRUCT": True}
+            with override_settings(UNDERSIGNED=own):
+                return _send(interface, WSGIHandler() if interface == "wsgi" else ASGIHandler(), url, fields, body)
+        if interface == "wsgi":
+            return _send(
+                interface,
+                wsgi.SignatureMiddleware((handler or WSGIHandler)(), reconstruct=True, **options),
+                url,
+                fields,
+                body,
+            )
+        return _send(interface, asgi.SignatureMiddleware(ASGIHandler(), **options), url, fields, body)
+
+
+def _send(interface: str, app, url: str, fields, body: bytes) -> tuple[int, list[str]]:
+    RAN.clear()
+    if interface == "wsgi":
+        target = url.removeprefix(ORIGIN)
+        environ = EnvironBuilder(target, method="POST", headers=fields, data=body, base_url=ORIGIN).get_environ()
+        return int(run_wsgi_app(app, environ)[1][:3]), list(RAN)
+
+    async def call() -> int:
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app)) as client:
+            return (await client.post(url, headers=fields, content=body)).status_code
+
+    return asyncio.run(call()), list(RAN)
+
+
+INTERFACES = pytest.mark.parametrize(
+    ("interface", "first"), [(interface, first) for interface in ("wsgi", "asgi") for first in (CHECK, OWN)]
+)
+
+
+@INTERFACES
+@pytest.mark.parametrize(
+    ("changes", "free", "changed"),
+    [
+        ("in_another_urlconf", "/read", "/read?other"),
+        ("in_another_urlconf", "/read", "/new?other"),
+        ("at_another_path", "/read", "/old/create"),
+        ("in_german", "/read", "/de/local"),
+    ],
+)
+def test_view_that_a_middleware_changes_needs_a_signature(party, interface, first, changes, free, changed):
+    middleware = [first, *here(changes)]
+    assert asked(party, interface, middleware, free) == (200, ["read"])
+    assert asked(party, interface, middleware, changed) == (401, [])
+    assert asked(party, interface, middleware, changed, signed=True) == (200, ["create"])
+
+
+@INTERFACES
+def test_view_that_nothing_changes_is_not_checked_twice(party, interface, first):
+    assert asked(party, interface, [first], "/op/read") == (200, ["read"])
+    assert asked(party, interface, [first], "/read_async") == (200, ["read_async"])
+    assert asked(party, interface, [first], "/op/create") == (401, [])
+    assert asked(party, interface, [first], "/nothing") == (404, [])
+
+
+def test_converter_that_answers_differently_the_second_time_needs_a_signature(party, monkeypatch):
+    monkeypatch.setattr(OncePath, "seen", 0)
+    assert asked(party, "wsgi", [CHECK], "/once/a") == (401, [])
+
+
+class ShortPath(WSGIRequest):
+    """A request that reads its path in another way than Django's own."""
+
+    def __init__(self, environ) -> None:
+        super().__init__(environ)
+        self.path_info = self.path_info.removeprefix("/old")
+
+
+class Handler(WSGIHandler):
+    request_class = ShortPath
+
+
+class OtherView(WSGIHandler):
+    """A handler that runs another view than Django's URL resolver has found."""
+
+    def resolve_request(self, request):
+        super().resolve_request(request)
+        return create, (), {}
+
+
+@pytest.mark.parametrize(("handler", "target"), [(Handler, "/old/create"), (OtherView, "/read")])
+def test_view_of_a_handler_of_another_class_needs_a_signature(party, handler, target):
+    assert asked(party, "wsgi", [CHECK], target, handler=handler) == (401, [])
+    assert asked(party, "wsgi", [CHECK], target, handler=handler, signed=True) == (200, ["create"])
+
+
+def test_language_that_is_read_from_the_body_leaves_open_what_runs(party):
+    middleware = [CHECK, *here("ByForm")]
+    assert asked(party, "wsgi", middleware, "/de/local", body=b"language=de") == (401, [])
+    assert asked(party, "asgi", middleware, "/read", body=b"language=de") == (401, [])
+    assert asked(party, "wsgi", middleware, "/de/local", body=b"language=de", signed=True) == (200, ["create"])
+
+
+@pytest.mark.parametrize("middleware", [[], [LOCALE], [LOCALE, *here("in_german"), CHECK], [OWN, *here("in_german")]])
+def test_resolver_is_made_if_nothing_can_change_the_view_unnoticed(middleware):
+    with override_settings(MIDDLEWARE=middleware):
+        RouteResolver()
+
+
+def test_resolver_is_rejected_if_a_middleware_could_change_the_view_unnoticed():
+    with (
+        override_settings(MIDDLEWARE=[LOCALE, *here("in_german")]),
+        pytest.raises(ConfigurationError, match=rf"^MIDDLEWARE: {__name__}.in_german may change .* add '{CHECK}'"),
+    ):
+        RouteResolver()
+
+
+def test_resolver_that_was_made_before_the_settings_leaves_open_what_runs():
+    with override_settings(MIDDLEWARE=[]):
+        resolver = RouteResolver()
+    with override_settings(MIDDLEWARE=here("in_german")), pytest.raises(LookupError, match="a middleware may change"):
+        resolver.find({})
+
+
+def test_views_of_a_site_without_a_policy_by_route_run():
+    with override_settings(ROOT_URLCONF=URLS, MIDDLEWARE=[CHECK]):
+        assert _send("wsgi", WSGIHandler(), f"{ORIGIN}/create", [], b"") == (200, ["create"])
+        assert _send("asgi", ASGIHandler(), f"{ORIGIN}/create", [], b"") == (200, ["create"])

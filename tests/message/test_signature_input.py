@@ -243,8 +243,13 @@ def test_chosen_member_is_read_as_in_the_whole_field(others):
         return ["sig1"]
 
     whole = parse_signature_input(value)
-    assert choose_signature_inputs(value, choose) == [("sig1", whole["sig1"])]
+    [(label, read)] = choose_signature_inputs(value, choose)
+    assert (label, read._replace(registered=None)) == ("sig1", whole["sig1"])
     assert asked == [{label: read.parameters for label, read in whole.items()}]
+
+
+def test_member_alone_is_left_out_when_it_is_not_chosen():
+    assert not choose_signature_inputs(written(), lambda _: [])
 
 
 def test_member_that_is_not_chosen_is_checked_too():

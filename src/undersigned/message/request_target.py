@@ -200,6 +200,8 @@ def typed_target(url: str, target: CanonicalURL) -> CanonicalURL:
         target: its canonical form, which has scheme and authority. A path or query that must be percent-encoded has
             none.
     """
+    if url == target.target_uri:
+        return target
     parts = URL.parse(url)
     query = "" if parts.query is None else f"?{parts.query}"
     return CanonicalURL(f"{target.scheme}://{target.authority}{parts.path or '/'}{query}", target.authority)

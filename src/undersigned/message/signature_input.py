@@ -82,8 +82,9 @@ def choose_signature_inputs(
     Raises:
         MalformedField: as `parse_signature_input`.
     """
-    if only_one and len(value) <= LONGEST_FIELD and (alone := _usual_member(value)) is not None:
-        return (alone,)
+    alone = _usual_member(value) if len(value) <= LONGEST_FIELD else None
+    if alone is not None:
+        return (alone,) if only_one or choose({alone[0]: alone[1].parameters}) else ()
     usual = _pattern_read(value)
     if usual is not None and only_one and len(usual) == 1:
         return tuple(usual.items())
@@ -179,16 +180,29 @@ _ANY_ORDER = _member(rf'((?>(?:;{KEY.pattern}=(?:{_WHOLE}|"{_TEXT}"))+))')
 _PARAMETERS = re.compile(rf';({KEY.pattern})=(?:([0-9]+)|"({_TEXT})")')
 
 _BODILESS = ("@method", "@target-uri", "@authority")
+_AGENT = "signature-agent"
 _KNOWN: Mapping[str, Component] = MappingProxyType(
-    {f'"{name}"': Component(name, f'"{name}"', bare=True) for name in (*_BODILESS, "content-type", "content-digest")}
+    {
+        f'"{name}"': Component(name, f'"{name}"', bare=True)
+        for name in (*_BODILESS, "content-type", "content-digest", _AGENT)
+    }
 )
-# The components that nearly every signature covers, by their spelling: parsed once.
+# By their spelling: parsed once. The last are those of Web Bot Auth.
 _USUAL: Mapping[str, Coverage] = MappingProxyType(
     {
         " ".join(f'"{name}"' for name in names): Coverage.of(_KNOWN[f'"{name}"'] for name in names)
-        for names in (_BODILESS, (*_BODILESS, "content-type"), (*_BODILESS, "content-type", "content-digest"))
+        for names in (
+            _BODILESS,
+            (*_BODILESS, "content-type"),
+            (*_BODILESS, "content-type", "content-digest"),
+            ("@authority",),
+            ("@authority", _AGENT),
+        )
     }
 )
+
+USUAL_COVERAGES = tuple(_USUAL.values())
+"""The coverage of nearly every signature."""
 
 
 def _pattern_read(value: str) -> dict[str, SignatureInput] | None:

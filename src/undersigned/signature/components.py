@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from undersigned.message import token
 from undersigned.message.reading import STRICT
@@ -16,11 +16,10 @@ from undersigned.signature.unresolvable import NO_VALUE, UnresolvableComponent
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from undersigned.message.component import Component, Coverage
+    from undersigned.message.component import Component
     from undersigned.message.header_fields import HeaderFields
     from undersigned.message.reading import Reading
     from undersigned.message.response import Response
-    from undersigned.signature.profile import Profile
     from undersigned.url import CanonicalURL
 
 __all__ = [
@@ -30,9 +29,7 @@ __all__ = [
     "ComponentValues",
     "MessageValues",
     "ResponseValues",
-    "SignedMessage",
     "UnresolvableComponent",
-    "rebuilt_base",
     "signature_base",
     "values_of",
     "with_empty_query",
@@ -265,44 +262,6 @@ def values_of(
         return ComponentValues(message, target, content_digest, reading=reading)
     requested = None if message.request is None else ComponentValues(message.request, target, reading=reading)
     return ResponseValues(message, requested, content_digest, reading=reading)
-
-
-class SignedMessage(Protocol):
-    """A received message with what one of its signatures covers."""
-
-    @property
-    def request(self) -> Request | Response:
-        """The message."""
-        ...
-
-    @property
-    def profile(self) -> Profile:
-        """The profile that the message is verified by."""
-        ...
-
-    @property
-    def coverage(self) -> Coverage:
-        """The covered components."""
-        ...
-
-    @property
-    def text(self) -> str:
-        """The value of `@signature-params`."""
-        ...
-
-
-def rebuilt_base(signed: SignedMessage, target: CanonicalURL) -> str:
-    """Return the signature base of a received message whose target is `target` in the form that the profile signs.
-
-    Raises:
-        UnresolvableComponent: the message has no value for a covered component.
-    """
-    message, reading = signed.request, signed.profile.coverage.reading
-    if isinstance(message, Request):
-        values: MessageValues = ComponentValues(message, target, reading=reading)
-    else:
-        values = values_of(message, target, reading=reading)
-    return signature_base(values, signed.coverage.components, signed.text)
 
 
 def _without(component: Component, flag: str) -> Component | None:

@@ -1,7 +1,7 @@
 """Plain bases: signature bases whose values nobody has to parse, made in one pass (RFC 9421 section 2.5).
 
-Nearly every signature covers the method, the target and a few whole header fields, and nothing else. A signer makes
-such a base in a fraction of the time that `signature_base` takes. That function decides about everything else.
+Nearly every signature covers the method, the target and a few whole header fields, and nothing else. Such a base takes
+a fraction of the time that `signature_base` takes. That function decides about everything else.
 """
 
 from __future__ import annotations

@@ -10,9 +10,10 @@ from undersigned.limits import MOST_SELECTED
 from undersigned.message.content_digest import ContentDigest
 from undersigned.message.signature_input import choose_signature_inputs
 from undersigned.message.structured_fields import MalformedField, ParserBudget, is_list, parse_byte_sequences
-from undersigned.signature.components import QUERY_COMPONENTS, rebuilt_base
+from undersigned.signature.components import QUERY_COMPONENTS
 from undersigned.signature.key_source import KeyLookup
 from undersigned.signature.own_parameters import fault_of_own
+from undersigned.signature.rebuilt_base import rebuilt_base
 from undersigned.signature.rules.parameters import PARAMETERS
 
 if TYPE_CHECKING:
@@ -299,16 +300,14 @@ def _check_coverage(coverage: Coverage, request: Request | Response, profile: Pr
     """Check that required components are covered without parameters, and forbidden ones not at all (step 6)."""
     rule = profile.coverage
     if rule.is_conditional:
-        absent = rule.absent(request)
-        if absent:
+        if rule.sent and (absent := rule.absent(request)):
             raise profile.error("signature_identity_missing", step=6, detail=f"no {', '.join(absent)} field")
-        missing = list(rule.faults(coverage, request, label))
+        missing = rule.faults(coverage, request, label)
         if profile.digest.policy == "required" and request.has_body and "content-digest" not in coverage.bare:
             missing.append("content-digest must be covered")
         if missing:
             raise profile.error("signature_components_incomplete", step=6, detail="; ".join(missing))
-        unexpected = rule.unexpected(coverage)
-        if unexpected:
+        if rule.never and (unexpected := rule.unexpected(coverage)):
             detail = f"{', '.join(unexpected)} must not be covered"
             raise profile.error("signature_components_unexpected", step=6, detail=detail)
     else:

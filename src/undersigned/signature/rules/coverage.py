@@ -16,7 +16,7 @@ from undersigned.message.structured_fields import MalformedField
 from undersigned.signature.rules.option import check_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
     from undersigned.message.component import Coverage
     from undersigned.message.field_types import FieldType
@@ -158,31 +158,37 @@ class CoverageRule:
         request = cast("Response", message).request
         return [] if request is None else [name for name in self.if_asked if name in request.fields.combined]
 
-    def faults(self, coverage: Coverage, request: Request | Response, label: str) -> Iterator[str]:
-        """Yield what `coverage` lacks or must not have, a sentence each.
+    def faults(self, coverage: Coverage, request: Request | Response, label: str) -> list[str]:
+        """Return what `coverage` lacks or must not have, a sentence each.
 
         Args:
             coverage: what the signature covers.
             request: the message.
             label: the label of the signature.
         """
-        required = (*self.always, *(self.with_content if request.has_body else ()))
-        query = self.with_query if "?" in request.url else ()
-        sent = tuple(name for name in self.if_sent if name in request.fields.combined)
-        missing = [one for one in (*required, *query, *sent) if not covers(coverage, one)]
-        if missing:
-            yield f"{', '.join(dict.fromkeys(missing))} must be covered"
-        for group in self.any_of:
-            if not any(covers(coverage, one) for one in group):
-                yield f"{' or '.join(group)} must be covered"
-        for name in self._asked_for(request):
-            if not any(text.startswith(f'"{name}";') and ";req" in text for text in coverage.texts):
-                yield f'"{name}";req must be covered'
+        required = [*self.always, *self.with_content] if request.has_body else [*self.always]
+        if self.with_query and "?" in request.url:
+            required += self.with_query
+        combined = request.fields.combined
+        required += [name for name in self.if_sent if name in combined]
+        missing = [one for one in required if not covers(coverage, one)]
+        faults = [f"{', '.join(dict.fromkeys(missing))} must be covered"] if missing else []
+        open_groups = [group for group in self.any_of if not any(covers(coverage, one) for one in group)]
+        faults += [f"{' or '.join(group)} must be covered" for group in open_groups]
+        if self.if_asked:
+            faults += [
+                f'"{name}";req must be covered'
+                for name in self._asked_for(request)
+                if not any(text.startswith(f'"{name}";') and ";req" in text for text in coverage.texts)
+            ]
         if self.member_of and covered_member(coverage.texts, self.member_of, label) is None:
-            yield f"one member of {self.member_of} must be covered, by ;key"
-        linked = [set(_of_signature(label)) for label in self.linked(request)]
+            faults.append(f"one member of {self.member_of} must be covered, by ;key")
+        linked = [set(_of_signature(label)) for label in self.linked(request)] if self.over else ()
         if self.over and not any(both <= set(coverage.texts) for both in linked):
-            yield f"signature and signature-input of a signature with the tag {self.over} must be covered, by ;key"
+            faults.append(
+                f"signature and signature-input of a signature with the tag {self.over} must be covered, by ;key"
+            )
+        return faults
 
     def absent(self, request: Request | Response) -> list[str]:
         """Return the header fields that the message must have and does not have."""

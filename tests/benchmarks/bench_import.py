@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -45,5 +46,8 @@ def rows(*, quick: bool) -> list[Row]:
 
 def imported(program: str) -> str:
     """Run `program` in a fresh interpreter; return what it prints."""
-    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)  # noqa: S603 - our own program
+    # An installed package has its bytecode, so it is written here too, whatever the environment says.
+    compiled = {**os.environ, "PYTHONDONTWRITEBYTECODE": ""}
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=compiled)  # noqa: S603 - our own program
     return done.stdout or "0"

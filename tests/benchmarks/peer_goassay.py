@@ -1,4 +1,4 @@
-"""The middlewares of goassay-provider-verify: Ed25519 over five components without Content-Type, and no JSON."""
+"""The middlewares of goassay-provider-verify: Ed25519 without Content-Type and scheme, and no JSON."""
 
 from __future__ import annotations
 

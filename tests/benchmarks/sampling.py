@@ -6,6 +6,7 @@ Unlike `cProfile`, sampling does not make a call of Python slower than a call of
 
 from __future__ import annotations
 
+import argparse
 import json
 import signal
 import sys
@@ -20,9 +21,10 @@ if TYPE_CHECKING:
     from types import FrameType
 
 _INTERVAL: Final = 0.001
+_SHOWN: Final = 20
 _OURS: Final = Path(undersigned.__file__).parent
 _STANDARD: Final = sysconfig.get_path("stdlib")
-_CHECK: Final = ("signature/ed25519.py", "verify")
+_CHECK: Final = ("signature/ed25519.py", "Ed25519.verify")
 """The method that calls OpenSSL."""
 
 
@@ -37,6 +39,12 @@ class Function(NamedTuple):
         """The package of this library that it is in, or ""."""
         path = Path(self.file)
         return path.relative_to(_OURS).parts[0].removesuffix(".py") if path.is_relative_to(_OURS) else ""
+
+    @property
+    def place(self) -> str:
+        """The file, from the package of this library on, and the name."""
+        path = Path(self.file)
+        return f"{path.relative_to(_OURS.parent) if self.room else path.name}: {self.name}"
 
     @property
     def owner(self) -> str:
@@ -82,16 +90,19 @@ def read(path: Path) -> Counter[Function]:
     return Counter({Function(file, name): count for file, name, count in json.loads(path.read_text())})
 
 
-def main() -> int:
+def main(arguments: list[str] | None = None) -> int:
     """Print the functions that take the most time, and their shares."""
     from tests.benchmarks.bench_processor import sampled  # noqa: PLC0415 - it imports this module
-    from tests.benchmarks.sides import Size  # noqa: PLC0415
+    from tests.benchmarks.sides import QUICK, Size  # noqa: PLC0415
 
-    seen = sampled(Size())
-    for function, count in seen.most_common(40):
-        path = Path(function.file)
-        where = path.relative_to(_OURS.parent) if function.room else path.name
-        print(f"{count / seen.total():6.1%}  {function.owner:15}  {where}: {function.name}")  # noqa: T201 - the output
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.sampling", description=__doc__)
+    parser.add_argument("--json", action="store_true", help="print one JSON array")
+    parser.add_argument("--quick", action="store_true", help="few requests: to see that it runs, not to read it")
+    given = parser.parse_args(arguments)
+    seen = sampled(QUICK if given.quick else Size())
+    shares = [[count / seen.total(), each.owner, each.place] for each, count in seen.most_common(_SHOWN)]
+    lines = [f"{share:6.1%}  {owner:15}  {place}" for share, owner, place in shares]
+    print(json.dumps(shares) if given.json else "\n".join(lines))  # noqa: T201 - the output
     return 0
 
 

@@ -73,16 +73,25 @@ def _serve(app, bound: socket.socket, samples: Path | None) -> None:
     config = uvicorn.Config(
         app, lifespan="off", log_level="critical", access_log=False, http="httptools", loop="uvloop"
     )
-    server = uvicorn.Server(config)
+    server = _Sampled(config) if samples else uvicorn.Server(config)
     # Uvicorn raises the signal that stopped it again.
     server.capture_signals = contextlib.nullcontext
     signal.signal(signal.SIGTERM, lambda *_: setattr(server, "should_exit", True))
-    sampler = Sampler() if samples else None
-    if sampler:
-        sampler.start()
     server.run(sockets=[bound])
-    if sampler and samples:
-        sampler.write(samples)
+    if isinstance(server, _Sampled):
+        server.sampler.write(samples)
+
+
+class _Sampled(uvicorn.Server):
+    """A server that is sampled from when it listens, so without its imports."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.sampler = Sampler()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.sampler.start()
 
 
 @contextlib.contextmanager

@@ -45,6 +45,12 @@ def test_order_of_very_many_parameters_is_not_searched():
     assert search(keys.changed(request, url=f"{keys.URL}?{'&'.join(reversed(many))}"), most=600).cause is None
 
 
+def test_target_with_any_character_is_searched():
+    assert (
+        search(keys.changed(keys.signed_request(), url="https://seller.example.com/\u20ac%20"), most=600).cause is None
+    )
+
+
 def test_search_that_tried_everything_is_complete():
     found = search(MOVED)
     assert (found.cause, found.is_complete) == (None, True)

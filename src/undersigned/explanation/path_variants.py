@@ -66,7 +66,7 @@ def _before_encoding(path: str) -> Iterator[str]:
     yield from rewritten(path, _DOUBLE, "%")
     decoded = unquote(path, "latin-1")
     yield decoded
-    yield quote(decoded, safe=_DECODED, encoding="latin-1")
+    yield quote(decoded, safe=_DECODED, encoding="latin-1", errors="replace")
     for triplet in sorted(set(_TRIPLET.findall(path))):
         yield path.replace(triplet, unquote(triplet))
 

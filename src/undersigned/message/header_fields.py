@@ -120,9 +120,9 @@ class HeaderFields:
         repeated: Mapping[str, Sequence[str]] = {}
         if len(combined) < len(lines):
             repeated = _joined(lines, combined)
-        # Joining fails for a name or value in bytes.
-        text = "".join([*combined, *combined.values()])
         usual = USUAL_NAMES.issuperset(combined)
+        # Joining fails for a name or value in bytes.
+        text = "".join(combined.values() if usual else [*combined, *combined.values()])
         valid = not ("\r" in text or "\n" in text or "\0" in text) and (usual or _are_tokens(combined))
         assign = object.__setattr__
         assign(self, "lines", tuple(lines))

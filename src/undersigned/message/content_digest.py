@@ -128,6 +128,8 @@ class DigestBuilder:
 
 def content_digest(body: bytes, encoding: Encoding, *, algorithms: Iterable[DigestAlgorithm] = ("sha-256",)) -> str:
     """Return the Content-Digest field value of `body` (RFC 9530 section 2)."""
-    return ", ".join(
-        [f"{name}={serialize_byte_sequence(_ALGORITHMS[name](body).digest(), encoding)}" for name in algorithms]
-    )
+    value = ""
+    for name in algorithms:
+        member = f"{name}={serialize_byte_sequence(_ALGORITHMS[name](body).digest(), encoding)}"
+        value = f"{value}, {member}" if value else member
+    return value

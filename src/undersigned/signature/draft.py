@@ -125,24 +125,17 @@ class Drafting:
         if profile.parameters.own:
             parameters = {**written_parameters(profile, message), **parameters}
         text = f"{covered.text}{self._parameters.text(created, expires, nonce, parameters)}"
-        base = self._base(message, target, covered, digest, text, usual=usual)
+        plain, base = covered.plain_base, None
+        if usual and plain is not None and isinstance(message, Request):
+            base = plain.text(message, target.signed, digest, text)
+        if base is None or len(base) > LONGEST_BASE:
+            base = self._base(message, target, covered, digest, text)
         return Draft(message, target.signed.target_uri, covered.names, digest, label, text, base, usual)
 
     def _base(
-        self,
-        message: Request | Response,
-        target: SigningTarget,
-        covered: Covered,
-        digest: str | None,
-        text: str,
-        *,
-        usual: bool,
+        self, message: Request | Response, target: SigningTarget, covered: Covered, digest: str | None, text: str
     ) -> str:
         """Return the signature base, if a receiver would take the covered fields for the same values."""
-        if usual and covered.plain_base is not None and isinstance(message, Request):
-            plain = covered.plain_base.text(message, target.signed, digest, text)
-            if plain is not None and len(plain) <= LONGEST_BASE:
-                return plain
         if "content-type" in covered.names:
             check_content_type(message)
         values = values_of(message, target.signed, digest, reading=self._profile.coverage.reading)

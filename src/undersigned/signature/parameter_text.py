@@ -42,11 +42,13 @@ class ParameterText:
     __slots__ = (
         "_clock",
         "_constant",
+        "_has_own",
         "_latest",
         "_nonce_bytes",
         "_nonces",
         "_profile",
         "_signed_for",
+        "_writes_all",
         "_written",
         "is_plain",
     )
@@ -68,6 +70,8 @@ class ParameterText:
         self._nonces = nonces
         written = profile.parameters.signed
         self._written = frozenset(written)
+        self._writes_all = self._written.issuperset(("created", "expires", "nonce"))
+        self._has_own = bool(profile.parameters.own)
         self._signed_for = profile.validity.signed_for
         self._latest = _LARGEST_INTEGER - self._signed_for
         self._nonce_bytes = max(_NONCE_BYTES, profile.parameters.nonce_bytes or 0)
@@ -82,7 +86,7 @@ class ParameterText:
         Raises:
             SigningError: a value is out of the profile's bounds, or a required one is missing.
         """
-        written, text = self._written, ""
+        written = self._written
         if created is None:
             created = int(self._clock())
         elif not _is_whole(created):
@@ -94,14 +98,14 @@ class ParameterText:
         else:
             self._check_expires(expires, created)
         # Integers, and a nonce without escapes.
-        if "created" in written:
-            text = f";created={created}"
-        if "expires" in written:
-            text += f";expires={expires}"
-        if "nonce" in written:
-            text += f';nonce="{self._nonce(nonce)}"'
-        text += self._constant
-        return f"{text}{self._own(own)}" if own or self._profile.parameters.own else text
+        if self._writes_all:
+            text = f';created={created};expires={expires};nonce="{self._nonce(nonce)}"{self._constant}'
+        else:
+            text = f";created={created}" if "created" in written else ""
+            text += f";expires={expires}" if "expires" in written else ""
+            text += f';nonce="{self._nonce(nonce)}"' if "nonce" in written else ""
+            text += self._constant
+        return text + self._own(own) if own or self._has_own else text
 
     def _check_expires(self, expires: int, created: int) -> None:
         longest = self._profile.validity.longest or _LARGEST_INTEGER

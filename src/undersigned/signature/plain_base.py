@@ -29,12 +29,14 @@ class PlainBase:
         components: the covered components, at least two, in their order.
     """
 
-    __slots__ = ("_template", "_values")
+    __slots__ = ("_first_field", "_template", "_values")
 
     def __init__(self, components: Sequence[Component]) -> None:
         texts = [component.text.replace("%", "%%") for component in components]
         self._template = "".join([f"{text}: %s\n" for text in texts]) + '"@signature-params": %s'
         names = [component.name for component in components]
+        # The method and the target in front of them are known to be printable ASCII.
+        self._first_field = next((at for at, name in enumerate(names) if name not in _DERIVED), len(names))
         self._values: Callable[[Mapping[str, str]], tuple[str, ...]] = itemgetter(*names)
 
     @classmethod
@@ -65,7 +67,7 @@ class PlainBase:
             values = self._values(known)
         except KeyError:
             return None
-        text = "".join(values)
+        text = "".join(values[self._first_field :])
         return self._template % (*values, parameters) if text.isascii() and text.isprintable() else None
 
 

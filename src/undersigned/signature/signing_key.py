@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, Protocol, TypeAlias, cast
 
 from undersigned.errors import ConfigurationError
 from undersigned.signature.algorithms import BY_NAME, SHARED_SECRET, algorithm_for
@@ -27,6 +27,12 @@ if TYPE_CHECKING:
 _Purposes: TypeAlias = Iterable[str]
 
 
+class _Algorithm(Protocol):
+    """What http-message-signatures does not say in types."""
+
+    def sign(self, message: bytes) -> bytes: ...
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class SigningKey:
     """A private key and its `kid`. Its repr shows no key material. A key equals only itself.
@@ -40,7 +46,7 @@ class SigningKey:
     keyid: str
     algorithm: str
     purposes: frozenset[str]
-    _signer: HTTPSignatureAlgorithm = field(repr=False, compare=False)
+    _signer: _Algorithm = field(repr=False, compare=False)
 
     @classmethod
     def from_jwk(cls, jwk: JWK) -> SigningKey:
@@ -61,7 +67,7 @@ class SigningKey:
             secret = secret_of(jwk) if name == SHARED_SECRET else private_key_of(jwk)
         except UnusableKey as unusable:
             raise ConfigurationError(f"the signing JWK cannot be used: {unusable}") from None
-        signer = BY_NAME[name](private_key=secret)
+        signer = cast("_Algorithm", BY_NAME[name](private_key=secret))
         return cls(cast("str", keyid), name, texts_of(jwk.get("adcp_use")), _signer=signer)
 
     @classmethod
@@ -114,11 +120,11 @@ class SigningKey:
     def _of(cls, signer: HTTPSignatureAlgorithm, keyid: str, purposes: _Purposes) -> SigningKey:
         if not is_keyid(keyid):
             raise ConfigurationError("keyid: give printable ASCII: the verifier looks the key up by it")
-        return cls(keyid, signer.algorithm_id, frozenset(purposes), _signer=signer)
+        return cls(keyid, signer.algorithm_id, frozenset(purposes), _signer=cast("_Algorithm", signer))
 
     def sign(self, base: bytes) -> bytes:
         """Return the signature over `base` (RFC 9421 section 3.3); ECDSA as r and s, with leading zeros."""
-        return cast("bytes", self._signer.sign(base))
+        return self._signer.sign(base)
 
 
 def is_keyid(value: object) -> bool:

@@ -10,15 +10,17 @@ from pathlib import Path
 import httpx
 
 from undersigned import KeyPair, Request, Signer, SigningKey, profiles
+from undersigned_httpx import SignatureAuth
 
 
 def rotate(server: str, token: str, key: SigningKey, new: KeyPair) -> httpx.Response:
     public = {name: value for name, value in new.private.items() if name != "d"} | {"key_ops": ["verify"]}
     body = json.dumps({"key": {"proof": "httpsig", "jwk": public}}).encode()
     fields = [("Authorization", f"GNAP {token}"), ("Content-Type", "application/json")]
-    for signer in (Signer(key, profile=profiles.GNAP), Signer(new.signing_key(), profile=profiles.GNAP_ROTATION)):
-        fields += signer.sign(Request("POST", f"{server}/token", fields, body))
-    return httpx.post(f"{server}/token", content=body, headers=fields)
+    fields += Signer(key, profile=profiles.GNAP).sign(Request("POST", f"{server}/token", fields, body))
+    # With this profile, the auth keeps the signature of the old key, and signs over it.
+    auth = SignatureAuth(Signer(new.signing_key(), profile=profiles.GNAP_ROTATION), origins=[server])
+    return httpx.post(f"{server}/token", content=body, headers=fields, auth=auth)
 
 
 def main() -> int:

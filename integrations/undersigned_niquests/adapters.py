@@ -10,7 +10,7 @@ from urllib3_future.util import parse_url
 from undersigned import ConfigurationError, SigningError
 from undersigned.client import DEFAULT_MAX_SPOOLED, ClientSigner, FileContent
 
-from .fields import SentFields, WireFields, plain_fields, text_fields
+from .fields import SentFields, WireFields, all_fields, plain_fields, text_fields
 from .responses import async_verify, check_options, verify
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ class _Signing:
         # niquests leaves some URLs as they are, and its urllib3 then writes percent-encoding in upper case.
         request.prepare_url(request.url, None)
         request.url = parse_url(request.url or "").url
-        self._fields = plain_fields(_headers(request))
+        self._given, self._fields = all_fields(_headers(request)), plain_fields(_headers(request))
 
     def now(self) -> SignedRequest:
         method, url, fields, content = self._parts()
@@ -232,7 +232,7 @@ class _Signing:
 
     def _parts(self) -> tuple[str, str, list[tuple[str, str]], bytes | FileContent]:
         request = self._request
-        return request.method or "", request.url or "", text_fields(self._fields), self._content
+        return request.method or "", request.url or "", text_fields(self._given), self._content
 
 
 def _is_unsigned(signer: ClientSigner, request: PreparedRequest) -> bool:

@@ -63,8 +63,12 @@ class WireFields(CaseInsensitiveDict["str | bytes", "str | bytes"]):
 
 def plain_fields(fields: CaseInsensitiveDict[Value, Value]) -> list[tuple[str, Value]]:
     """Return the names and values without those of a signature. It asks by name: asking for all of them may sign."""
-    pairs = [(_text(name), fields[name]) for name in fields]
-    return [(name, value) for name, value in pairs if name.lower() not in SIGNATURE_FIELDS]
+    return [(name, value) for name, value in all_fields(fields) if name.lower() not in SIGNATURE_FIELDS]
+
+
+def all_fields(fields: CaseInsensitiveDict[Value, Value]) -> list[tuple[str, Value]]:
+    """Return the names and values, without signing them."""
+    return [(_text(name), fields[name]) for name in fields]
 
 
 def text_fields(fields: Iterable[tuple[str, Value]]) -> list[tuple[str, str]]:

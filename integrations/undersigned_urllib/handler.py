@@ -96,15 +96,15 @@ class SignatureHandler(HTTPRedirectHandler):
                 that is too long, or the request lacks what the signature covers.
         """
         url = request.full_url
-        for name in SIGNATURE_FIELDS:
-            request.remove_header(name.capitalize())
         if request in self._redirected and not self._signer.signs_redirect(self._redirected[request], url):
+            _remove_signature(request)
             self._signed[request] = None
             return request
         content = self._read(request)
         # urllib's own Host has the user info of the URL, or is the host of a proxy.
         request.unredirected_hdrs["Host"] = request.headers.get("Host") or canonicalize(url).authority
         fields = [(name, _text(value)) for name, value in {**request.headers, **request.unredirected_hdrs}.items()]
+        _remove_signature(request)
         has_body = bool(content) or request.has_header("Transfer-encoding")
         signer = self._again.get(request, self._signer)
         signed = signer.sign(request.get_method(), url, fields, content, has_body=has_body)
@@ -223,6 +223,11 @@ class _ResponseHandler(BaseHandler):
         return response
 
     https_response = http_response
+
+
+def _remove_signature(request: Request) -> None:
+    for name in SIGNATURE_FIELDS:
+        request.remove_header(name.capitalize())
 
 
 def _put(request: Request, signed: SignedRequest) -> None:

@@ -226,7 +226,7 @@ class ClientSigner:
         )
         sent = kept
         if isinstance(signer, Signer) and signer.profile.coverage.over:
-            sent = (*kept, *kept_signature(given, content))
+            sent = (*kept, *kept_signature(given, content, signer.profile))
         if isinstance(content, bytes):
             return signer, target, kept, Request(method, target.target_uri, sent, content, has_body=has_body), None
         return signer, target, kept, Request(method, target.target_uri, sent, has_body=True), content.digest

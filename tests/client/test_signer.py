@@ -77,11 +77,6 @@ def test_url_without_canonical_form_is_rejected():
         client().sign("GET", "https://seller..example.com/", [], b"")
 
 
-def test_repr_shows_neither_target_nor_fields():
-    shown = repr(client().sign("GET", f"{ORIGIN}/?token=s3cret", [("Authorization", "s3cret")], b""))
-    assert "s3cret" not in shown
-
-
 @pytest.mark.parametrize("url", [f"{ORIGIN}/p", "HTTPS://SELLER.example.com:443/p"])
 @pytest.mark.parametrize("follow_unsigned", [False, True])
 def test_redirect_within_the_origin_is_signed(url, follow_unsigned):

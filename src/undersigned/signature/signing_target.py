@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from undersigned.signature.profile import TargetForm
     from undersigned.url import CanonicalURL
 
-LONGEST_USUAL: Final = 256
+_USUAL_LENGTH: Final = 256
 """characters of a usual URL: reading one costs a receiver at most 67 units of effort"""
 
 
@@ -47,5 +47,5 @@ class SigningTarget(NamedTuple):
         if check_limits:
             check_target(canonical)
         signed = canonical if form == "canonical" else typed_target(url, canonical)
-        is_usual = len(url) <= LONGEST_USUAL and "%" not in url and f"://{canonical.authority}/" in url
+        is_usual = len(url) <= _USUAL_LENGTH and "%" not in url and f"://{canonical.authority}/" in url
         return cls(canonical, signed, is_usual)

@@ -48,6 +48,8 @@ VALUES = [
     "a\tb",
     "\xe9",
     "a\nb",
+    "a\x01b",
+    "\x7f",
     "v" * 700,
     "v" * 30_000,
     '"' + "v" * 3000 + '"',
@@ -155,8 +157,9 @@ def test_usual_message_passes_every_check_of_the_receiver(request_, check_limits
         check_base("b" * LONGEST_BASE, request_, Covered.of(("@method", "@target-uri", "x")).components)
 
 
-def test_largest_usual_message_is_within_the_effort_of_a_receiver():
-    url = "https://h" + "/" * (256 - len("https://h"))
+@pytest.mark.parametrize("path", ["/" * 247, "/" + "%c3" * 82, "/%c3" * 61 + "/a/", "/?" + "%c3" * 81])
+def test_largest_usual_message_is_within_the_effort_of_a_receiver(path):
+    url = f"https://h{path}"
     fields = [("host", "h"), *[(f"x{number}", "v" * 717) for number in range(39)]]
     target = SigningTarget.of(url, form="canonical", check_limits=False)
     components = Covered.of(("@method", "@target-uri", "@authority", "x1")).components
@@ -167,7 +170,7 @@ def test_largest_usual_message_is_within_the_effort_of_a_receiver():
         Request("GET", url, [*fields, ("y", "v" * 100)]),
     ):
         assert not is_usual(more, target)
-    assert not SigningTarget.of(f"{url}/", form="canonical", check_limits=False).is_usual
+    assert not SigningTarget.of(f"{url}{'/' * 10}", form="canonical", check_limits=False).is_usual
 
 
 @given(REQUESTS, COMPONENTS, st.sampled_from([None, "", "sha-256=:AAAA:", "\xe9"]))
@@ -210,3 +213,14 @@ def test_base64url_is_unpadded(octets):
     expected = base64.urlsafe_b64encode(octets).rstrip(b"=").decode()
     assert base64url(octets) == expected
     assert serialize_byte_sequence(octets, "base64url") == f":{expected}:"
+
+
+@pytest.mark.parametrize("value", ["a\x01b", "\x7f", "\xe9"])
+def test_covered_field_is_not_signed_if_it_is_not_printable_ascii(value):
+    with pytest.raises(SigningError, match="not printable ASCII"):
+        signer(components=["x"]).sign(Request("GET", URL, [("x", value)]))
+
+
+def test_covered_field_with_a_tab_is_signed():
+    signed = signer(components=["x"]).sign(Request("GET", URL, [("x", "a\tb")]))
+    assert '\n"x": a\tb\n' in signed.signature_base

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from undersigned.url import CanonicalURL
 
 _USUAL_LENGTH: Final = 256
-"""characters of a usual URL: reading one costs a receiver at most 67 units of effort"""
+"""characters of a usual URL: reading one costs a receiver at most 70 units of effort, if all of them are slashes"""
 
 
 class SigningTarget(NamedTuple):
@@ -22,8 +22,8 @@ class SigningTarget(NamedTuple):
     Attributes:
         canonical: its canonical form.
         signed: its form that the profile signs.
-        is_usual: whether a receiver reads the URL with little effort: it is short, has no percent sign, and spells the
-            authority as its canonical form does.
+        is_usual: whether a receiver reads the URL with little effort: it is short, and spells the authority as its
+            canonical form does.
     """
 
     canonical: CanonicalURL
@@ -47,5 +47,5 @@ class SigningTarget(NamedTuple):
         if check_limits:
             check_target(canonical)
         signed = canonical if form == "canonical" else typed_target(url, canonical)
-        is_usual = len(url) <= _USUAL_LENGTH and "%" not in url and f"://{canonical.authority}/" in url
+        is_usual = len(url) <= _USUAL_LENGTH and f"://{canonical.authority}/" in url
         return cls(canonical, signed, is_usual)

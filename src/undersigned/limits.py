@@ -74,7 +74,7 @@ WRAPPED_PER_PARSED: Final = 8
 LONGEST_BASE: Final = 16_384
 """characters of the signature base: it is hashed for each key, and again for a lone `?` that the server hides"""
 
-MOST_EFFORT: Final = 220
+MOST_EFFORT: Final = 180
 """units of work for all of these parts of one message, about 1 us each: a part alone may reach its own bound"""
 
 MOST_EFFORT_TWICE: Final = 50

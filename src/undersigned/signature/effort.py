@@ -31,6 +31,7 @@ _TEXT = attrgetter("text")
 
 # The units of a part.
 _OTHER_HOST = 60
+_RESOLVER = 30
 _RESOLVED_COMPONENT = 10
 _DELIMITER = 3
 
@@ -39,7 +40,7 @@ _TARGET_CHARACTERS = 80
 _FIELD_CHARACTERS = 700
 _TYPE_CHARACTERS = 32
 _ESCAPES = 24
-_PATH_ESCAPES = 3
+_PATH_ESCAPES = 4
 _SLASHES = 4
 _LINES = 2
 _QUERY_CHARACTERS = 16
@@ -79,7 +80,7 @@ def _of_path_escapes(path: str) -> int:
 
 def _of_components(fields: HeaderFields, query: str, components: Sequence[Component]) -> int:
     """Return the effort of the components that a resolver resolves: of each, and of each text that it parses."""
-    total, texts = _RESOLVED_COMPONENT * len(components), set[str]()
+    total, texts = _RESOLVER + _RESOLVED_COMPONENT * len(components), set[str]()
     for component in components:
         name = component.name
         if name == "@query-param":

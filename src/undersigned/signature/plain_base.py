@@ -7,15 +7,19 @@ a fraction of the time that `signature_base` takes. That function decides about 
 from __future__ import annotations
 
 from operator import itemgetter
-from typing import TYPE_CHECKING, Final
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, Protocol
 
-from undersigned.signature.components import METHODS
+from undersigned.message.request import Request
+from undersigned.message.signature_input import USUAL_COVERAGES
+from undersigned.signature.components import METHODS, signature_base, values_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from undersigned.message.component import Component
-    from undersigned.message.request import Request
+    from undersigned.message.component import Component, Coverage
+    from undersigned.message.response import Response
+    from undersigned.signature.profile import Profile
     from undersigned.url import CanonicalURL
 
 _DERIVED: Final = frozenset({"@method", "@target-uri", "@authority"})
@@ -74,3 +78,52 @@ class PlainBase:
 def _is_plain(component: Component) -> bool:
     name = component.name
     return component.bare and (name in _DERIVED if name[:1] == "@" else name != "set-cookie")
+
+
+_USUAL: Final[Mapping[tuple[str, ...], PlainBase | None]] = MappingProxyType(
+    {coverage.texts: PlainBase.of(coverage.components) for coverage in USUAL_COVERAGES}
+)
+
+
+class SignedMessage(Protocol):
+    """A received message with what one of its signatures covers."""
+
+    @property
+    def request(self) -> Request | Response:
+        """The message."""
+        ...
+
+    @property
+    def profile(self) -> Profile:
+        """The profile that the message is verified by."""
+        ...
+
+    @property
+    def coverage(self) -> Coverage:
+        """The covered components."""
+        ...
+
+    @property
+    def text(self) -> str:
+        """The value of `@signature-params`."""
+        ...
+
+
+def rebuilt_base(signed: SignedMessage, target: CanonicalURL) -> str:
+    """Return the signature base of a received message whose target is `target` in the form that the profile signs.
+
+    Args:
+        signed: the message. Its header fields are valid.
+        target: the target of the request.
+
+    Raises:
+        UnresolvableComponent: the message has no value for a covered component.
+    """
+    message, coverage = signed.request, signed.coverage
+    plain = _USUAL.get(coverage.texts)
+    if plain is not None and isinstance(message, Request):
+        base = plain.text(message, target, None, signed.text)
+        if base is not None:
+            return base
+    values = values_of(message, target, reading=signed.profile.coverage.reading)
+    return signature_base(values, coverage.components, signed.text)

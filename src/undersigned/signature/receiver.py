@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 _ADDED_FIELDS = 3
 # With as many fields and characters, a usual URL and the longest base, a message is still below `MOST_EFFORT`.
-_USUAL_FIELDS = 40
-_USUAL_CHARACTERS = 28_000
+_USUAL_FIELDS = 32
+_USUAL_CHARACTERS = 10_000
 _USUAL_TARGET = re.compile(r"[A-Za-z0-9._~/:-]{1,256}")
 
 

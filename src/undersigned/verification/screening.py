@@ -13,7 +13,7 @@ from undersigned.message.structured_fields import MalformedField, ParserBudget, 
 from undersigned.signature.components import QUERY_COMPONENTS
 from undersigned.signature.key_source import KeyLookup
 from undersigned.signature.own_parameters import fault_of_own
-from undersigned.signature.rebuilt_base import rebuilt_base
+from undersigned.signature.plain_base import rebuilt_base
 from undersigned.signature.rules.parameters import PARAMETERS
 
 if TYPE_CHECKING:

@@ -51,8 +51,8 @@ def loads(text: bytes | str) -> JSONValue:
         raise AmbiguousJSON("the JSON is nested too deeply to be checked") from None
     except ValueError:
         raise AmbiguousJSON("the JSON has a number too long to be read") from None
-    if end < len(decoded) and decoded[end:].strip(_BLANKS):
-        raise json.JSONDecodeError("Extra data", decoded, end)
+    if end < len(decoded) and (rest := decoded[end:].lstrip(_BLANKS)):
+        raise json.JSONDecodeError("Extra data", decoded, len(decoded) - len(rest))
     return value
 
 

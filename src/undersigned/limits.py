@@ -75,7 +75,10 @@ LONGEST_BASE: Final = 16_384
 """characters of the signature base: it is hashed for each key, and again for a lone `?` that the server hides"""
 
 MOST_EFFORT: Final = 180
-"""units of work for all of these parts of one message, about 1 us each: a part alone may reach its own bound"""
+"""units of work for all of these parts of one request, 1 to 2 us each: a part alone may reach its own bound"""
+
+MOST_EFFORT_OF_RESPONSE: Final = 300
+"""units of work for a response: it may cover parts of two messages, and only a client that asked verifies it"""
 
 MOST_EFFORT_TWICE: Final = 50
 """units of work for a message whose signature is checked a second time, with a lone `?` that the server hides"""

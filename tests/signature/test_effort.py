@@ -9,7 +9,7 @@ from undersigned import Request, Response, SignatureError, SigningError
 from undersigned.limits import MOST_EFFORT
 from undersigned.message.signature_input import parse_signature_input
 from undersigned.signature.components import ComponentValues, signature_base
-from undersigned.signature.effort import BASE_CHARACTERS, effort
+from undersigned.signature.effort import BASE_CHARACTERS, effort, most_effort
 from undersigned.url import canonicalize
 
 HOST = "https://seller.example.com"
@@ -137,3 +137,8 @@ def test_signer_rejects_what_the_verifier_would_reject_for_its_work_unless_told_
         verifier().verify(signed)
     within = Request("GET", ESCAPES, fields[:25])
     assert verifier().verify(Request("GET", ESCAPES, [*fields[:25], *signer().sign(within)]))
+
+
+def test_response_may_take_more_work_than_a_request():
+    request = Request("GET", f"{HOST}/")
+    assert most_effort(Response(200, request=request)) > most_effort(request) == MOST_EFFORT

@@ -9,7 +9,8 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from undersigned.limits import MOST_ESCAPES
+from undersigned.limits import MOST_EFFORT, MOST_EFFORT_OF_RESPONSE, MOST_ESCAPES
+from undersigned.message.request import Request
 from undersigned.message.structured_fields import count_delimiters
 from undersigned.url.path import LOWER_TRIPLET
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
     from undersigned.message.component import Component
     from undersigned.message.header_fields import HeaderFields
-    from undersigned.message.request import Request
     from undersigned.message.response import Response
 
 _DELIMITERS = ",;: \\%"
@@ -44,6 +44,11 @@ _PATH_ESCAPES = 4
 _SLASHES = 4
 _LINES = 2
 _QUERY_CHARACTERS = 16
+
+
+def most_effort(message: Request | Response) -> int:
+    """Return the effort that is allowed for a message."""
+    return MOST_EFFORT if isinstance(message, Request) else MOST_EFFORT_OF_RESPONSE
 
 
 def effort(message: Request | Response, components: Sequence[Component]) -> int:

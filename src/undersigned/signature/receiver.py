@@ -9,11 +9,11 @@ import re
 from typing import TYPE_CHECKING
 
 from undersigned.errors import MalformedURL, SigningError
-from undersigned.limits import LONGEST_BASE, LONGEST_FIELD, MOST_EFFORT
+from undersigned.limits import LONGEST_BASE, LONGEST_FIELD
 from undersigned.message.request_target import RequestTarget, check_length
 from undersigned.message.signature_input import parse_signature_input
 from undersigned.message.structured_fields import MalformedField, is_list, parse_byte_sequences
-from undersigned.signature.effort import BASE_CHARACTERS, effort
+from undersigned.signature.effort import BASE_CHARACTERS, effort, most_effort
 from undersigned.url import canonicalize_authority
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ def check_base(base: str, message: Request | Response, components: Sequence[Comp
             f"headers: the signature base has more than {LONGEST_BASE} characters: cover fewer or shorter fields, or "
             "pass check_limits=False for a receiver with other limits"
         )
-    if effort(message, components) + _ADDED_FIELDS + len(base) // BASE_CHARACTERS > MOST_EFFORT:
+    if effort(message, components) + _ADDED_FIELDS + len(base) // BASE_CHARACTERS > most_effort(message):
         raise SigningError(
             "headers: header fields, target and covered components ask a receiver for too much work together. Send "
             "fewer header fields, percent signs in the path or covered components with parameters, or pass "

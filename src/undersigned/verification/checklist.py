@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from undersigned.errors import MalformedURL
-from undersigned.limits import LONGEST_BASE, MOST_CANDIDATES, MOST_EFFORT, MOST_EFFORT_TWICE
+from undersigned.limits import LONGEST_BASE, MOST_CANDIDATES, MOST_EFFORT_TWICE
 from undersigned.message.request import Request
 from undersigned.message.request_target import received_target, typed_target
 from undersigned.signature.components import UnresolvableComponent, with_empty_query
-from undersigned.signature.effort import BASE_CHARACTERS, effort
+from undersigned.signature.effort import BASE_CHARACTERS, effort, most_effort
 from undersigned.signature.verification_key import VerificationKey
 from undersigned.url import CanonicalURL
 from undersigned.verification.verified_signature import AuthenticatedSignature
@@ -117,8 +117,8 @@ class Identified(NamedTuple):
         """
         candidate, keys = self.candidate, self._below_cap(full)
         message, profile = candidate.request, candidate.profile
-        spent = candidate.parsing + effort(message, candidate.coverage.components)
-        if spent > MOST_EFFORT:
+        spent, most = candidate.parsing + effort(message, candidate.coverage.components), most_effort(message)
+        if spent > most:
             raise self._invalid(_TOO_MUCH)
         request = message if isinstance(message, Request) else cast("Request", message.request)
         try:
@@ -132,7 +132,7 @@ class Identified(NamedTuple):
         if len(base) > LONGEST_BASE:
             raise self._invalid(f"the signature base has more than {LONGEST_BASE} characters: cover less")
         spent += len(base) // BASE_CHARACTERS
-        if spent > MOST_EFFORT:
+        if spent > most:
             raise self._invalid(_TOO_MUCH)
         octets, named, accepted = base.encode("ascii"), candidate.algorithm, profile.algorithms
         for key in keys:

@@ -9,13 +9,18 @@ from hypothesis import strategies as st
 from tests.properties.strategies import any_text, urls
 
 from undersigned import ConfigurationError, MalformedURL, canonicalize
-from undersigned.message.request_target import RequestTarget, application_path
+from undersigned.message.request_target import RequestTarget, application_path, percent_decoded
 from undersigned.url.origin import Origin, Origins
 
 PREFIXED = Origin("https", "h", "/api")
 raw_targets = st.binary(max_size=40) | st.text("/a.%2eEfF?&=;#~ \\[]|^`{", max_size=30).map(
     lambda text: f"/{text}".encode()
 )
+
+
+@given(st.text(st.characters(codec="utf-8"), max_size=20) | st.text("a=%2eEfFcC3\n _\xe9", max_size=20))
+def test_escapes_are_decoded_as_the_standard_library_decodes_them(text):
+    assert percent_decoded(text) == unquote_to_bytes(text)
 
 
 @given(raw_targets, st.sampled_from([Origin("https", "h"), PREFIXED]))

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
-from urllib.parse import unquote_to_bytes
 
 from undersigned.asgi import scope as asgi_scope
 from undersigned.errors import MalformedURL
 from undersigned.limits import MOST_FIELDS, MOST_LENGTH_DIGITS
 from undersigned.message.header_fields import USUAL_NAMES
-from undersigned.message.request_target import RequestTarget, application_path
+from undersigned.message.request_target import RequestTarget, application_path, percent_decoded
 from undersigned.wsgi.servers import raw_target_missing
 
 if TYPE_CHECKING:
@@ -174,7 +173,7 @@ def verified_environ(environ: dict[str, Any], target: CanonicalURL, origin: Orig
     """
     path = application_path(target, origin)
     query = target.query
-    decoded = unquote_to_bytes(path).decode("latin-1") if "%" in path else path
+    decoded = percent_decoded(path).decode("latin-1") if "%" in path else path
     path_info = _path_info(environ, decoded)
     new = {**environ, "PATH_INFO": path_info, "QUERY_STRING": query or "", "wsgi.url_scheme": origin.scheme}
     for key in _RAW_KEYS:
@@ -201,7 +200,7 @@ def _path_info(environ: dict[str, Any], path: str) -> str:
         return path
     shown = shown_target(environ).partition("?")[0]
     target = RequestTarget(shown or script_name + environ.get("PATH_INFO", ""), None)
-    received = unquote_to_bytes(target.path).decode("latin-1")
+    received = percent_decoded(target.path).decode("latin-1")
     # Some servers remove dot segments before they decode the path and merge slashes, others after.
     if _READ_TWO_WAYS.search(target.path) and not _DOT_SEGMENTS.isdisjoint(received.split("/")):
         raise MalformedURL("dot segments hide whether the target starts with SCRIPT_NAME", rule=_RULE)
@@ -221,7 +220,7 @@ def _cuts_script_name(environ: dict[str, Any], target: RequestTarget) -> bool:
         MalformedURL: it was cut off in the middle of a segment, or dot segments hide whether it was.
     """
     inner, outer = _routed(environ)
-    received = unquote_to_bytes(target.path)
+    received = percent_decoded(target.path)
     if received == inner:
         return False
     if received != outer and target.is_path(inner):

@@ -26,7 +26,7 @@ Encoding = Literal["base64", "base64url"]
 Parameter: TypeAlias = bool | int | float | str | bytes | Decimal | datetime | http_sf.Token | http_sf.DisplayString
 
 _DELIMITERS = ",;: \\%"
-_EFFORT_OF_FIELD, _EFFORT_OF_DELIMITER = 40, 3
+_EFFORT_OF_FIELD, _EFFORT_OF_DELIMITER = 30, 2
 _DECIMAL = re.compile(r"(?<![^=,( ])-?[0-9]+\.")
 
 KEY = re.compile(r"[a-z*][a-z0-9_.*-]*+")

@@ -6,13 +6,20 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from undersigned.errors import SigningError
-from undersigned.limits import LONGEST_BASE
 from undersigned.message.content_digest import ContentDigest, content_digest
 from undersigned.message.request import Request
 from undersigned.message.structured_fields import KEY, MalformedField
 from undersigned.signature.components import UnresolvableComponent, signature_base, values_of
+from undersigned.signature.effort import most_effort
 from undersigned.signature.own_parameters import written_parameters
-from undersigned.signature.receiver import check_base, check_content_type, check_fields, check_signatures, is_usual
+from undersigned.signature.receiver import (
+    USUAL_BASE,
+    check_base,
+    check_content_type,
+    check_fields,
+    check_signatures,
+    is_usual,
+)
 from undersigned.signature.signing_target import SigningTarget
 
 if TYPE_CHECKING:
@@ -128,7 +135,7 @@ class Drafting:
         plain, base = covered.plain_base, None
         if usual and plain is not None and isinstance(message, Request):
             base = plain.text(message, target.signed, digest, text)
-        if base is None or len(base) > LONGEST_BASE:
+        if base is None or len(base) > USUAL_BASE:
             base = self._base(message, target, covered, digest, text)
         return Draft(message, target.signed.target_uri, covered.names, digest, label, text, base, usual)
 
@@ -144,7 +151,7 @@ class Drafting:
         except UnresolvableComponent as unresolvable:
             raise SigningError(f"{unresolvable}: {', '.join(covered.names)} are covered") from None
         if self._check_limits:
-            check_base(base, message, covered.components)
+            check_base(base, message, covered.components, most=most_effort(self._profile))
         return base
 
     def _digest(self, message: Request | Response) -> str | None:

@@ -9,11 +9,11 @@ import re
 from typing import TYPE_CHECKING
 
 from undersigned.errors import MalformedURL, SigningError
-from undersigned.limits import LONGEST_BASE, LONGEST_FIELD
+from undersigned.limits import LONGEST_BASE, LONGEST_FIELD, MOST_EFFORT
 from undersigned.message.request_target import RequestTarget, check_length
 from undersigned.message.signature_input import parse_signature_input
 from undersigned.message.structured_fields import MalformedField, is_list, parse_byte_sequences
-from undersigned.signature.effort import BASE_CHARACTERS, effort, most_effort
+from undersigned.signature.effort import BASE_CHARACTERS, effort
 from undersigned.url import canonicalize_authority
 
 if TYPE_CHECKING:
@@ -26,9 +26,12 @@ if TYPE_CHECKING:
     from undersigned.signature.signing_target import SigningTarget
     from undersigned.url import CanonicalURL
 
-_ADDED_FIELDS = 3
-# With as many fields and characters, a usual URL and the longest base, a message is still below `MOST_EFFORT`.
-_USUAL_FIELDS = 32
+USUAL_BASE = 8192
+"""The most characters of the base of a usual message: a longer one is checked."""
+
+_ADDED_FIELDS = 2
+# With as many fields and characters, a usual URL and the longest usual base, a message is still below `MOST_EFFORT`.
+_USUAL_FIELDS = 40
 _USUAL_CHARACTERS = 10_000
 _USUAL_TARGET = re.compile(r"[A-Za-z0-9._~/:-]{1,256}")
 
@@ -139,14 +142,23 @@ def check_readable(
             ) from None
 
 
-def check_base(base: str, message: Request | Response, components: Sequence[Component]) -> None:
-    """Check that the verifier hashes a signature base as long as this one, and reads as unusual a message."""
+def check_base(
+    base: str, message: Request | Response, components: Sequence[Component], *, most: int = MOST_EFFORT
+) -> None:
+    """Check that the verifier hashes a signature base as long as this one, and reads as unusual a message.
+
+    Args:
+        base: the signature base.
+        message: the message.
+        components: the covered components.
+        most: the effort that the profile allows.
+    """
     if len(base) > LONGEST_BASE:
         raise SigningError(
             f"headers: the signature base has more than {LONGEST_BASE} characters: cover fewer or shorter fields, or "
             "pass check_limits=False for a receiver with other limits"
         )
-    if effort(message, components) + _ADDED_FIELDS + len(base) // BASE_CHARACTERS > most_effort(message):
+    if effort(message, components) + _ADDED_FIELDS + len(base) // BASE_CHARACTERS > most:
         raise SigningError(
             "headers: header fields, target and covered components ask a receiver for too much work together. Send "
             "fewer header fields, percent signs in the path or covered components with parameters, or pass "

@@ -117,7 +117,7 @@ class Identified(NamedTuple):
         """
         candidate, keys = self.candidate, self._below_cap(full)
         message, profile = candidate.request, candidate.profile
-        spent, most = candidate.parsing + effort(message, candidate.coverage.components), most_effort(message)
+        spent, most = candidate.parsing + effort(message, candidate.coverage.components), most_effort(profile)
         if spent > most:
             raise self._invalid(_TOO_MUCH)
         request = message if isinstance(message, Request) else cast("Request", message.request)

@@ -125,11 +125,10 @@ def test_response_is_not_signed_when_the_request_is_for_no_origin(kind):
     [
         ("/%c3%a9" + "%41" * 300, ()),
         ("/" + "a" * 3000, ()),
-        ("/" + "%c3%a9" * 120 + "?" + "a" * 7000, ()),
         ("/p", [("Signature", "\x80")]),
         ("/p", [("Content-Digest", "a\x80")]),
     ],
-    ids=["escapes", "long path", "work together", "signature", "digest"],
+    ids=["escapes", "long path", "signature", "digest"],
 )
 def test_response_is_not_signed_when_something_of_the_request_cannot_be_covered(kind, path, headers):
     with served(kind, Application()) as port:

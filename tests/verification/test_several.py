@@ -65,6 +65,14 @@ def test_any_passes_over_a_signature_that_the_profile_rejects():
     assert verifier(ANY).verify(other).label == "a"
 
 
+def test_any_passes_over_a_signature_with_a_parameter_of_another_type_and_all_does_not():
+    request = signed(POST, "a", "b")
+    fields = [(name, re.sub(r"^a=(.*);created=[0-9]+", r'a=\1;created="now"', value)) for name, value in request.fields]
+    malformed = replace(request, fields=fields)
+    assert verifier(ANY).verify(malformed).label == "b"
+    assert reason(ALL, malformed) == "signature_header_malformed"
+
+
 def test_signature_of_another_profile_is_passed_over():
     request = signed(signed(POST, "other", profile=GNAP), "mine")
     assert verifier(ANY).verify(request).label == "mine"

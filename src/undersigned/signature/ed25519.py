@@ -62,7 +62,7 @@ class Ed25519(HTTPSignatureAlgorithm):
             raise InvalidSignature
         self._check(signature, message)
         if self._public is not None:
-            # This takes as long as ten signatures, so a key is checked once, and only if its owner has signed.
+            # This takes as long as twenty verifications, so a key is checked once, and only if its owner has signed.
             if not is_of_prime_order(self._public):
                 raise InvalidSignature
             self._public = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,8 @@ PACKAGES = [
         "undersigned_starlette",
     )
 ]
-REST_FRAMEWORK = (ROOT / "integrations" / "undersigned_django" / "rest_framework.py").read_text("utf-8")
+DJANGO = next(iter(find_spec("undersigned_django").submodule_search_locations))
+REST_FRAMEWORK = (Path(DJANGO) / "rest_framework.py").read_text("utf-8")
 """It cannot be imported without the settings of a site."""
 
 ROWS = [row.strip("|").split("|")[1] for row in PAGE.splitlines() if row.startswith("| `")]

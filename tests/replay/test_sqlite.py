@@ -16,6 +16,7 @@ import pytest
 
 from undersigned import Caps, ConfigurationError
 from undersigned.replay import ReplacedFile, SqliteReplayStore
+from undersigned.replay.sqlite import write_ahead
 from undersigned.testing import check_replay_store
 
 ROOMY = Caps(per_key=1_000_000)
@@ -388,6 +389,32 @@ def test_connection_of_the_parent_is_not_used_after_a_fork(store, connections, m
     parents, _ = connections
     assert parents.execute("SELECT live FROM store").fetchall() == [(1,)]
     parents.close()
+
+
+@pytest.fixture
+def held(path):
+    """A connection that another one, which is reading, keeps from changing the journal."""
+    reader = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    reader.execute("CREATE TABLE t (x)")
+    reader.execute("BEGIN")
+    reader.execute("SELECT * FROM t").fetchall()
+    connection = sqlite3.connect(path, timeout=0, isolation_level=None)
+    yield reader, connection
+    connection.close()
+    reader.close()
+
+
+def test_write_ahead_log_is_asked_for_until_the_file_is_free(held):
+    reader, connection = held
+    timer = threading.Timer(0.1, lambda: reader.execute("ROLLBACK"))
+    timer.start()
+    assert write_ahead(connection, seconds=30) == "wal"
+    timer.join()
+
+
+def test_file_that_stays_locked_gets_no_write_ahead_log(held):
+    with pytest.raises(sqlite3.OperationalError, match="locked"):
+        write_ahead(held[1], seconds=0)
 
 
 def test_processes_that_create_the_file_at_once_share_one_store(path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from undersigned.signature.rules import Caps
 
 _LONGEST_TIMEOUT = 3600
+_PAUSE = 0.01
 
 
 class ReplacedFile(UndersignedError):
@@ -174,7 +176,7 @@ class SqliteReplayStore:
                     raise ConfigurationError(
                         f"path: {self._path} is a database, but not a replay store: give another path"
                     )
-                ((mode,),) = connection.execute("PRAGMA journal_mode = WAL").fetchall()
+                mode = write_ahead(connection, seconds=self._timeout)
         except sqlite3.Error as error:
             raise ConfigurationError(f"path: {self._path} cannot be opened as a replay store: {error}") from error
         if mode != "wal":
@@ -206,3 +208,25 @@ class _Opened:
         connection, self.connection = self.connection, None
         if connection is not None:
             connection.close()
+
+
+def write_ahead(connection: sqlite3.Connection, *, seconds: float) -> str:
+    """Ask for a write-ahead log, and return the mode of the journal.
+
+    SQLite does not wait if another process does the same, whatever its timeout is. So this asks again.
+
+    Raises:
+        sqlite3.OperationalError: the file is still locked after so many seconds.
+    """
+    import sqlite3  # noqa: PLC0415 - as above
+
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            ((mode,),) = connection.execute("PRAGMA journal_mode = WAL").fetchall()
+        except sqlite3.OperationalError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(_PAUSE)
+        else:
+            return str(mode)

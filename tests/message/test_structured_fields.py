@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from tests.hostile import hostile_values
 from tests.work import lines_run
 
+from undersigned.limits import LONGEST_FIELD
 from undersigned.message.structured_fields import MalformedField, is_list, parse_byte_sequences, serialize_byte_sequence
 
 
@@ -50,6 +51,13 @@ def test_bytes_in_another_alphabet_or_padding_are_rejected(text, encoding):
 def test_base64_with_nonzero_trailing_bits_is_rejected(text, encoding):
     with pytest.raises(MalformedField, match="not in the profile's Base64"):
         parse_byte_sequences(f"s=:{text}:", encoding)
+
+
+def test_field_over_the_limit_is_rejected_also_when_its_usual_key_takes_it_there():
+    text = "A" * ((LONGEST_FIELD - 1) // 4 * 4)
+    assert len(f"{text}:") <= LONGEST_FIELD < len(f"sig1=:{text}:")
+    with pytest.raises(MalformedField, match=f"more than {LONGEST_FIELD} characters"):
+        parse_byte_sequences(f"sig1=:{text}:", "base64")
 
 
 def test_each_member_may_have_its_own_encoding_when_both_are_accepted():

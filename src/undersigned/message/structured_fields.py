@@ -100,7 +100,7 @@ def parse_byte_sequences(
     """
     # Nearly every value has one member, which has one of these keys.
     key, _, text = value.partition("=:")
-    if key in _USUAL_KEYS and text[-1:] == ":" and len(text) <= LONGEST_FIELD:
+    if key in _USUAL_KEYS and text[-1:] == ":" and len(value) <= LONGEST_FIELD:
         decoded = _decoded(text[:-1], encodings[0])
         if decoded is not None:
             return {key: decoded}

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from inspect import iscoroutinefunction
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, cast
 
-from asgiref.sync import async_to_sync, markcoroutinefunction, sync_to_async
+from asgiref.sync import async_to_sync, sync_to_async
 from django.core.exceptions import ImproperlyConfigured
 from django.core.handlers.asgi import ASGIRequest
 from django.core.handlers.wsgi import WSGIRequest
@@ -16,7 +15,7 @@ from django.utils.functional import cached_property
 from undersigned import ConfigurationError, asgi, wsgi
 from undersigned.middleware import Verification
 
-from .dispatch import RouteMiddleware, checked_view, checked_view_async
+from .dispatch import RouteMiddleware
 from .requirement import publish, record_denial
 from .settings import REQUEST, configured, key, options
 
@@ -35,7 +34,7 @@ _CHUNK = 64 * 1024
 _RECEIVE = "undersigned_django.receive"
 
 
-class SignatureMiddleware:
+class SignatureMiddleware(RouteMiddleware):
     """A middleware that verifies requests by the setting `UNDERSIGNED`. Put it first.
 
     It works over WSGI and ASGI, in sync and async. The application gets what was verified: Django reads the request
@@ -48,15 +47,8 @@ class SignatureMiddleware:
         ImproperlyConfigured: the setting is missing or has a wrong value.
     """
 
-    sync_capable = True
-    async_capable = True
-
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]) -> None:
-        self._get_response = get_response
-        self._is_async = iscoroutinefunction(get_response)
-        if self._is_async:
-            markcoroutinefunction(self)
-        self.process_view = checked_view_async if self._is_async else checked_view
+        super().__init__(get_response)
         try:
             self._wsgi, self._asgi = middlewares()
         except ConfigurationError as error:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from undersigned.errors import MalformedURL, printable
 from undersigned.message import token
+from undersigned.signature.components import METHODS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -33,7 +34,6 @@ HTTP1_VERSIONS = frozenset({"1", *(f"1.{minor}" for minor in range(10))})
 """Versions in which a request has Host and no `:authority` (RFC 9112 section 2.3); granian shows 1.0 as `1`."""
 
 _METHOD = re.compile(rf"{token.UPPER}+")
-_USUAL_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 
 def is_plain(received: Received) -> bool:
@@ -43,7 +43,7 @@ def is_plain(received: Received) -> bool:
     """
     return (
         received.version == "1.1"
-        and received.method in _USUAL_METHODS
+        and received.method in METHODS
         and not received.names
         and "transfer-encoding" not in received.fields.combined
     )

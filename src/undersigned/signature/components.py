@@ -94,16 +94,8 @@ class MessageValues(ABC):
         Raises:
             UnresolvableComponent: as `value`.
         """
-        known, combined = self._known, self.fields.combined
-        try:
-            lines = [f"{one.text}: {known.get(one.text) or combined[one.field_name]}" for one in components]
-        except KeyError:
-            return [f"{one.text}: {self.value(one)}" for one in components]
-        # Nearly every value is printable ASCII, which these methods tell fastest, and of all fields together.
-        text = "".join([combined.get(one.field_name, "") for one in components])
-        if text.isascii() and text.isprintable():
-            return lines
-        return [f"{one.text}: {self.value(one)}" for one in components]
+        known, value = self._known, self.value
+        return [f"{component.text}: {known.get(component.text) or value(component)}" for component in components]
 
     def value(self, component: Component) -> str:
         """Return the value of `component` (RFC 9421 section 2).
@@ -118,7 +110,7 @@ class MessageValues(ABC):
             value = self.fields.combined.get(component.field_name)
             if value is None:
                 raise UnresolvableComponent(NO_VALUE)
-            # The pattern also accepts a tab.
+            # Nearly every value is printable ASCII, which these methods tell fastest. The pattern also accepts a tab.
             if (value.isascii() and value.isprintable()) or FIELD_VALUE.fullmatch(value):
                 return value
         return self._resolved(component)

@@ -76,8 +76,7 @@ class PlainBase:
 
 
 def _is_plain(component: Component) -> bool:
-    name = component.name
-    return component.bare and (name in _DERIVED if name[:1] == "@" else name != "set-cookie")
+    return component.field_name != "" or (component.bare and component.name in _DERIVED)
 
 
 _USUAL: Final[Mapping[tuple[str, ...], PlainBase | None]] = MappingProxyType(

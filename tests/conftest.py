@@ -96,6 +96,6 @@ def seller(sellers):
 
 @pytest.fixture
 def other(sellers):
-    """The second one, likewise."""
+    """The second of the two `sellers` of a module, to which nothing has arrived yet."""
     sellers[1].arrivals.clear()
     return sellers[1]

@@ -130,12 +130,12 @@ def _times(explained: ExplainedRequest) -> list[tuple[str, str]]:
     if validity is None:
         return []
     how = "when it was signed" if validity.is_signing_time else "the given time"
-    times = [("Judged at", f"{_moment(validity.judged_at)}, {how}")]
+    times = [("Checked as of", f"{_moment(validity.judged_at)}, {how}")]
     return [*times, ("Now", printable(validity.fault))] if validity.fault else times
 
 
 def _found(explained: ExplainedRequest, *, whole: bool) -> list[tuple[str, str]]:
-    """Return when the signature was judged, the digest of the content, and how much was tried in vain."""
+    """Return the time of the check, the digest of the content, and how many changes were tried without success."""
     found = _times(explained)
     digests, search = explained.digests, explained.search
     if whole and digests is not None and digests.declared is not None:

@@ -176,9 +176,9 @@ def test_control_characters_of_a_field_are_shown_escaped():
 
 def test_options_of_the_page_are_used():
     assert dict(view(curl_v(), profile="ucp")["facts"])["Profile"] == "ucp"
-    assert "the given time" in dict(view(curl_v(), now=str(NOW))["facts"])["Judged at"]
+    assert "the given time" in dict(view(curl_v(), now=str(NOW))["facts"])["Checked as of"]
     assert view(curl_v(), now=str(NOW + 10_000))["title"].startswith("Rejected at step 5")
-    assert "999999999999999 seconds" in dict(view(curl_v(), now="9" * 15)["facts"])["Judged at"]
+    assert "999999999999999 seconds" in dict(view(curl_v(), now="9" * 15)["facts"])["Checked as of"]
     assert view(curl_v(), scheme="http")["request"]["url"].startswith("http://")
     assert view("GET / HTTP/1.1\nHost: a\n", profile="no such")["title"].startswith("Rejected at step 0")
 

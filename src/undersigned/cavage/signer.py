@@ -130,7 +130,7 @@ class CavageSigner:
         try:
             base = signing_string(sent, typed, names)
         except UnresolvableComponent as unresolvable:
-            raise SigningError(f"{unresolvable}: {', '.join(names)} are covered") from None
+            raise SigningError(f"{unresolvable} (covered: {', '.join(names)})") from None
         if self._check_limits:
             check_base(base, request, ())
         return added, names, base, typed

@@ -65,7 +65,7 @@ Outcome = Literal["passed", "failed", "not checked", "not reached"]
 
 @dataclass(frozen=True, slots=True)
 class ValidityPeriod:
-    """When a signature is valid, and when it was judged.
+    """When a signature is valid, and as of which time it was verified.
 
     Attributes:
         created: when the signature was made, seconds since the epoch, or None.

@@ -56,7 +56,7 @@ def check_app(app: object, kind: Literal["ASGI", "WSGI"]) -> None:
         return
     other = "undersigned.wsgi" if kind == "ASGI" else "undersigned.asgi"
     raise ConfigurationError(
-        f"app: pass the {kind} application that the middleware is put around, not {type(app).__name__}; "
+        f"app: pass the {kind} application to protect, not an object of type {type(app).__name__}; "
         f"{other}.SignatureMiddleware is for {'WSGI' if kind == 'ASGI' else 'ASGI'}"
     )
 

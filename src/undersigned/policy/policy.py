@@ -165,7 +165,7 @@ def _operations(option: str, given: object) -> frozenset[str]:
     names = _names(option, given)
     for name in sorted(names):
         if _OPERATION.fullmatch(name) is None:
-            fix = f"list methods in protocol_methods_{option}" if _METHOD.fullmatch(name) else "spell it so"
+            fix = f"list methods in protocol_methods_{option}" if _METHOD.fullmatch(name) else "write it like that"
             raise ConfigurationError(
                 f"{option}: {name!r} is not an operation, which is written like 'create_media_buy': {fix}"
             )
@@ -179,7 +179,7 @@ def _methods(option: str, given: object) -> frozenset[str]:
         if name == TOOL_CALL:
             raise ConfigurationError(f"{option}: {name!r} calls an operation: list the operations in {operations}")
         if _METHOD.fullmatch(name) is None:
-            fix = f"list operations in {operations}" if _OPERATION.fullmatch(name) else "spell it so"
+            fix = f"list operations in {operations}" if _OPERATION.fullmatch(name) else "write it like that"
             raise ConfigurationError(
                 f"{option}: {name!r} is not a JSON-RPC method, which is written like 'tasks/cancel' or 'CancelTask': "
                 f"{fix}"

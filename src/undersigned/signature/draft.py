@@ -149,7 +149,7 @@ class Drafting:
         try:
             base = signature_base(values, covered.components, text)
         except UnresolvableComponent as unresolvable:
-            raise SigningError(f"{unresolvable}: {', '.join(covered.names)} are covered") from None
+            raise SigningError(f"{unresolvable} (covered: {', '.join(covered.names)})") from None
         if self._check_limits:
             check_base(base, message, covered.components, most=most_effort(self._profile))
         return base

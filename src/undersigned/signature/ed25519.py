@@ -1,7 +1,7 @@
 """Ed25519 by libsodium if PyNaCl is installed, else by OpenSSL (RFC 8032 section 5.1).
 
-Both give the same answer to every key and signature, because what they judge differently is rejected before they are
-asked: weak keys when a key is made (`edwards25519`), and here keys and signatures with a part of small order.
+Both give the same answer for every key and signature. The ones for which they would differ are rejected before: weak
+keys when a key is made (`edwards25519`), and here keys and signatures with a part of small order.
 """
 
 from __future__ import annotations

@@ -185,7 +185,7 @@ def _listed(origins: object) -> tuple[str, ...]:
 
 
 def _pattern_base(text: object) -> Origin | None:
-    """Return the origin that a pattern's `*.` stands in front of, or None if `text` is not a pattern.
+    """Return the origin after a pattern's `*.`, or None if `text` is not a pattern.
 
     Raises:
         ConfigurationError: any name could match, or an address.

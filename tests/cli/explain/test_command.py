@@ -356,12 +356,12 @@ def test_request_is_judged_when_it_was_signed_and_its_expiry_is_told_apart(recor
     assert (validity["created"], validity["expires"]) == (NOW, NOW + 300)
     assert validity["fault"] == "the signature has expired"
     assert text(*options).splitlines()[1:3] == [
-        "Judged at: 2026-04-18 14:00:00 UTC, when it was signed",
+        "Checked as of: 2026-04-18 14:00:00 UTC, when it was signed",
         "Now: the signature has expired, expires 2026-04-18 14:05:00 UTC",
     ]
 
 
-def test_request_is_judged_at_now_when_it_is_given(recorded):
+def test_request_is_verified_as_of_now_when_it_is_given(recorded):
     options = recorded(options=("--now", str(NOW + 1000)))
     answer = explain(*options, code=1)
     assert (answer["step"], answer["validity"]["is_signing_time"]) == (5, False)

@@ -20,16 +20,16 @@ def shown(request: Request, **options) -> list[str]:
 
 def test_valid_signature_is_judged_when_it_was_made_and_nothing_more_is_said_of_its_time():
     lines = shown(keys.signed_request())
-    assert lines[1] == "Judged at: 2026-04-18 14:00:00 UTC, when it was signed"
+    assert lines[1] == "Checked as of: 2026-04-18 14:00:00 UTC, when it was signed"
     assert lines[2] == "+  0  presence of a signature"
 
 
 @pytest.mark.parametrize(
     ("changes", "line"),
     [
-        ({"created": 999_999_999_999_999, "expires": None}, "Judged at: 999999999999999 seconds since the epoch, when"),
-        ({"expires": None}, "Judged at: 2026-04-18 14:00:00 UTC, when it was signed"),
-        ({"created": '"x"', "expires": None}, "Judged at: "),
+        ({"created": 999_999_999_999_999, "expires": None}, "Checked as of: 999999999999999 seconds since the epoch,"),
+        ({"expires": None}, "Checked as of: 2026-04-18 14:00:00 UTC, when it was signed"),
+        ({"created": '"x"', "expires": None}, "Checked as of: "),
     ],
 )
 def test_any_time_of_signing_is_shown(changes, line):

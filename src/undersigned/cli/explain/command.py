@@ -114,7 +114,7 @@ def explain(
     For one URL, show each rule that changes it. For two URLs, show the lowest rung of the comparison ladder on which
     they are equal and the rules needed, or their first difference. With --rules, compare by that rule set. For a
     request with --jwks, show each checklist step, the rebuilt signature base, and what changed on the way. The base
-    that the sender signed is found, or given by --base. The request is judged at the time when it was signed.
+    that the sender signed is found, or given by --base. The request is verified as of the time when it was signed.
 
     The exit code is 0 if the URL has a canonical form, the URLs are equivalent, or the request is verified; else 1.
 

@@ -82,7 +82,7 @@ def request_text(explained: ExplainedRequest) -> Iterator[Text]:
 
 def _validity_text(validity: ValidityPeriod) -> Iterator[Text]:
     how = "when it was signed" if validity.is_signing_time else "the verifier's clock"
-    yield Text.assemble(("Judged at: ", "bold"), f"{_moment(validity.judged_at)}, {how}")
+    yield Text.assemble(("Checked as of: ", "bold"), f"{_moment(validity.judged_at)}, {how}")
     if validity.fault:
         gap = "" if validity.expires is None else f", expires {_moment(validity.expires)}"
         yield Text.assemble(("Now: ", "bold"), (f"{validity.fault}{gap}", "yellow"))

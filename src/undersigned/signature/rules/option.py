@@ -50,4 +50,4 @@ def check_texts(option: str, value: object, valid: Callable[[str], object], *, e
     """
     texts = cast("tuple[object, ...]", value) if isinstance(value, tuple) else (None,)
     if not all(isinstance(text, str) and valid(text) for text in texts):
-        raise ConfigurationError(f"{option}: give a tuple, such as {example}")
+        raise ConfigurationError(f"{option}: give a tuple of valid names, such as {example}")

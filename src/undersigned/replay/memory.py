@@ -49,7 +49,7 @@ class MemoryReplayStore:
         if not 0 < slot < math.inf:
             raise ConfigurationError("slot: give seconds greater than 0, such as 30")
         self._slot = slot
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._keys: dict[str, _Live] = {}
         self._total = 0
         self._dropped = -math.inf
@@ -63,8 +63,10 @@ class MemoryReplayStore:
 
     def full(self, keyid: str, *, now: float, caps: Caps) -> bool:
         """Return whether a cap is reached for `keyid`."""
+        if self._total < caps.least:
+            return False
         with self._lock:
-            return self._swept_is_full(keyid, int(now // self._slot), caps)
+            return self._is_full(keyid, int(now // self._slot), caps)
 
     def claim(self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps) -> Claim:
         """Remember the pair of keyid and nonce until `until`. This and the two checks are one atomic step."""
@@ -74,18 +76,34 @@ class MemoryReplayStore:
         if not 0 < len(nonce) <= LONGEST_NONCE:
             nonce = bounded_nonce(nonce)
         with self._lock:
-            return self._claim(keyid, nonce, first, end, caps)
+            if end <= self._dropped:
+                return "seen"
+            live = self._keys.get(keyid)
+            if live is not None:
+                if live.has(nonce, first):
+                    return "seen"
+                if live.swept != first:
+                    self._forget(keyid, live, first)
+            if self._total >= caps.least and self._is_full(keyid, first, caps):
+                return "full"
+            if live is None or not live.slots:
+                live = self._keys[keyid] = _Live(first)
+            nonces = live.slots.get(end)
+            if nonces is None:
+                nonces = live.slots[end] = set()
+            nonces.add(nonce)
+            live.count += 1
+            self._total += 1
+            return "fresh"
 
     def claim_content(
         self, keyid: str, nonce: str, content: str, *, now: float, until: float, caps: Caps
     ) -> ContentClaim:
         """Remember the pair and the content it came with, as `claim` does. The content counts as one more nonce."""
-        if self._used_in != getpid():
-            self._begin(getpid())
         first, end = int(now // self._slot), int(until // self._slot)
         marker = content_marker(nonce, content)
         with self._lock:
-            claim = self._claim(keyid, bounded_nonce(nonce), first, end, caps)
+            claim = self.claim(keyid, nonce, now=now, until=until, caps=caps)
             live = self._keys.get(keyid)
             if live is None or claim == "full":
                 return claim
@@ -104,19 +122,6 @@ class MemoryReplayStore:
         """Return True, so that `replay or another` keeps a store that is still empty."""
         return True
 
-    def _claim(self, keyid: str, nonce: str, first: int, end: int, caps: Caps) -> Claim:
-        live = self._keys.get(keyid)
-        if end <= self._dropped or (live is not None and live.has(nonce, first)):
-            return "seen"
-        if self._swept_is_full(keyid, first, caps):
-            return "full"
-        if live is None or not live.slots:
-            live = self._keys[keyid] = _Live(first)
-        live.slots.setdefault(end, set()).add(nonce)
-        live.count += 1
-        self._total += 1
-        return "fresh"
-
     def _begin(self, process: int) -> None:
         """Log an error before the first claim in this process if other processes use a copy of this store."""
         with self._lock:
@@ -131,7 +136,7 @@ class MemoryReplayStore:
         elif workers is None and self._made_in != process:
             logger.error(_SHARED, f"process {self._made_in} made it, and process {process} uses it")
 
-    def _swept_is_full(self, keyid: str, first: int, caps: Caps) -> bool:
+    def _is_full(self, keyid: str, first: int, caps: Caps) -> bool:
         """Drop ended slots, of all keys if the total is reached, and return whether a cap is reached."""
         live, count = self._keys.get(keyid), 0
         if live is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from undersigned.errors import ConfigurationError
@@ -30,10 +30,17 @@ class Caps:
     Attributes:
         per_key: the cap for one key.
         total: the cap for all keys together, or None for no such cap.
+        least: the lower of the two. A store with fewer nonces has reached neither.
     """
 
     per_key: int
     total: int | None = None
+    least: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Note the lower cap."""
+        least = self.per_key if self.total is None else min(self.per_key, self.total)
+        object.__setattr__(self, "least", least)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,9 +23,9 @@ class RouteResolver(_RouteResolver):
 
     `operations` lists views by the function or by the endpoint, such as `plans.create` in a blueprint.
 
-    It also guards the views of the application. If a middleware or a function such as `before_request` has changed the
-    path, the route or a parameter of an unsigned request, and the view has another operation, the answer is 401. A
-    function that answers a request itself is no view: if it must be signed, use `signature_required`.
+    It also guards the views of the application. A middleware or a function such as `before_request` may change the
+    path, the route or a parameter of an unsigned request. If the view then has another operation, the answer is 401. A
+    function that answers a request itself is not a view: if such requests must be signed, use `signature_required`.
 
     Args:
         app: the application.

@@ -1,7 +1,7 @@
 """Over everything that servers showed applications, a rebuilt request is the one that was sent, or it is rejected.
 
-`http1.json` and `http2.json` are recordings of real servers on loopback, one case a line: `wire` is what was sent, and
-each of `shown` the scope or environ that the servers in `by` made of it, as far as the middlewares read it.
+`http1.json` and `http2.json` are recordings of real servers on loopback, one case a line. `wire` is what was sent. Each
+of `shown` is the scope or environ that the servers in `by` made of it, as far as the middlewares read it.
 """
 
 from __future__ import annotations

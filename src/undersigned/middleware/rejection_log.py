@@ -26,8 +26,8 @@ class RejectionLog:
     has the code, the step, the reason and the fix. Any sender can cause such lines, so each code has an allowance; a
     line beyond it is logged at DEBUG. The evidence, such as the rebuilt signature base, follows at INFO.
 
-    A line is an ERROR only if a key source, a revocation source or a replay store raised an exception that is not one
-    of this package: no sender can cause that while they work.
+    A line is an ERROR only if a key source, a revocation source or a replay store raised an exception of another
+    package. No sender can cause that while they work.
     """
 
     __slots__ = ("_allowance",)

@@ -131,9 +131,9 @@ class Signer:
 
         Raises:
             MalformedURL: the URL or Host has no canonical form.
-            SigningError: the request lacks a component to cover, a receiver could not read its fields, an argument is
-                out of the profile's bounds, the request is beyond the verifier's limits, or a remote key returned
-                something that is not a signature.
+            SigningError: the request lacks a component to cover, or a receiver could not read its fields. Or an
+                argument is out of the profile's bounds, or the request is beyond the verifier's limits. Or a remote key
+                returned something that is not a signature.
             ConfigurationError: the `sign` of the key must be awaited.
         """
         draft = self._drafting.of(request, created, expires, nonce, label, parameters, digest)

@@ -1,4 +1,4 @@
-"""Real servers with and without the middleware, and beside the helpers of peers, under the load of wrk.
+"""Real servers with and without the middleware, and with the helpers of peers, under the load of wrk.
 
 The same pre-signed requests go to each side in turn. The application does nothing, which is the worst case.
 """

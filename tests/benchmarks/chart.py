@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 if TYPE_CHECKING:
     from tests.benchmarks.figures import Figures
 
-TITLE: Final = "undersigned beside other libraries"
+TITLE: Final = "undersigned compared with other libraries"
 PEERS: Final = (
     ("adcp", "adcp.signing"),
     ("goassay (fewer checks)", "goassay-provider-verify, fewer checks, no JSON"),

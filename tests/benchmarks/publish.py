@@ -1,4 +1,4 @@
-"""`python -m tests.benchmarks.publish FILE` draws the chart and writes the tables of the page beside the file.
+"""`python -m tests.benchmarks.publish FILE` draws the chart and writes the tables of the page next to the file.
 
 `docs/performance.json` gives `docs/performance.svg`, and the part of `docs/performance.md` between two comments.
 """

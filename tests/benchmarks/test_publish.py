@@ -59,7 +59,7 @@ def test_committed_chart_and_tables_are_what_the_committed_figures_give():
     assert publish.BEGIN in page
 
 
-def test_publish_writes_the_chart_and_the_tables_beside_the_file(tmp_path, figures):
+def test_publish_writes_the_chart_and_the_tables_next_to_the_file(tmp_path, figures):
     page = tmp_path / "figures.md"
     page.write_text(f"before\n{publish.BEGIN}\nold\n{publish.END}\nafter\n")
     (tmp_path / "figures.json").write_text(json.dumps(document(*ROWS)))

@@ -52,6 +52,17 @@ def test_query_parameter_equals_the_resolver(url, pairs, name):
     assert_resolver_agrees(Request("GET", url), target, component)
 
 
+@given(
+    st.lists(
+        st.sampled_from(["a", "b=1", "b=?0;c", "c=( x  y;a);b", "d=:AA==:", "a=1.50", "e=%", 'f="\\""', "\r\n b", "é"])
+    ),
+    st.sampled_from(["a", "b", "c", "d", "f", "none", "A", ""]),
+)
+def test_dictionary_member_equals_the_resolver(members, key):
+    request, target = Request("GET", "https://h/", [("x", member) for member in members]), canonicalize("https://h/")
+    assert_resolver_agrees(request, target, Component("x", f'"x";key="{key}"', bare=False))
+
+
 def assert_resolver_agrees(request, target, component):
     resolver = CanonicalResolver(request, target)
     resolver.read_field(component.name)

@@ -47,6 +47,16 @@ def test_target_uri_and_authority_are_canonical_in_the_resolver_too():
     assert resolver.get_authority() == "[2001:db8::1]:8443"
 
 
+@pytest.mark.parametrize("method", ["POST", "CONNECT", "M-SEARCH"])
+@pytest.mark.parametrize("name", ["@method", "@scheme", "@authority", "@path", "@query", "@request-target"])
+@pytest.mark.parametrize("target", ["", "/", "/a?", "/a?b=c&d"])
+def test_derived_component_has_the_value_of_the_resolver(method, name, target):
+    request = Request(method, f"https://h:8443{target}", [])
+    [component] = parse_signature_input(f'sig=("{name}")')["sig"].components
+    resolved = CanonicalResolver(request, canonicalize(request.url)).resolve(component.item())
+    assert ComponentValues(request, canonicalize(request.url)).value(component) == resolved
+
+
 def test_digest_to_be_added_replaces_the_digest_of_the_request():
     request = Request("POST", URL, [("content-digest", "sha-256=:old:")])
     read = parse_signature_input('s=("content-digest")')["s"].components
@@ -67,6 +77,8 @@ def test_authority_includes_the_port():
         ('"x-a";bs', [("X-A", "a"), ("x-a", "\xe9")], ":YQ==:, :6Q==:"),
         ('"cache-control";sf', [("cache-control", "max-age=60 ,  b")], "max-age=60, b"),
         ('"x-a";key="b"', [("x-a", "a=1, b=(x  y);z")], "(x y);z"),
+        ('"x-a";key="b"', [("x-a", "b=1"), ("x-a", "b")], "?1"),
+        ('"x-a";key="b"', [("x-a", "b=01.50;c=?1")], "1.5;c"),
         ('"x-a";key="b";sf', [("x-a", "a=1, b")], "?1"),
         ('"set-cookie"', [("set-cookie", "a=b")], "a=b"),
     ],
@@ -86,6 +98,9 @@ def test_field_components_have_the_values_of_rfc_9421(component, headers, expect
         ('"x-a";key="a"', [("x-a", "(")]),
         ('"x-a";key="a"', [("x-a", "\ud800")]),
         ('"x-a";key=a', [("x-a", "a=1")]),
+        ('"x-none";key="a"', [("x-a", "a=1")]),
+        ('"x-a";key="a"', [("x-a", "")]),
+        ('"x-a";key="a"', [("x-a", 'a="\xe9"')]),
         ('"x-a";key=:AAAA:', [("x-a", "a=1")]),
         ('"x-a";sf', [("x-a", "a=1")]),
         ('"cache-control";sf', [("cache-control", "(")]),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
 
 from undersigned.message import token
 from undersigned.message.reading import STRICT
@@ -14,7 +15,7 @@ from undersigned.signature.resolver import FIELD_VALUE, CanonicalResolver, Resol
 from undersigned.signature.unresolvable import NO_VALUE, UnresolvableComponent
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from undersigned.message.component import Component
     from undersigned.message.header_fields import HeaderFields
@@ -181,11 +182,16 @@ class ComponentValues(MessageValues):
                 raise UnresolvableComponent("the method is not a token")
         elif _UPPER_CASE.fullmatch(self.request.method) is None:
             raise UnresolvableComponent("the method is not an upper-case token")
+        derived = _DERIVED.get(component.text)
+        if derived is not None and FIELD_VALUE.fullmatch(value := derived(self.request, self.target)):
+            return value
         return super()._resolved(component)
 
     def _section(self, fields: HeaderFields, parsed: ParsedAmount) -> Resolver:
-        library = CanonicalResolver(self.request, self.target, fields)
-        return Resolver(library, self.reading, parsed, self.target.query)
+        def library() -> SectionResolver:
+            return CanonicalResolver(self.request, self.target, fields)
+
+        return Resolver(fields, library, reading=self.reading, parsed=parsed, query=self.target.query)
 
 
 class ResponseValues(MessageValues):
@@ -235,8 +241,10 @@ class ResponseValues(MessageValues):
         return self.requested.value(of_request)
 
     def _section(self, fields: HeaderFields, parsed: ParsedAmount) -> Resolver:
-        library = SectionResolver.of_response(self.response.status, fields)
-        return Resolver(library, self.reading, parsed, None)
+        def library() -> SectionResolver:
+            return SectionResolver.of_response(self.response.status, fields)
+
+        return Resolver(fields, library, reading=self.reading, parsed=parsed, query=None)
 
 
 def values_of(
@@ -254,6 +262,25 @@ def values_of(
         return ComponentValues(message, target, content_digest, reading=reading)
     requested = None if message.request is None else ComponentValues(message.request, target, reading=reading)
     return ResponseValues(message, requested, content_digest, reading=reading)
+
+
+def _request_target(request: Request, target: CanonicalURL) -> str:
+    """Return `@request-target` in origin-form, or of CONNECT in authority-form (RFC 9421 section 2.2.5)."""
+    if request.method.upper() == "CONNECT":
+        return target.authority
+    return target.path if target.query is None else f"{target.path}?{target.query}"
+
+
+# What a request always has (RFC 9421 section 2.2), and is not known before the method is checked.
+_DERIVED: Final[Mapping[str, Callable[[Request, CanonicalURL], str]]] = MappingProxyType(
+    {
+        '"@method"': lambda request, _: request.method,
+        '"@scheme"': lambda _, target: target.scheme,
+        '"@path"': lambda _, target: target.path,
+        '"@query"': lambda _, target: f"?{target.query or ''}",
+        '"@request-target"': _request_target,
+    }
+)
 
 
 def _without(component: Component, flag: str) -> Component | None:

@@ -1,7 +1,8 @@
 """Resolvers: the values of components that have to be looked up or parsed (RFC 9421 sections 2.1 and 2.2).
 
-http-message-signatures resolves most of them. If it differs from the RFC, this module resolves the component. It has no
-trailers (section 2.1.4), a fixed list of types for `sf` (section 2.1.1), and no lower-case methods (section 2.2.1).
+http-message-signatures decides which components have a value. If it differs from the RFC, this module resolves the
+component: it has no trailers (section 2.1.4), a fixed list of types for `sf` (section 2.1.1), and no lower-case methods
+(section 2.2.1). This module also resolves what most senders cover, because making a resolver of the library takes long.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from undersigned.signature.query_parameter import QueryParameters
 from undersigned.signature.unresolvable import NO_VALUE, UnresolvableComponent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from undersigned.message.component import Component
     from undersigned.message.header_fields import HeaderFields
@@ -31,6 +32,8 @@ _DELIMITERS = ",;: \\%="
 _QUERY_DELIMITERS = "&;="
 _QUERY_PARAMETER = "@query-param"
 
+_MEMBER = re.compile(r'"[^"]*+";key="([ !#-\[\]-~]*+)"')
+
 FIELD_VALUE = re.compile(r"[\t\x20-\x7e]*")
 """A value that can be a line of a signature base, which is ASCII (RFC 9421 section 2.5)."""
 
@@ -39,7 +42,8 @@ class Resolver:
     """The components of one section of a message: its headers with what is derived, or its trailers.
 
     Args:
-        library: the resolver of http-message-signatures over the same section.
+        fields: the fields of the section.
+        library: makes the resolver of http-message-signatures over the same section.
         reading: how the message is read.
         parsed: counts what is parsed.
         query: the query of the request, or None.
@@ -49,14 +53,25 @@ class Resolver:
         trailers: the resolver of the same message's trailers, after a component asked for one.
     """
 
-    __slots__ = ("_fields", "_library", "_query", "_query_parameters", "_reading", "parsed", "trailers")
+    __slots__ = ("_dictionaries", "_fields", "_library", "_made", "_query", "_query_parameters", "_reading", "parsed",
+                 "trailers")  # fmt: skip
 
-    def __init__(self, library: SectionResolver, reading: Reading, parsed: ParsedAmount, query: str | None) -> None:
+    def __init__(
+        self,
+        fields: HeaderFields,
+        library: Callable[[], SectionResolver],
+        *,
+        reading: Reading,
+        parsed: ParsedAmount,
+        query: str | None,
+    ) -> None:
+        self._fields = fields
         self._library = library
-        self._fields = library.fields
+        self._made: SectionResolver | None = None
         self._reading = reading
         self._query = query
         self._query_parameters = QueryParameters(query)
+        self._dictionaries: dict[str, Mapping[str, object]] = {}
         self.parsed = parsed
         self.trailers: Resolver | None = None
 
@@ -72,18 +87,41 @@ class Resolver:
         if name == _QUERY_PARAMETER:
             return self._query_parameters.value(text)
         # The library unfolds lines, and wraps no derived component. Valid fields have no name with an @.
-        if text == f'"{name}";bs' and self._fields.are_valid:
+        valid = self._fields.are_valid
+        if valid and text == f'"{name}";bs':
             return self._wrapped(name)
         try:
             if text == f'"{name}";sf':
                 return self._serialized(name)
-            self._library.read_field(name)
-            value = cast("object", self._library.resolve(component.item()))
-        except (HTTPMessageSignaturesException, TypeError, ValueError):
+            member = _MEMBER.fullmatch(text)
+            if valid and member is not None:
+                return self._member(name, member[1])
+            value = self._resolved(component)
+        except (HTTPMessageSignaturesException, KeyError, TypeError, ValueError):
             raise UnresolvableComponent(NO_VALUE) from None
         if not isinstance(value, str) or FIELD_VALUE.fullmatch(value) is None:
             raise UnresolvableComponent("the value of a covered component is not printable ASCII")
         return value
+
+    def _resolved(self, component: Component) -> object:
+        """Return the value that the library has for a component."""
+        if self._made is None:
+            self._made = self._library()
+        self._made.read_field(component.name)
+        return self._made.resolve(component.item())
+
+    def _member(self, name: str, key: str) -> str:
+        """Return a member of a dictionary in its strict serialization (RFC 9421 section 2.1.2).
+
+        Raises:
+            KeyError: the section has no such field, or the field has no such member.
+            ValueError: the field is not a dictionary.
+        """
+        if name not in self._dictionaries:
+            parsed = http_sf.parse(self._fields.combined[name].encode("ascii"), tltype="dictionary")
+            self._dictionaries[name] = cast("Mapping[str, object]", parsed)
+        # A list of one member is spelled as the member alone (RFC 9651 section 4.1.1).
+        return http_sf.ser(cast("http_sf.ListType", [self._dictionaries[name][key]]))
 
     def _serialized(self, name: str) -> str:
         """Return a structured field in its strict serialization (RFC 9421 section 2.1.1)."""

@@ -11,7 +11,7 @@ from undersigned.cavage.header import CREATED, EXPIRES, HS2019, REQUEST_TARGET, 
 from undersigned.message.component import Component, Coverage
 from undersigned.message.structured_fields import MalformedField
 from undersigned.message.timestamps import read_http_date
-from undersigned.verification.screening import ParsedSignature, valid_until, window_fault
+from undersigned.verification.screening import ParsedSignature
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -90,13 +90,11 @@ def _checked_times(
     stated = int(given.created) if given.created else None
     ends = int(given.expires.partition(".")[0]) if given.expires else None
     signed = ends if EXPIRES in given.names else None
-    fault = window_fault(profile.validity, created, signed, now=now) or window_fault(
-        profile.validity, stated, ends, now=now
-    )
-    if fault:
-        raise profile.error("signature_window_invalid", step=5, detail=fault)
-    both = (valid_until(created, signed, profile.validity), valid_until(stated, ends, profile.validity))
-    return signed, min(both)
+    until, fault = profile.validity.window(created, signed, now=now)
+    stated_until, stated_fault = profile.validity.window(stated, ends, now=now)
+    if fault or stated_fault:
+        raise profile.error("signature_window_invalid", step=5, detail=fault or stated_fault)
+    return signed, min(until, stated_until)
 
 
 def _date(request: Request) -> int:

@@ -18,7 +18,6 @@ from undersigned.explanation.values import signed_target
 from undersigned.message.content_digest import ContentDigest, content_digest
 from undersigned.message.structured_fields import MalformedField
 from undersigned.signature.components import UnresolvableComponent
-from undersigned.verification.screening import window_fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -194,7 +193,7 @@ def _validity(
     signature: RecordedSignature, profile: Profile, *, judged_at: float, is_signing_time: bool, now: float
 ) -> ValidityPeriod:
     created, expires = signature.created, signature.expires
-    fault = window_fault(profile.validity, created, expires, now=now)
+    _, fault = profile.validity.window(created, expires, now=now)
     return ValidityPeriod(created, expires, judged_at, is_signing_time and created is not None, now, fault)
 
 

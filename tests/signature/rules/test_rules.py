@@ -18,7 +18,6 @@ from undersigned.signature.rules import (
     Validity,
 )
 from undersigned.signature.rules.coverage import covered_member
-from undersigned.verification.screening import window_fault
 
 
 @pytest.mark.parametrize(
@@ -188,8 +187,8 @@ def test_covered_member_is_the_own_one_or_the_only_one(names, label, member):
 def test_signature_ends_when_the_first_of_its_bounds_does(validity, created, expires, end):
     assert validity.end(created, expires) == end
     if end is not None:
-        assert window_fault(validity, created, expires, now=end + 60) == ""
-        assert window_fault(validity, created, expires, now=end + 61) == "the signature has expired"
+        assert validity.window(created, expires, now=end + 60) == (end + 60, "")
+        assert validity.window(created, expires, now=end + 61) == (end + 60, "the signature has expired")
 
 
 def test_caps_are_a_value():

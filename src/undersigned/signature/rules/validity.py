@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from undersigned.errors import ConfigurationError
@@ -52,3 +53,25 @@ class Validity:
         if created is not None and self.longest_age is not None:
             ends.append(created + self.longest_age)
         return min(ends, default=None)
+
+    def window(self, created: int | None, expires: int | None, *, now: float) -> tuple[float, str]:
+        """Return when no clock within the skew accepts a signature any more, and why it is not valid at `now`.
+
+        Args:
+            created: its parameter `created`.
+            expires: its parameter `expires`.
+            now: seconds since the epoch.
+
+        Returns:
+            Seconds since the epoch, or infinity if nothing ends it. Then the reason, or "" if it is valid.
+        """
+        end = expires if expires is not None and self.longest_age is None else self.end(created, expires)
+        until = math.inf if end is None else float(end + self.behind)
+        if created is not None:
+            if expires is not None and expires <= created:
+                return until, "expires is not after created"
+            if expires is not None and self.longest is not None and expires - created > self.longest:
+                return until, f"the signature is valid for longer than {self.longest} seconds"
+            if created > now + self.ahead:
+                return until, "created lies in the future"
+        return until, "the signature has expired" if until < now else ""

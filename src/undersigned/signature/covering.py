@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from undersigned.errors import ConfigurationError, SigningError
 from undersigned.message import token
@@ -23,7 +24,8 @@ _FIELD_NAME: Final = re.compile(rf"{token.LOWER}+")
 _LISTS_KEPT: Final = 32
 
 
-class Covered(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Covered:
     """The components that a signer covers, computed once for each list of them.
 
     Attributes:
@@ -82,8 +84,7 @@ class Covering:
         rule = self._profile.coverage
         if not rule.is_conditional:
             return self._static[message.has_body]
-        absent = rule.absent(message)
-        if absent:
+        if rule.sent and (absent := rule.absent(message)):
             raise SigningError(f"headers: profile {self._profile.name} asks for {', '.join(absent)}: add it")
         if rule.over and not rule.linked(message):
             raise SigningError(f"headers: profile {self._profile.name} signs over a signature with the tag {rule.over}")

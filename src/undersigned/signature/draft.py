@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from undersigned.errors import SigningError
 from undersigned.message.content_digest import ContentDigest, content_digest
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from undersigned.message.content_digest import DigestAlgorithm
     from undersigned.message.response import Response
-    from undersigned.message.structured_fields import Parameter
+    from undersigned.message.structured_fields import Encoding, Parameter
     from undersigned.signature.covering import Covered, Covering
     from undersigned.signature.parameter_text import ParameterText
     from undersigned.signature.profile import Profile
@@ -35,7 +36,8 @@ if TYPE_CHECKING:
 _URLS_KEPT: Final = 128
 
 
-class Draft(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Draft:
     """A signature without its bytes.
 
     Attributes:
@@ -70,6 +72,12 @@ class Draft(NamedTuple):
         return "" if (request.body, request.has_body) == (own.body, own.has_body) else "content"
 
 
+class _Unfrozen:
+    """A `Draft` while it is made."""
+
+    __slots__ = Draft.__slots__
+
+
 class Drafting:
     """Makes the drafts of a signer's signatures.
 
@@ -81,7 +89,17 @@ class Drafting:
         check_limits: whether to reject a message that undersigned's own verifier rejects.
     """
 
-    __slots__ = ("_check_limits", "_covering", "_digests", "_parameters", "_profile", "_target")
+    __slots__ = (
+        "_check_limits",
+        "_covered",
+        "_digest_encoding",
+        "_digests",
+        "_has_own",
+        "_label",
+        "_parameters",
+        "_profile",
+        "_target",
+    )
 
     def __init__(
         self,
@@ -93,9 +111,12 @@ class Drafting:
         check_limits: bool,
     ) -> None:
         self._profile = profile
-        self._covering = covering
-        self._parameters = parameters
+        self._covered = covering.of
+        self._parameters = parameters.text
+        self._label = profile.selection.label
+        self._has_own = bool(profile.parameters.own)
         self._digests = digests
+        self._digest_encoding: Encoding = profile.digest.encodings[0]
         self._check_limits = check_limits
         # A signer signs for a few URLs again and again.
         made = partial(SigningTarget.of, form=profile.target, check_limits=check_limits)
@@ -112,32 +133,43 @@ class Drafting:
         digest: str | None = None,
     ) -> Draft:
         """Return the draft of the signature of a message. Arguments and errors are those of `Signer.sign`."""
-        profile = self._profile
         if label is None:
-            label = profile.selection.label
+            label = self._label
         elif KEY.fullmatch(label) is None:
             raise SigningError("label: use lower-case letters, digits and _ - . * (RFC 8941 section 3.1.2)")
         target = self._target(message.url)
         usual = is_usual(message, target)
         if not usual:
             check_fields(message, target.canonical)
-            check_signatures(message, label, encoding=profile.encoding)
-        covered = self._covering.of(message, label)
+            check_signatures(message, label, encoding=self._profile.encoding)
+        covered = self._covered(message, label)
         if "content-digest" not in covered.names:
             digest = None
-        elif digest is None:
-            digest = self._digest(message)
         elif "content-digest" in message.fields.combined:
-            raise SigningError("digest: the request has a Content-Digest already; remove the field, or pass no digest=")
-        if profile.parameters.own:
-            parameters = {**written_parameters(profile, message), **parameters}
-        text = f"{covered.text}{self._parameters.text(created, expires, nonce, parameters)}"
+            self._check_digest(message, digest)
+        elif digest is None:
+            digest = content_digest(message.body, self._digest_encoding, algorithms=self._digests)
+        if self._has_own:
+            parameters = {**written_parameters(self._profile, message), **parameters}
+        text = f"{covered.text}{self._parameters(created, expires, nonce, parameters)}"
         plain, base = covered.plain_base, None
         if usual and plain is not None and isinstance(message, Request):
             base = plain.text(message, target.signed, digest, text)
         if base is None or len(base) > USUAL_BASE:
             base = self._base(message, target, covered, digest, text)
-        return Draft(message, target.signed.target_uri, covered.names, digest, label, text, base, usual)
+        draft: Any = _Unfrozen()
+        draft.request = message
+        draft.target_uri = target.signed.target_uri
+        draft.names = covered.names
+        draft.digest = digest
+        draft.label = label
+        draft.parameters = text
+        draft.base = base
+        draft.is_usual = usual
+        # A frozen class sets each attribute through `object.__setattr__`, which takes several times as long.
+        draft.__class__ = Draft
+        made: Draft = draft
+        return made
 
     def _base(
         self, message: Request | Response, target: SigningTarget, covered: Covered, digest: str | None, text: str
@@ -154,15 +186,14 @@ class Drafting:
             check_base(base, message, covered.components, most=most_effort(self._profile))
         return base
 
-    def _digest(self, message: Request | Response) -> str | None:
-        """Return the Content-Digest to add, or None if the message already has one; that one must be right."""
-        rule, given = self._profile.digest, message.fields.combined.get("content-digest")
-        if given is None:
-            return content_digest(message.body, rule.encodings[0], algorithms=self._digests)
+    def _check_digest(self, message: Request | Response, digest: str | None) -> None:
+        """Check that the Content-Digest that a message already has is right, and that no other one is given."""
+        if digest is not None:
+            raise SigningError("digest: the request has a Content-Digest already; remove the field, or pass no digest=")
+        rule, given = self._profile.digest, message.fields.combined["content-digest"]
         try:
             declared = ContentDigest.parse(given, *rule.encodings).of(rule.algorithms)
         except MalformedField as malformed:
             raise SigningError(f"headers: Content-Digest: {malformed}; remove it, and the signer makes one") from None
         if not declared.running(message.body).matches():
             raise SigningError("headers: Content-Digest does not match the body; remove it, and the signer makes one")
-        return None

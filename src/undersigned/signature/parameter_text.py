@@ -99,7 +99,12 @@ class ParameterText:
             self._check_expires(expires, created)
         # Integers, and a nonce without escapes.
         if self._writes_all:
-            text = f';created={created};expires={expires};nonce="{self._nonce(nonce)}"{self._constant}'
+            # Nearly every nonce is random, which takes no check.
+            if nonce is None and self._nonces is None:
+                nonce = base64url(urandom(self._nonce_bytes))
+            else:
+                nonce = self._nonce(nonce)
+            text = f';created={created};expires={expires};nonce="{nonce}"{self._constant}'
         else:
             text = f";created={created}" if "created" in written else ""
             text += f";expires={expires}" if "expires" in written else ""

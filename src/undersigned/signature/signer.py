@@ -16,8 +16,8 @@ from undersigned.signature.parameter_text import ParameterText
 from undersigned.signature.prepared import PreparedSignature
 from undersigned.signature.profile import Profile
 from undersigned.signature.receiver import check_readable
-from undersigned.signature.remote_key import AnyKey, awaited_signature, check_key, local_signature, raw_signature
-from undersigned.signature.signed_fields import SignedFields
+from undersigned.signature.remote_key import AnyKey, awaited_signature, check_key, local_signing, raw_signature
+from undersigned.signature.signed_fields import signed_fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from undersigned.message.content_digest import DigestAlgorithm
     from undersigned.message.request import Request
     from undersigned.message.response import Response
+    from undersigned.message.structured_fields import Encoding
+    from undersigned.signature.signed_fields import SignedFields
 
 _NO_PARAMETERS: Mapping[str, Parameter] = MappingProxyType({})
 
@@ -60,9 +62,11 @@ class Signer:
         "_check_limits",
         "_clock",
         "_digests",
-        "_drafting",
+        "_draft",
+        "_encoding",
         "_key",
         "_nonces",
+        "_sign",
         "_unread",
         "components",
         "may_cover",
@@ -101,9 +105,11 @@ class Signer:
         text = ParameterText(profile, keyid=key.keyid, algorithm=key.algorithm, clock=clock, nonces=nonces)
         self._digests = tuple(digests)
         self._check_limits = check_limits
-        self._drafting = Drafting(
+        drafting = Drafting(
             profile, covering=covering, parameters=text, digests=self._digests, check_limits=check_limits
         )
+        self._draft, self._sign = drafting.of, local_signing(key)
+        self._encoding: Encoding = profile.encoding
         self._unread = LONGEST_FIELD if text.is_plain and covering.most <= MOST_COMPONENTS else 0
 
     def sign(
@@ -136,8 +142,8 @@ class Signer:
                 returned something that is not a signature.
             ConfigurationError: the `sign` of the key must be awaited.
         """
-        draft = self._drafting.of(request, created, expires, nonce, label, parameters, digest)
-        return self._signed(draft, local_signature(self._key, draft.base.encode("ascii")))
+        draft = self._draft(request, created, expires, nonce, label, parameters, digest)
+        return self._signed(draft, self._sign(draft.base.encode("ascii")))
 
     def sign_response(
         self,
@@ -166,8 +172,8 @@ class Signer:
             raise SigningError(
                 "response: pass the request that it answers, and sign by a profile that is for responses"
             )
-        draft = self._drafting.of(response, created, expires, nonce, label, parameters)
-        return self._signed(draft, local_signature(self._key, draft.base.encode("ascii")))
+        draft = self._draft(response, created, expires, nonce, label, parameters)
+        return self._signed(draft, self._sign(draft.base.encode("ascii")))
 
     async def async_sign(
         self,
@@ -181,7 +187,7 @@ class Signer:
         digest: str | None = None,
     ) -> SignedFields:
         """Sign a request as `sign` does, and await the key if its `sign` is async."""
-        draft = self._drafting.of(request, created, expires, nonce, label, parameters, digest)
+        draft = self._draft(request, created, expires, nonce, label, parameters, digest)
         return self._signed(draft, await awaited_signature(self._key, draft.base.encode("ascii")))
 
     def prepare(
@@ -199,7 +205,7 @@ class Signer:
 
         Arguments and errors are those of `sign`. The key does nothing yet.
         """
-        draft = self._drafting.of(request, created, expires, nonce, label, parameters, digest)
+        draft = self._draft(request, created, expires, nonce, label, parameters, digest)
         return PreparedSignature(
             self._key.keyid, self._key.algorithm, draft.base.encode("ascii"), draft.names, draft.target_uri, draft
         )
@@ -259,16 +265,15 @@ class Signer:
         return DigestBuilder(self.profile.digest.encodings[0], self._digests)
 
     def _signed(self, draft: Draft, signature: bytes) -> SignedFields:
-        profile, unread = self.profile, self._unread
-        parameters = f"{draft.label}={draft.parameters}"
-        text = f"{draft.label}={serialize_byte_sequence(signature, profile.encoding)}"
+        label, unread = draft.label, self._unread
+        parameters = f"{label}={draft.parameters}"
+        text = f"{label}={serialize_byte_sequence(signature, self._encoding)}"
         fields = (("Signature-Input", parameters), ("Signature", text))
         # A short new value is read by pattern whatever it holds, but not with escapes.
         is_read = draft.is_usual and len(parameters) <= unread and len(text) <= unread
         if self._check_limits and not is_read:
-            check_readable(draft.request, fields, encoding=profile.encoding, unread=unread)
-        added = fields if draft.digest is None else (("Content-Digest", draft.digest), *fields)
-        return SignedFields(added, draft.names, draft.target_uri, draft.base)
+            check_readable(draft.request, fields, encoding=self._encoding, unread=unread)
+        return signed_fields(fields if draft.digest is None else (("Content-Digest", draft.digest), *fields), draft)
 
 
 def _check_options(profile: Profile, components: Sequence[str], digests: Sequence[str]) -> None:

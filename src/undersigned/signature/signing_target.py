@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
 from undersigned.message.request_target import typed_target
 from undersigned.signature.receiver import check_target
@@ -16,7 +17,8 @@ _USUAL_LENGTH: Final = 256
 """characters of a usual URL: reading one costs a receiver at most 70 units of effort, if all of them are slashes"""
 
 
-class SigningTarget(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class SigningTarget:
     """The target of a message. A signer makes it once for each URL.
 
     Attributes:

@@ -134,12 +134,17 @@ class CoverageRule:
 
     def asked(self, request: Request | Response) -> tuple[str, ...]:
         """Return the components that a signer covers of this message, in their order."""
-        required = self.by_content[request.has_body]
-        query = self.with_query if "?" in request.url else ()
-        sent = [name for name in self.if_sent if name in request.fields.combined]
-        answered = [f'"{name}";req' for name in self._asked_for(request)]
-        linked = [one for label in self.linked(request)[:1] for one in _of_signature(label)]
-        return tuple(dict.fromkeys((*required, *query, *sent, *answered, *linked)))
+        asked = [*self.by_content[request.has_body]]
+        if self.with_query and "?" in request.url:
+            asked += self.with_query
+        if self.if_sent:
+            combined = request.fields.combined
+            asked += [name for name in self.if_sent if name in combined]
+        if self.if_asked:
+            asked += [f'"{name}";req' for name in self._asked_for(request)]
+        if self.over:
+            asked += [one for label in self.linked(request)[:1] for one in _of_signature(label)]
+        return tuple(dict.fromkeys(asked))
 
     def linked(self, message: Request | Response) -> list[str]:
         """Return the labels of the signatures of the message that this one may be over."""

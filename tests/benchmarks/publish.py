@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tests.benchmarks import chart
 from tests.benchmarks.__main__ import LIBRARIES
-from tests.benchmarks.bench_processor import ROOMS
+from tests.benchmarks.bench_processor import ROOMS, SERVERS
 from tests.benchmarks.figures import BY_LIBRARY, Figures
 
 if TYPE_CHECKING:
@@ -109,6 +109,7 @@ def tables(figures: Figures) -> str:
     """Return the tables as Markdown. A cell is empty if nothing was measured."""
     relative = "Our time divided by theirs: below 1, this library is faster."
     served = ("server", "application", "requests a second", "p50", "p99", "processor time of a request")
+    shares = ("share", "goal", *(f"{server}, by {library}" for server in SERVERS for library in LIBRARIES))
     stores = ("gunicorn", "store", "requests a second", "p50", "p99", "a claim adds to p99")
     return "\n".join(
         [
@@ -122,7 +123,7 @@ def tables(figures: Figures) -> str:
             _table(served, _sides(figures)),
             _table(("server", "what", "goal", "by OpenSSL", "by libsodium"), _compared(figures)),
             "### The processor time of a request",
-            _table(("share, on uvicorn", "goal", "by OpenSSL", "by libsodium"), _shares(figures)),
+            _table(shares, _shares(figures)),
             _table(("share", "whose", "function"), _functions(figures)),
             "### Workers that share a store",
             _table(stores, _stores(figures)),
@@ -200,7 +201,8 @@ def _compared(figures: Figures) -> Iterator[Sequence[str]]:
 
 def _shares(figures: Figures) -> Iterator[Sequence[str]]:
     for owner, name in _OWNERS:
-        by = [figures.get("processor", f"share of {name}", library=library) for library in LIBRARIES]
+        row = f"share of {name}"
+        by = [figures.get("processor", f"{server}: {row}", library=each) for server in SERVERS for each in LIBRARIES]
         yield owner, _goal(by[0]), *map(_judged, by)
 
 

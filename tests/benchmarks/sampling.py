@@ -1,12 +1,14 @@
-"""Where a server spends its processor time, by function: a sample of its stack in each millisecond that it runs.
+"""Where a server spends its processor time, by function: a sample of its stack at each tick of its processor time.
 
-Unlike `cProfile`, sampling does not make a call of Python slower than a call of C.
+Unlike `cProfile`, sampling does not make a call of Python slower than a call of C. A sampler in another process would
+also count the time for which the worker waits for a processor, as it does after each `send` beside wrk.
 `python -m tests.benchmarks.sampling` prints the functions of a server with the middleware.
 """
 
 from __future__ import annotations
 
 import argparse
+import dis
 import json
 import signal
 import sys
@@ -22,10 +24,11 @@ if TYPE_CHECKING:
 
 _INTERVAL: Final = 0.001
 _SHOWN: Final = 20
-_OURS: Final = Path(undersigned.__file__).parent
+SOURCE: Final = Path(undersigned.__file__).parent
 _STANDARD: Final = sysconfig.get_path("stdlib")
 _CHECK: Final = ("signature/ed25519.py", "Ed25519.verify")
 """The method that calls OpenSSL."""
+_BEGINS: Final = dis.opmap["RESUME"]
 
 
 class Function(NamedTuple):
@@ -38,13 +41,13 @@ class Function(NamedTuple):
     def room(self) -> str:
         """The package of this library that it is in, or ""."""
         path = Path(self.file)
-        return path.relative_to(_OURS).parts[0].removesuffix(".py") if path.is_relative_to(_OURS) else ""
+        return path.relative_to(SOURCE).parts[0].removesuffix(".py") if path.is_relative_to(SOURCE) else ""
 
     @property
     def place(self) -> str:
         """The file, from the package of this library on, and the name."""
         path = Path(self.file)
-        return f"{path.relative_to(_OURS.parent) if self.room else path.name}: {self.name}"
+        return f"{path.relative_to(SOURCE.parent) if self.room else path.name}: {self.name}"
 
     @property
     def owner(self) -> str:
@@ -72,6 +75,10 @@ class Sampler:
         path.write_text(json.dumps([[*function, count] for function, count in self._seen.items()]))
 
     def _sample(self, _number: int, frame: FrameType | None) -> None:
+        if frame is not None and frame.f_code.co_code[frame.f_lasti] == _BEGINS:
+            # Python handles a signal after a call of C, before a jump back, and when a function begins or continues.
+            # Then its caller had the time, such as the scanner of `json` that calls a hook.
+            frame = frame.f_back
         while frame is not None and _is_on_behalf(frame.f_code.co_filename):
             frame = frame.f_back
         if frame is not None:
@@ -92,14 +99,15 @@ def read(path: Path) -> Counter[Function]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Print the functions that take the most time, and their shares."""
-    from tests.benchmarks.bench_processor import sampled  # noqa: PLC0415 - it imports this module
+    from tests.benchmarks.bench_processor import SERVERS, sampled  # noqa: PLC0415 - it imports this module
     from tests.benchmarks.sides import QUICK, Size  # noqa: PLC0415
 
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.sampling", description=__doc__)
+    parser.add_argument("server", nargs="?", choices=SERVERS, default="uvicorn")
     parser.add_argument("--json", action="store_true", help="print one JSON array")
     parser.add_argument("--quick", action="store_true", help="few requests: to see that it runs, not to read it")
     given = parser.parse_args(arguments)
-    seen = sampled(QUICK if given.quick else Size())
+    seen = sampled(given.server, QUICK if given.quick else Size())
     shares = [[count / seen.total(), each.owner, each.place] for each, count in seen.most_common(_SHOWN)]
     lines = [f"{share:6.1%}  {owner:15}  {place}" for share, owner, place in shares]
     print(json.dumps(shares) if given.json else "\n".join(lines))  # noqa: T201 - the output

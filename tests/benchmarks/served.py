@@ -7,11 +7,13 @@ import multiprocessing
 import os
 import signal
 import socket
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import uvicorn
+from gunicorn.workers.gthread import ThreadWorker
 from tests.benchmarks.sampling import Sampler
 from tests.serving import gunicorn_server, stop_idle_servers
 from tests.stores.servers import wait_until
@@ -95,14 +97,44 @@ class _Sampled(uvicorn.Server):
 
 
 @contextlib.contextmanager
-def gunicorn_workers(app, workers: int) -> Iterator[Served]:
-    """Serve a WSGI app by gunicorn with its workers of threads, which keep connections alive."""
+def gunicorn_workers(app, workers: int, *, samples: Path | None = None) -> Iterator[Served]:
+    """Serve a WSGI app by gunicorn with its workers of threads, which keep connections alive.
+
+    Args:
+        app: the application.
+        workers: how many processes.
+        samples: where a worker writes what a `Sampler` has seen. That worker uses its main thread only.
+    """
     options = {"worker_class": "gthread", "threads": 2, "keepalive": 5, "workers": workers}
+    if samples:
+        sampler = Sampler()
+        options |= {
+            "worker_class": _OfOneThread,
+            "post_worker_init": lambda _worker: sampler.start(),
+            "worker_exit": lambda _arbiter, _worker: sampler.write(samples),
+        }
     before = set(_children(os.getpid()))
     with gunicorn_server(app, **options) as port:
         [arbiter] = set(_children(os.getpid())) - before
         wait_until(lambda: len(_children(arbiter)) == workers)
         yield Served(port, _children(arbiter))
+
+
+class _OfOneThread(ThreadWorker):
+    """A worker of threads that answers in its main thread, the only one that handles signals.
+
+    It does everything else as its base, but passes no request to another thread.
+    """
+
+    def get_thread_pool(self) -> Executor:
+        return _AtOnce()
+
+
+class _AtOnce(Executor):
+    def submit(self, call, /, *args, **kwargs) -> Future:
+        done = Future()
+        done.set_result(call(*args, **kwargs))
+        return done
 
 
 def _children(process: int) -> list[int]:

@@ -34,7 +34,7 @@ class RouteMiddleware:
     """A middleware that checks that the policy has decided about the view that Django is about to run.
 
     Put it last in MIDDLEWARE if a policy has a `RouteResolver` and `undersigned.asgi.SignatureMiddleware` or
-    `undersigned.wsgi.SignatureMiddleware` is around the application. The middleware of this package checks it too.
+    `undersigned.wsgi.SignatureMiddleware` is around the application. `SignatureMiddleware` of this package is also one.
     """
 
     sync_capable = True
@@ -45,7 +45,7 @@ class RouteMiddleware:
         self._is_async = iscoroutinefunction(get_response)
         if self._is_async:
             markcoroutinefunction(self)
-        # Django would run a function that is not async in a thread.
+        # Django would run a sync function in a thread.
         self.process_view = checked_view_async if self._is_async else checked_view
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
@@ -80,7 +80,7 @@ def checked_view(
 async def checked_view_async(
     request: HttpRequest, view: Callable[..., object], arguments: object, parameters: Mapping[str, object]
 ) -> HttpResponse | None:
-    """Return as `checked_view`."""
+    """Return the response as `checked_view` does, for asyncio."""
     return checked_view(request, view, arguments, parameters)
 
 
@@ -92,7 +92,7 @@ def matched_route(match: ResolverMatch) -> MatchedRoute:
 
 
 def unguarded_middleware() -> str | None:
-    """Return a middleware that could change unnoticed which view runs, or None if there is none."""
+    """Return a middleware that could change which view runs without a check, or None if there is none."""
     listed = list(cast("Sequence[str]", settings.MIDDLEWARE))
     if SIGNATURE_MIDDLEWARE in listed or ROUTE_MIDDLEWARE in listed:
         return None

@@ -53,7 +53,7 @@ class SignatureMiddleware(RouteMiddleware):
             self._wsgi, self._asgi = middlewares()
         except ConfigurationError as error:
             raise ImproperlyConfigured(str(error)) from None
-        # Both verify by the same setting, so one of them says so.
+        # Both verify by the same setting, so one of them logs it.
         wsgi.SignatureMiddleware.announce(self._wsgi)
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
@@ -121,12 +121,12 @@ class SignatureMiddleware(RouteMiddleware):
 
 class _WSGIMiddleware(wsgi.SignatureMiddleware):
     def announce(self) -> None:
-        """Leave it to Django's middleware: system checks make this one too."""
+        """Log nothing: system checks make this middleware too, so Django's middleware logs the start-up line."""
 
 
 class _ASGIMiddleware(asgi.SignatureMiddleware):
     def announce(self) -> None:
-        """As the other one."""
+        """Log nothing, as the WSGI middleware."""
 
 
 def middlewares() -> tuple[wsgi.SignatureMiddleware, asgi.SignatureMiddleware]:

@@ -24,7 +24,7 @@ _GUARD = "undersigned_dispatch"
 """The key of `app.extensions`."""
 _METHOD = "dispatch_request"
 _METHODS = ("__call__", "wsgi_app", "full_dispatch_request", "preprocess_request", _METHOD)
-"""The methods that take a request to its view. Another one may run any view."""
+"""The methods that take a request to its view. If one is overridden, any view may run."""
 
 
 def guard_views(app: Flask) -> None:
@@ -33,7 +33,7 @@ def guard_views(app: Flask) -> None:
     A function or a middleware may change the path, the route or a parameter after a `RouteResolver` asked the router.
 
     Raises:
-        ConfigurationError: the application has its own method in the place of one of Flask's that lead to a view.
+        ConfigurationError: the application overrides a method that takes a request to its view.
     """
     if is_guarded(app):
         return
@@ -79,7 +79,7 @@ def route_of(app: Flask, matched: Request) -> MatchedRoute | None:
 
 
 def _is_own(app: Flask, method: str) -> bool:
-    """Return whether an application has its own method in the place of one of Flask's."""
+    """Return whether an application overrides a method of Flask."""
     # A middleware may be the `wsgi_app` of an application, as Flask documents it.
     if method in vars(app) and method != "wsgi_app":
         return True

@@ -64,7 +64,7 @@ def test_name_that_is_not_an_alias_of_another_is_accepted(name):
 def test_version_error_names_the_server_and_the_fix(server):
     with pytest.raises(VerificationUnavailable) as caught:
         authority.check_version("2", None, detect=lambda: server, profile=PROFILE)
-    assert caught.value.detail.startswith(f"{server or 'the server'} hides over HTTP version 2 whether")
+    assert caught.value.detail.startswith(f"{server or 'the server'} does not show over HTTP version 2 whether")
     assert "http2_server=" in caught.value.detail
     assert caught.value.step == 10
 

@@ -53,4 +53,4 @@ def test_server_that_hides_the_authority_is_rejected_for_any_http2_server(unchec
     answer = send(unchecked_http2, sent.fields)
     assert (answer.status, json.loads(answer.content)) == (503, {"error": "request_signature_server_unsupported"})
     assert unchecked_http2.calls() == []
-    assert "granian hides over HTTP version 2" in unchecked_http2.logged()
+    assert "granian does not show over HTTP version 2" in unchecked_http2.logged()

@@ -1,4 +1,4 @@
-"""Requests that are signed already, when one more signature is made over the first one, as by `GNAP_ROTATION`."""
+"""Signing over a signature that a request already has, as `GNAP_ROTATION` does."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from undersigned.signature.profile import Profile
 
 SIGNATURE_FIELDS = frozenset({"signature-input", "signature", "content-digest"})
-"""The names of the fields that the signer writes, in lower case. The ones that a request already has are replaced.
+"""The names of the fields that the signer writes, in lower case.
 
-A profile that signs over another signature keeps them.
+Such fields that a request already has are replaced. A profile that signs over another signature keeps them.
 """
 
 
@@ -35,7 +35,7 @@ def kept_signature(
         profile: the profile of the new signature.
 
     Raises:
-        SigningError: Content-Digest is not that digest.
+        SigningError: Content-Digest is not the digest of the content.
     """
     label = profile.selection.label
     for name, value in fields:
@@ -58,7 +58,7 @@ def _without(name: str, value: str, label: str, encoding: Encoding) -> str:
         else:
             return value
     except MalformedField:
-        # The signer says what is wrong with it.
+        # The signer raises an error that says what is wrong with the value.
         return value
     return ", ".join([f"{one}={text}" for one, text in members.items() if one != label])
 

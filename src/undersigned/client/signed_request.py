@@ -25,7 +25,7 @@ class SignedRequest:
         fields: the given header fields without signature fields; a `Host` among them is in canonical form.
         signature: the header fields to add: Signature-Input, Signature and, for content, Content-Digest.
         covered: the names of the covered header fields, in lower case.
-        has_body: whether it is sent as one with content.
+        has_body: whether it is sent with content.
     """
 
     method: str
@@ -39,7 +39,7 @@ class SignedRequest:
 
     @property
     def request(self) -> Request:
-        """The request without its content, as a response to it is bound to it (RFC 9421 section 2.4)."""
+        """The request without its content: the parts that a signed response can cover (RFC 9421 section 2.4)."""
         host = [] if any(name.lower() == "host" for name, _ in self.fields) else [("Host", self.authority)]
         return Request(self.method, self.url, [*host, *self.fields, *self.signature])
 

@@ -139,10 +139,10 @@ def check_version(
         return
     if version not in {"2", "3"}:
         shown = printable(version, limit=8)
-        raise profile.error("target_uri_malformed", step=10, detail=f"HTTP version: no request is of version {shown}")
+        raise profile.error("target_uri_malformed", step=10, detail=f"HTTP version: HTTP has no version {shown}")
     raise unsupported(
         profile,
-        f"{server or 'the server'} hides over HTTP version {version} whether :authority and Host "
+        f"{server or 'the server'} does not show over HTTP version {version} whether :authority and Host "
         "agree. Serve HTTP/1.1 (granian: --http 1), or serve HTTP/2 by one of "
         f"{', '.join(sorted(HTTP2_SERVERS))} and name it in http2_server=",
     )

@@ -1,4 +1,4 @@
-"""The tables of a replay store in SQLite: what is kept of a nonce, and the statements that claim it."""
+"""The tables of a replay store in SQLite: what the store keeps for each nonce, and the statements that claim one."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ class NonceTables:
     def claim_content(
         self, keyid: str, nonce: str, marker: str, *, now: float, until: float, caps: Caps
     ) -> ContentClaim:
-        """Remember the pair as `claim`, and the marker of its content. Return "same" if both were there.
+        """Remember the pair as `claim` does, and the marker of its content. Return "same" if both are known already.
 
         Raises:
             sqlite3.Error: the file cannot be written.
@@ -167,7 +167,7 @@ class NonceTables:
             ended = self._forget(now, _MANY)
 
     def _forget(self, now: float, most: int) -> int:
-        """Delete at most `most` nonces that have ended, and return how many it were."""
+        """Delete at most `most` nonces that have ended, and return how many were deleted."""
         return self._connection.execute(_FORGET, (now, most)).rowcount
 
     def _is_true(self, question: str, asked: dict[str, object]) -> bool:

@@ -1,4 +1,4 @@
-"""Drafts: signatures without their bytes, and how a signer makes them of messages (RFC 9421 section 3.1)."""
+"""Drafts: a signature before its bytes are made, with everything that is signed (RFC 9421 section 3.1)."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Draft:
     is_usual: bool
 
     def changed_in(self, request: Request) -> str:
-        """Return which part of `request` is not the prepared one, or ""."""
+        """Return which part of `request` differs from the prepared request, or ""."""
         own = self.request
         if request.method != own.method:
             return "method"
@@ -174,7 +174,7 @@ class Drafting:
     def _base(
         self, message: Request | Response, target: SigningTarget, covered: Covered, digest: str | None, text: str
     ) -> str:
-        """Return the signature base, if a receiver would take the covered fields for the same values."""
+        """Return the signature base, after checking that a receiver reads the same values from the covered fields."""
         if "content-type" in covered.names:
             check_content_type(message)
         values = values_of(message, target.signed, digest, reading=self._profile.coverage.reading)

@@ -1,4 +1,4 @@
-"""The receiver of a signed request, as far as a signer must know it: what it would reject, or read otherwise.
+"""What a receiver of a signed request would reject, or read with other values than the signer.
 
 Every check raises a `SigningError`, which says what to change before signing.
 """
@@ -37,7 +37,7 @@ _USUAL_TARGET = re.compile(r"[A-Za-z0-9._~/:-]{1,256}")
 
 
 def is_usual(message: Request | Response, target: SigningTarget) -> bool:
-    """Return whether no check of this module rejects a message that covers plain components, by a short look.
+    """Return whether a quick look shows that no check of this module rejects a message that covers plain components.
 
     Nearly every message is usual. Then `check_fields`, `check_signatures`, `check_content_type` and, for a base that is
     not too long, `check_base` need not be called. They decide about any other message.
@@ -101,7 +101,7 @@ def check_content_type(request: Request | Response) -> None:
 def check_signatures(request: Request | Response, label: str, *, encoding: Encoding) -> None:
     """Check that signatures the request already has can be read, and that none has this label.
 
-    A receiver reads the two fields as a whole: a malformed signature next to ours takes ours with it.
+    A receiver reads the two fields as a whole: because of one malformed signature, it would reject ours too.
     """
     inputs, signatures = request.fields.combined.get("signature-input"), request.fields.combined.get("signature")
     labels: set[str] = set()
@@ -145,7 +145,7 @@ def check_readable(
 def check_base(
     base: str, message: Request | Response, components: Sequence[Component], *, most: int = MOST_EFFORT
 ) -> None:
-    """Check that the verifier hashes a signature base as long as this one, and reads as unusual a message.
+    """Check that the base is not too long for the verifier, and that reading the message is not too much work.
 
     Args:
         base: the signature base.

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from undersigned.url import CanonicalURL
 
 _USUAL_LENGTH: Final = 256
-"""characters of a usual URL: reading one costs a receiver at most 70 units of effort, if all of them are slashes"""
+"""The most characters of a usual URL. If all are slashes, reading them costs a receiver at most 70 units of effort."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def check_parameters(parameters: Mapping[str, Parameter], profile: Profile, message: Request | Response) -> None:
-    """Check that every required parameter is there and no forbidden one, and what the profile's own ones say (step 2).
+    """Check that required parameters are there, forbidden ones are not, and own ones fit the message (step 2).
 
     Raises:
         SignatureError: a parameter is missing, or not what the profile asks for.

@@ -53,7 +53,7 @@ class ParsedSignature(NamedTuple):
         nonce: its nonce, or "".
         created: seconds since the epoch, or None.
         expires: seconds since the epoch, or None.
-        until: when no clock within the skew accepts the signature any more, or infinity (step 13).
+        until: the time after which no clock within the skew accepts the signature, or infinity (step 13).
         parsing: the effort of parsing the signature fields and the digest.
         rebuilt: returns the base of this signature for a target. It raises `UnresolvableComponent`.
     """
@@ -91,7 +91,7 @@ class ParsedSignature(NamedTuple):
 
 
 def screen(request: Request | Response, profile: Profile, *, now: float) -> ParsedSignature:
-    """Read and check the first signature of a message that `screen_all` returns (steps 0 to 6).
+    """Read and check a message, and return the first signature that `screen_all` returns (steps 0 to 6).
 
     Raises:
         SignatureError: as `screen_all`, or the signature is not what the profile asks for.
@@ -217,7 +217,7 @@ def _parsed(
         raise profile.error("signature_window_invalid", step=5, detail=fault)
     if profile.asks_more or not coverage.bare.issuperset(profile.required_components[request.has_body]):
         check_coverage(coverage, request, profile, label)
-    # By position, since sixteen arguments by name take half a microsecond more.
+    # By position, because so many arguments by name take half a microsecond more.
     return ParsedSignature(
         request, profile, now, label, coverage, parameters, text, signatures[label], digest, keyid or "",
         algorithm or "", nonce or "", created, expires, until, budget.spent, rebuilt_base,

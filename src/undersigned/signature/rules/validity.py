@@ -55,7 +55,7 @@ class Validity:
         return min(ends, default=None)
 
     def window(self, created: int | None, expires: int | None, *, now: float) -> tuple[float, str]:
-        """Return when no clock within the skew accepts a signature any more, and why it is not valid at `now`.
+        """Return the time after which no clock within the skew accepts a signature, and why it is not valid at `now`.
 
         Args:
             created: its parameter `created`.

@@ -24,7 +24,7 @@ def identified(request: Request | None = None, *, key=VERIFYING, revocations=Non
 
 
 def proven(request: Request | None = None, *, profile=profiles.ADCP_3_2):
-    return identified(request, profile=profile).prove([False])
+    return identified(request, profile=profile).prove([])
 
 
 def bound(request: Request | None = None, *, profile=profiles.ADCP_3_2, body: bytes = BODY):

@@ -81,7 +81,7 @@ class Content:
         """
         if self._parsed is None:
             try:
-                self._parsed = (loads(bytes(self)),)
+                self._parsed = (loads(self._joined or bytes(self)),)
             except ValueError as error:
                 self._parsed = error
         if isinstance(self._parsed, ValueError):

@@ -74,21 +74,17 @@ class RunningDigest:
     Args:
         declared: the field to compare with.
         begun: the first bytes of the content.
-
-    Attributes:
-        update: feeds the next chunk.
     """
 
-    __slots__ = ("_hashes", "update")
+    __slots__ = ("_hashes",)
 
     def __init__(self, declared: ContentDigest, begun: bytes = b"") -> None:
         self._hashes: list[tuple[Hash, bytes]] = []
         for name, expected in declared.expected.items():
             self._hashes.append((_ALGORITHMS[name](begun), expected))
-        # Nearly every message has exactly one digest.
-        self.update: Callable[[bytes], None] = self._hashes[0][0].update if len(self._hashes) == 1 else self._feed
 
-    def _feed(self, chunk: bytes) -> None:
+    def update(self, chunk: bytes) -> None:
+        """Feed the next chunk."""
         for running, _ in self._hashes:
             running.update(chunk)
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from dataclasses import replace
 from inspect import isawaitable
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from undersigned.errors import ConfigurationError, KeySourceError, SignatureError
 from undersigned.message.content import Content
-from undersigned.signature.key_source import KeySet
-from undersigned.signature.profile import Profile
 from undersigned.verification.checklist import identify
 from undersigned.verification.screening import screen_all
+from undersigned.verification.sources import check_sources
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -23,20 +23,14 @@ if TYPE_CHECKING:
     from undersigned.message.response import Response
     from undersigned.replay.store import AsyncContentStore, AsyncReplayStore, ContentClaim
     from undersigned.signature.key_source import AsyncKeySource
+    from undersigned.signature.profile import Profile
     from undersigned.signature.verification_key import VerificationKey
+    from undersigned.verification.checklist import Identified
     from undersigned.verification.revocation import AsyncRevocationSource, RevocationList
     from undersigned.verification.screening import ParsedSignature
-    from undersigned.verification.verified_signature import AuthenticatedSignature, Bound, VerifiedSignature
+    from undersigned.verification.verified_signature import AuthenticatedSignature, VerifiedSignature
 
 Answer = TypeVar("Answer")
-
-_MADE = {
-    "keys": "KeySet.from_jwks(jwks)",
-    "replay": "MemoryReplayStore()",
-    "revocations": "RevocationList.from_json(text)",
-}
-_OTHER_CLOCKS = (time.monotonic, time.perf_counter, time.time_ns)
-"""Functions whose answers are numbers, but not seconds since the epoch."""
 
 
 class AsyncVerifier:
@@ -64,7 +58,7 @@ class AsyncVerifier:
         revocations: AsyncRevocationSource | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        _check_arguments(profile, keys, replay, revocations, clock)
+        check_sources(profile, keys, replay, revocations, clock)
         self.profile = profile
         self._keys = keys
         self._replay = replay
@@ -112,28 +106,35 @@ class AsyncVerifier:
         """
         if chosen is None:
             selected = self.screen(request)
-            if len(selected) > 1:
+            first = selected[0]
+            if len(selected) > 1 or isinstance(first, SignatureError):
                 return await self._authenticate_several(selected)
-            chosen = cast("ParsedSignature", selected[0])
-        parsed, lookup = chosen, chosen.lookup()
+            chosen = first
         try:
+            answer = self._keys.find(chosen.lookup())
+            keys = answer if isinstance(answer, tuple) else await _awaited(answer)
+        except Exception as failure:
+            unavailable = self._keys_unavailable(failure)
+            _add_evidence(unavailable, chosen)
+            raise unavailable from failure
+        tried: list[Sequence[VerificationKey]] = []
+        while True:
             try:
-                answer = self._keys.find(lookup)
-                keys = answer if isinstance(answer, tuple) else await _awaited(answer)
-            except Exception as failure:
-                raise self._keys_unavailable(failure) from failure
-            try:
-                return await self._prove(parsed, keys)
-            except SignatureError:
-                others = [key for key in await self._find_again(parsed) if key not in keys]
-                if not others:
-                    raise
-            return await self._prove(parsed, others)
-        except SignatureError as error:
-            error.add_evidence(
-                keyid=parsed.keyid, created=parsed.created, algorithm=parsed.algorithm, signature_base=None
-            )
-            raise
+                identified = identify(chosen, keys)
+                if self._revocations is not None:
+                    identified = await self._unrevoked(identified, self._revocations)
+                full: list[VerificationKey] = []
+                try:
+                    for key in identified.keys if self._remembers else ():
+                        is_full = self._replay.full(key.replay_name, now=chosen.now, caps=self._caps)
+                        if is_full is not False and await _awaited(is_full):
+                            full.append(key)
+                except Exception as failure:
+                    raise self._store_unavailable(step="9a") from failure
+                return identified.prove(full)
+            except SignatureError as error:
+                tried.append(keys)
+                keys = await self._find_others(chosen, tried, error)
 
     def screen(self, message: Request | Response) -> Sequence[ParsedSignature | SignatureError]:
         """Read and check the signatures of a message (steps 0 to 6), as `undersigned.verification.screening` does.
@@ -182,56 +183,30 @@ class AsyncVerifier:
         Raises:
             SignatureError: as `verify`.
         """
-        now, parsed = self.clock(), authenticated.candidate
+        now = self.clock()
         try:
             bound = authenticated.bind(digest, now=now)
             claim: ContentClaim = "fresh"
             answer: ContentClaim | Awaitable[ContentClaim]
             if (remembered := bound.remembered) is not None:
+                name, until, caps = authenticated.key.replay_name, bound.until, self._caps
                 try:
-                    if self._accepts_repeats:
-                        answer = self._claim_content(bound, remembered, now=now)
+                    if self._accepts_repeats and (content_digest := authenticated.repeatable) is not None:
+                        store = cast("AsyncContentStore", self._replay)
+                        answer = store.claim_content(name, remembered, content_digest, now=now, until=until, caps=caps)
                     else:
-                        name, caps = authenticated.key.replay_name, self._caps
-                        answer = self._replay.claim(name, remembered, now=now, until=bound.until, caps=caps)
+                        answer = self._replay.claim(name, remembered, now=now, until=until, caps=caps)
                     claim = answer if isinstance(answer, str) else await _awaited(answer)
                 except Exception as failure:
                     raise self._store_unavailable(step=12) from failure
             verified = bound.accept(claim, content)
         except SignatureError as error:
-            base = authenticated.signature_base
-            error.add_evidence(
-                keyid=parsed.keyid, created=parsed.created, algorithm=parsed.algorithm, signature_base=base
-            )
+            _add_evidence(error, authenticated.candidate, authenticated.signature_base)
             raise
         if not authenticated.others:
             return verified
         others = [await self.complete(other, content, digest=digest) for other in authenticated.others]
         return replace(verified, others=tuple(others))
-
-    def _claim_content(self, bound: Bound, remembered: str, *, now: float) -> ContentClaim | Awaitable[ContentClaim]:
-        name, caps, content = bound.proven.key.replay_name, self._caps, bound.proven.repeatable
-        if content is None:
-            return self._replay.claim(name, remembered, now=now, until=bound.until, caps=caps)
-        store = cast("AsyncContentStore", self._replay)
-        return store.claim_content(name, remembered, content, now=now, until=bound.until, caps=caps)
-
-    async def _prove(self, parsed: ParsedSignature, keys: Sequence[VerificationKey]) -> AuthenticatedSignature:
-        """Take the steps 7 to 10 with the keys that were found."""
-        identified = identify(parsed, keys)
-        if self._revocations is not None:
-            lists = [await self._list(self._revocations, key) for key in identified.keys]
-            identified = identified.check_revocations(lists)
-        full: list[bool] = []
-        if not self._remembers:
-            return identified.prove([False] * len(identified.keys))
-        try:
-            for key in identified.keys:
-                answer = self._replay.full(key.replay_name, now=parsed.now, caps=self._caps)
-                full.append(answer if isinstance(answer, bool) else await _awaited(answer))
-        except Exception as failure:
-            raise self._store_unavailable(step="9a") from failure
-        return identified.prove(full)
 
     def _keys_unavailable(self, failure: Exception) -> SignatureError:
         if isinstance(failure, KeySourceError):
@@ -242,15 +217,33 @@ class AsyncVerifier:
             detail="the key source raised an exception: see the cause in the log",
         )
 
-    async def _find_again(self, parsed: ParsedSignature) -> Sequence[VerificationKey]:
-        """Return what the source finds at a second look, if it offers one."""
-        if not getattr(self._keys, "asks_again", False):
-            return ()
-        try:
-            return await _awaited(self._keys.find(parsed.lookup(again=True)))
-        except Exception:  # noqa: BLE001 - a source may raise anything
-            # What was found before decides: that another source is down is no reason to call the signature valid.
-            return ()
+    async def _find_others(
+        self, parsed: ParsedSignature, tried: Sequence[Sequence[VerificationKey]], error: SignatureError
+    ) -> Sequence[VerificationKey]:
+        """Return the keys that the source finds at a second look and not at the first, if it offers one.
+
+        Args:
+            parsed: the signature.
+            tried: the keys of each look.
+            error: why none of them verifies the signature.
+
+        Raises:
+            SignatureError: `error`, if there are no others.
+        """
+        others: list[VerificationKey] = []
+        if len(tried) == 1 and getattr(self._keys, "asks_again", False):
+            # If another source is down, that is no reason to call the signature valid: what was found before decides.
+            with suppress(Exception):
+                found = await _awaited(self._keys.find(parsed.lookup(again=True)))
+                others = [key for key in found if key not in tried[0]]
+        if others:
+            return others
+        _add_evidence(error, parsed)
+        raise error
+
+    async def _unrevoked(self, identified: Identified, source: AsyncRevocationSource) -> Identified:
+        """Check step 9 with the revocation list of each key."""
+        return identified.check_revocations([await self._list(source, key) for key in identified.keys])
 
     async def _list(self, source: AsyncRevocationSource, key: VerificationKey) -> RevocationList | None:
         try:
@@ -282,33 +275,9 @@ def check_response(profile: Profile, response: Response) -> None:
         raise ConfigurationError("response: give it the request that it answers, Response(..., request=request)")
 
 
+def _add_evidence(error: SignatureError, parsed: ParsedSignature, base: str | None = None) -> None:
+    error.add_evidence(keyid=parsed.keyid, created=parsed.created, algorithm=parsed.algorithm, signature_base=base)
+
+
 async def _awaited(answer: Answer | Awaitable[Answer]) -> Answer:
     return await cast("Awaitable[Answer]", answer) if isawaitable(answer) else answer
-
-
-def _check_arguments(profile: object, keys: object, replay: object, revocations: object, clock: object) -> None:
-    if not isinstance(profile, Profile):
-        raise ConfigurationError(
-            'profile: pass one of undersigned.profiles, such as profiles.ADCP_3_2, or profiles.BY_NAME["adcp-3.2"]'
-        )
-    for option, source in (("keys", keys), ("replay", replay), ("revocations", revocations)):
-        if isinstance(source, type):
-            raise ConfigurationError(f"{option}: {source.__name__} is a class; make one, such as {_MADE[option]}")
-    # Texts have a `find` too.
-    if isinstance(keys, (str, bytes, bytearray)) or not callable(getattr(keys, "find", None)):
-        raise ConfigurationError(
-            "keys: pass a key source: KeySet.from_jwks(jwks) for a JWK set, KeySet.of(key) for keys, or JWKSFile(path)"
-        )
-    if not callable(getattr(replay, "claim", None)) or not callable(getattr(replay, "full", None)):
-        raise ConfigurationError("replay: pass a replay store, such as MemoryReplayStore()")
-    if profile.replay.accepts_repeats and not callable(getattr(replay, "claim_content", None)):
-        raise ConfigurationError(
-            f"replay: profile {profile.name} accepts a repeated request, so the store needs claim_content; "
-            "MemoryReplayStore() has it, and the other stores of the library"
-        )
-    if revocations is not None and not callable(getattr(revocations, "current", None)):
-        raise ConfigurationError("revocations: pass a RevocationList or a source of them, or leave it out")
-    if not callable(clock) or clock in _OTHER_CLOCKS:
-        raise ConfigurationError("clock: pass a function that returns seconds since the epoch, such as time.time")
-    if isinstance(keys, KeySet):
-        keys.check_for(profile)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from undersigned.errors import cut_name
 from undersigned.message.content import is_json
@@ -89,7 +89,8 @@ class AuthenticatedSignature(NamedTuple):
             SignatureError: the signature has expired, or the content has another digest than the signed one.
         """
         candidate = self.candidate
-        if now > candidate.until:
+        until, rule = candidate.until, candidate.profile.replay
+        if now > until:
             raise candidate.profile.error(
                 "signature_window_invalid", step=5, detail="the signature expired while the body was read"
             )
@@ -97,10 +98,9 @@ class AuthenticatedSignature(NamedTuple):
             raise candidate.profile.error(
                 "signature_digest_mismatch", step=11, detail="the body does not match the signed Content-Digest"
             )
-        until, keeps_for = candidate.until, candidate.profile.replay.keeps_for
-        if keeps_for is not None:
-            until = now + keeps_for if math.isinf(until) else max(until, now + keeps_for)
-        remembered = candidate.nonce if candidate.profile.replay.remembers == "nonce" else ""
+        if rule.keeps_for is not None:
+            until = now + rule.keeps_for if math.isinf(until) else max(until, now + rule.keeps_for)
+        remembered = candidate.nonce if rule.remembers == "nonce" else ""
         return Bound(self, remembered or self.remembered, until)
 
 
@@ -128,17 +128,8 @@ class Bound(NamedTuple):
         """
         proven = self.proven
         candidate = proven.candidate
-        profile = candidate.profile
-        if claim == "seen":
-            raise profile.error("signature_replayed", step=12, detail="the keyid and nonce were seen before")
-        if claim == "full":
-            raise profile.error("signature_rate_abuse", step=13, detail="the key's cap of live nonces is reached")
-        if claim != "fresh" and not (claim == "same" and profile.replay.accepts_repeats):
-            raise profile.error(
-                "signature_store_unavailable",
-                step=13,
-                detail="the replay store returned something other than fresh, seen or full: fix the store",
-            )
+        if claim != "fresh":
+            self._check_claim(claim)
         if candidate.request.has_body and is_json(candidate.request.fields):
             try:
                 content.json()
@@ -147,12 +138,6 @@ class Bound(NamedTuple):
             except ValueError:
                 # No JSON reader accepts this content, so two readers cannot disagree. The application may reject it.
                 pass
-        return self._verified(content, repeated=claim == "same")
-
-    def _verified(self, content: Content, *, repeated: bool) -> VerifiedSignature:
-        """Return the verified signature."""
-        proven = self.proven
-        candidate = proven.candidate
         verified: Any = _Unfrozen()
         verified.keyid = candidate.keyid
         verified.signer = proven.key.owner
@@ -168,11 +153,26 @@ class Bound(NamedTuple):
         verified.signature_base = proven.signature_base
         verified.content = content
         verified.operation = None
-        verified.repeated = repeated
+        verified.repeated = claim == "same"
         verified.others = ()
         # A frozen class sets each attribute through `object.__setattr__`, which takes four times as long.
         verified.__class__ = VerifiedSignature
-        return cast("VerifiedSignature", verified)
+        made: VerifiedSignature = verified
+        return made
+
+    def _check_claim(self, claim: ContentClaim) -> None:
+        """Check that the store says that the signature is not replayed (AdCP steps 12 and 13)."""
+        profile = self.proven.candidate.profile
+        if claim == "seen":
+            raise profile.error("signature_replayed", step=12, detail="the keyid and nonce were seen before")
+        if claim == "full":
+            raise profile.error("signature_rate_abuse", step=13, detail="the key's cap of live nonces is reached")
+        if claim != "same" or not profile.replay.accepts_repeats:
+            raise profile.error(
+                "signature_store_unavailable",
+                step=13,
+                detail="the replay store returned something other than fresh, seen or full: fix the store",
+            )
 
     def _ambiguous(self, ambiguous: AmbiguousJSON, content: Content) -> SignatureError:
         candidate = self.proven.candidate

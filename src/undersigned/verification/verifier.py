@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from inspect import iscoroutinefunction
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from undersigned.errors import ConfigurationError
 from undersigned.verification.async_verifier import AsyncVerifier
@@ -113,6 +113,7 @@ def finish(coroutine: Coroutine[Any, Any, Answer]) -> Answer:
         coroutine.send(None)
         coroutine.throw(RuntimeError(_WAITS))
     except StopIteration as done:
-        return cast("Answer", done.value)
+        answer: Answer = done.value
+        return answer
     coroutine.close()
     raise RuntimeError(_WAITS)

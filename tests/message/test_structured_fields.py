@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import itertools
+import string
 
 import pytest
 from hypothesis import given
@@ -123,6 +125,21 @@ def test_any_text_alone_is_read_as_in_the_whole_field(text, encodings):
         except MalformedField:
             continue
         assert parse_byte_sequences(f"{value}, zz=::", *encodings) == {**read, "zz": b""}
+
+
+@pytest.mark.parametrize("encodings", ENCODINGS)
+@pytest.mark.parametrize("key", ["sig1", "sha-256"])
+@pytest.mark.parametrize("length", [41, 42, 43, 84, 85, 86])
+def test_text_of_the_usual_length_alone_is_read_as_in_the_whole_field(key, length, encodings):
+    for last, end in itertools.product(string.ascii_letters + string.digits + "+/-_=", ("", "=", "==", "===")):
+        value = f"{key}=:{'b' * length}{last}{end}:"
+        try:
+            read = parse_byte_sequences(f"{value}, zz=::", *encodings)
+        except MalformedField:
+            with pytest.raises(MalformedField):
+                parse_byte_sequences(value, *encodings)
+        else:
+            assert {**parse_byte_sequences(value, *encodings), "zz": b""} == read
 
 
 @pytest.mark.parametrize(

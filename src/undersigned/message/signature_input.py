@@ -82,9 +82,17 @@ def choose_signature_inputs(
     Raises:
         MalformedField: as `parse_signature_input`.
     """
-    alone = _usual_member(value) if len(value) <= LONGEST_FIELD else None
-    if alone is not None:
-        return (alone,) if only_one or choose({alone[0]: alone[1].parameters}) else ()
+    match = _USUAL_ORDER.fullmatch(value) if len(value) <= LONGEST_FIELD else None
+    if match is not None:
+        label, text, names, created, expires, nonce, keyid, algorithm, tag = match.groups()
+        coverage = _USUAL.get(names) or _coverage(names)
+        if coverage is not None:
+            begins, ends = int(created), int(expires)
+            parameters: dict[str, Parameter] = {
+                "created": begins, "expires": ends, "nonce": nonce, "keyid": keyid, "alg": algorithm, "tag": tag,
+            }  # fmt: skip
+            read = SignatureInput(coverage, parameters, text, (begins, ends, nonce, keyid, algorithm, tag))
+            return ((label, read),) if only_one or choose({label: parameters}) else ()
     usual = _pattern_read(value)
     if usual is not None and only_one and len(usual) == 1:
         return tuple(usual.items())
@@ -219,20 +227,6 @@ def _pattern_read(value: str) -> dict[str, SignatureInput] | None:
         members[match[1]] = read
         at = match.end()
     return members if at == len(value) else None
-
-
-def _usual_member(value: str) -> tuple[str, SignatureInput] | None:
-    """Return the member of a value that has only one, with the parameters in their usual order, or None."""
-    match = _USUAL_ORDER.fullmatch(value)
-    if match is None:
-        return None
-    label, text, names, created, expires, nonce, keyid, algorithm, tag = match.groups()
-    coverage = _USUAL.get(names) or _coverage(names)
-    if coverage is None:
-        return None
-    begins, ends = int(created), int(expires)
-    parameters = {"created": begins, "expires": ends, "nonce": nonce, "keyid": keyid, "alg": algorithm, "tag": tag}
-    return label, SignatureInput(coverage, parameters, text, (begins, ends, nonce, keyid, algorithm, tag))
 
 
 def _any_order(text: str, names: str, tail: str) -> SignatureInput | None:

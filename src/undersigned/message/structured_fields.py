@@ -38,9 +38,11 @@ _LEXEME = re.compile(
     r"""%"[^"]*+"?+|"[^"\\]*+(?>(?:\\.[^"\\]*+)*)"?+|[A-Za-z*][A-Za-z0-9:/!#$%&'*+.^_`|~-]*+|:([^:"]*+):"""
 )
 _ONE_VALUE = re.compile(r'(?>(?:[^",]|"(?>(?:[^"\\]|\\.)*)")*)', re.DOTALL)
-_USUAL_KEYS = frozenset({"sig1", "sha-256"})
 # The characters that a Base64 text may end in, by how many bytes its last group has: the other bits are unused.
 _LAST = ("", "AQgw", "AEIMQUYcgkosw048")
+# What nearly every value is: 64 bytes (Ed25519, ES256) or 32 (SHA-256), in their only spelling.
+_CHARACTER = "[A-Za-z0-9+/]"
+_USUAL_MEMBER = re.compile(rf"(sig1|sha-256)=:({_CHARACTER}{{85}}[{_LAST[1]}]==|{_CHARACTER}{{42}}[{_LAST[2]}]=):")
 _TO_BASE64URL = bytes.maketrans(b"+/", b"-_")
 
 
@@ -98,12 +100,10 @@ def parse_byte_sequences(
         MalformedField: not such a dictionary, too large, a repeated or upper-case key, or a byte sequence in another
             spelling.
     """
-    # Nearly every value has one member, which has one of these keys.
-    key, _, text = value.partition("=:")
-    if key in _USUAL_KEYS and text[-1:] == ":" and len(value) <= LONGEST_FIELD:
-        decoded = _decoded(text[:-1], encodings[0])
-        if decoded is not None:
-            return {key: decoded}
+    match = _USUAL_MEMBER.fullmatch(value)
+    if match is not None and "base64" in encodings:
+        key, text = match.groups()
+        return {key: a2b_base64(text)}
     members = _pattern_read(value, encodings)
     if members is not None:
         return members
@@ -173,7 +173,7 @@ def _pattern_read(value: str, encodings: Sequence[Encoding]) -> dict[str, bytes]
     members: dict[str, bytes] = {}
     for member in value.split(", ", MOST_SIGNATURES):
         key, _, text = member.partition("=:")
-        if text[-1:] != ":" or (key not in _USUAL_KEYS and KEY.fullmatch(key) is None) or key in members:
+        if text[-1:] != ":" or KEY.fullmatch(key) is None or key in members:
             return None
         for encoding in encodings:
             decoded = _decoded(text[:-1], encoding)

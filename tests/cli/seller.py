@@ -34,8 +34,8 @@ async def echo(scope, receive, send) -> None:
 
 
 @contextlib.contextmanager
-def seller(public: str, app=echo, **options) -> Iterator[str]:
-    """Serve an application behind the middleware; yield its origin."""
+def seller(public: str, app=echo, verifier: type[Verifier] | None = None, **options) -> Iterator[str]:
+    """Serve an application behind the middleware, by AdCP or by a verifier of a class; yield its origin."""
 
     async def current(scope, receive, send) -> None:
         await middlewares[0](scope, receive, send)
@@ -44,6 +44,6 @@ def seller(public: str, app=echo, **options) -> Iterator[str]:
     with uvicorn_server(current) as port:
         origin = f"http://127.0.0.1:{port}"
         keys = KeySet.from_jwks(json.loads(Path(public).read_text()))
-        verifier = Verifier(profiles.ADCP_3_2, keys=keys, replay=MemoryReplayStore())
-        middlewares.append(SignatureMiddleware(app, verifier=verifier, origins=[origin], **options))
+        made = verifier(keys=keys) if verifier else Verifier(profiles.ADCP_3_2, keys=keys, replay=MemoryReplayStore())
+        middlewares.append(SignatureMiddleware(app, verifier=made, origins=[origin], **options))
         yield origin

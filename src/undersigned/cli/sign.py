@@ -7,18 +7,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from undersigned import profiles
 from undersigned.cli.curl import curl_command
 from undersigned.cli.input_file import standard_input
 from undersigned.cli.key_file import key_option, keyid_option, read_signing_key
 from undersigned.cli.lines import CODE, Answer, MalformedLine, answer_lines
-from undersigned.cli.options import SECONDS, profile_option
+from undersigned.cli.options import SECONDS
 from undersigned.cli.plain_request import data_option, header_option, typed_fields, wrong_url
 from undersigned.cli.request_line import parse_request
+from undersigned.cli.signing import BY_NAME, kept_fields, signing, signing_profile_option
 from undersigned.errors import ConfigurationError, MalformedURL, SigningError
 from undersigned.message.request import Request
 from undersigned.message.signature_input import parse_signature_input
-from undersigned.signature.signer import Signer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 @click.command()
 @key_option
 @keyid_option
-@profile_option
+@signing_profile_option
 @click.option("-X", "--method", metavar="METHOD", help="The method.  [default: GET, or POST with -d]")
 @header_option
 @data_option
@@ -61,6 +60,7 @@ def sign(
 
     Give the method, the header fields and the content as you will send them, and send all fields that are written.
     Content that is JSON gets its Content-Type if none is given. `undersigned request` signs and sends in one step.
+    A signature by draft-cavage-12 comes with Date, and Digest if there is content: send them in place of your own.
 
     \b
     Examples:
@@ -81,15 +81,12 @@ def sign(
     lines = standard_input(click.get_current_context(), "-") if url == "-" else None
     if lines is not None and (method is not None or headers or content is not None or as_curl):
         raise click.UsageError("- reads whole requests as JSON; leave out -X, -H, -d and --curl, or give a URL")
-    by = profiles.BY_NAME[profile]
+    by = BY_NAME[profile]
+    signing_key = read_signing_key(key, by, keyid=keyid)
     try:
-        signer = Signer(read_signing_key(key, by, keyid=keyid), profile=by)
+        signed = signing(by, signing_key, created=created, expires=expires, nonce=nonce, label=label)
     except ConfigurationError as error:
         raise click.UsageError(str(error)) from None
-
-    def signed(request: Request) -> SignedFields:
-        return signer.sign(request, created=created, expires=expires, nonce=nonce, label=label)
-
     if lines is not None:
         answer_lines(lines, lambda value: _answer(value, signed), _line_error)
         return
@@ -103,7 +100,8 @@ def sign(
     except SigningError as unsignable:
         raise click.UsageError(str(unsignable)) from None
     if as_curl:
-        click.echo(curl_command(request.method, added.target_uri, [*fields, *added], content))
+        sent = [*kept_fields(fields, added, by), *added]
+        click.echo(curl_command(request.method, added.target_uri, sent, content))
     else:
         for name, value in (*fields[len(headers) :], *added):
             click.echo(f"{name}: {value}")
@@ -112,7 +110,8 @@ def sign(
 
 def _note_expiry(added: SignedFields) -> None:
     """Say on standard error until when the signature can be used."""
-    for member in parse_signature_input(dict(added)["Signature-Input"]).values():
+    inputs = dict(added).get("Signature-Input")
+    for member in parse_signature_input(inputs).values() if inputs else ():
         expires = member.parameters.get("expires")
         if isinstance(expires, int):
             until = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(expires))

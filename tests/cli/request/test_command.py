@@ -17,6 +17,9 @@ from tests.cli.conftest import KEYID, private_pem
 from tests.cli.listener import listener
 from tests.cli.seller import seller
 
+from undersigned import KeyPair
+from undersigned.activitypub import ActivityPubVerifier
+
 
 @pytest.fixture(scope="module")
 def origin(keys):
@@ -149,6 +152,22 @@ def test_request_is_sent_as_it_was_signed(keys):
     assert lines[0] == "GET /~b? HTTP/1.1"
     names = [line.partition(":")[0].lower() for line in lines[1:-2]]
     assert sorted(names) == ["accept", "connection", "host", "signature", "signature-input", "user-agent"]
+
+
+def test_request_is_sent_and_explained_by_the_older_scheme(tmp_path):
+    keyid = "https://social.example/users/bob#main-key"
+    own, other = (KeyPair.generate("rsa-v1_5-sha256", keyid=keyid) for _ in range(2))
+    for name, jwk in (("key", own.private), ("own", own.public), ("other", other.public)):
+        (tmp_path / name).touch(0o600)
+        (tmp_path / name).write_text(json.dumps(jwk))
+    given = ("request", "--key", str(tmp_path / "key"), "--profile", "draft-cavage-12")
+    with seller(str(tmp_path / "own"), verifier=ActivityPubVerifier) as origin:
+        result = invoke(*given, "-d", "{}", "-H", "Date: never", "POST", f"{origin}/inbox")
+    assert (result.exit_code, result.stderr) == (0, "")
+    with seller(str(tmp_path / "other"), verifier=ActivityPubVerifier) as origin:
+        result = invoke(*given, "--jwks", str(tmp_path / "own"), "GET", f"{origin}/inbox")
+    assert result.exit_code == 1
+    assert "By these keys the request is valid as it was sent" in " ".join(result.stdout.split())
 
 
 def test_401_of_another_layer_is_not_mistaken_for_a_signature(keys):

@@ -13,11 +13,11 @@ from undersigned.cli.doctor.diagnosis import Examination
 from undersigned.cli.doctor.over_http2 import with_http2
 from undersigned.cli.doctor.probe import ProbeClient
 from undersigned.cli.doctor.profile_guess import ProfileGuess
-from undersigned.cli.doctor.signed_probes import signer_by
 from undersigned.cli.doctor.site import Site
 from undersigned.cli.key_file import key_option, keyid_option, read_signing_key
 from undersigned.cli.lines import write_object
 from undersigned.cli.options import ca_file_option, timeout_option
+from undersigned.cli.signing import signer_by
 from undersigned.cli.trust import trusted
 from undersigned.errors import ConfigurationError, MalformedURL, SigningError
 from undersigned.explanation.draft import DRAFT

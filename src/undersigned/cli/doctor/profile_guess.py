@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from undersigned.cli.doctor.signed_probes import SignedProbes, signer_by
+from undersigned.cli.doctor.signed_probes import SignedProbes
+from undersigned.cli.signing import signer_by
 from undersigned.errors import ConfigurationError, SigningError
 from undersigned.explanation.profile_guess import REQUEST_PROFILES
 from undersigned.message.signature_input import parse_signature_input

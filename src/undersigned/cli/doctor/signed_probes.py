@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from undersigned.cavage.signer import CavageSigner
 from undersigned.cli.doctor.probe import Probe
-from undersigned.explanation.draft import DRAFT
 from undersigned.message.request import Request
 from undersigned.signature.signer import Signer
 
@@ -15,21 +13,10 @@ if TYPE_CHECKING:
     from undersigned.cli.doctor.site import Site
     from undersigned.cli.doctor.spellings import Content
     from undersigned.client import AnySigner
-    from undersigned.signature.profile import Profile
-    from undersigned.signature.signing_key import SigningKey
 
 CONTENT_METHODS = frozenset({"POST", "PUT", "PATCH"})
 _DRAFT_BYTES = 'signature="'
 _JSON = (("Content-Type", "application/json"),)
-
-
-def signer_by(profile: Profile, key: SigningKey) -> AnySigner:
-    """Return the signer of probes by a profile, or by the draft.
-
-    Raises:
-        ConfigurationError: the key cannot sign by it.
-    """
-    return CavageSigner(key) if profile is DRAFT else Signer(key, profile=profile)
 
 
 @dataclass(frozen=True, slots=True)

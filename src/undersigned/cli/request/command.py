@@ -7,20 +7,19 @@ from urllib.parse import urljoin
 
 import click
 
-from undersigned import profiles
 from undersigned.cli.connection import NoAnswer
 from undersigned.cli.explain.url import write_lines
 from undersigned.cli.input_file import FILE_OR_DASH, as_input_file
 from undersigned.cli.key_file import key_option, keyid_option, read_key_set, read_signing_key
 from undersigned.cli.lines import write_object
-from undersigned.cli.options import ca_file_option, profile_option, timeout_option
+from undersigned.cli.options import ca_file_option, timeout_option
 from undersigned.cli.plain_request import data_option, header_option, typed_fields, wrong_url
 from undersigned.cli.request.sender import Sender
 from undersigned.cli.request.why import Why
+from undersigned.cli.signing import BY_NAME, signer_by, signing_profile_option
 from undersigned.cli.terminal import write_foreign
 from undersigned.cli.trust import trusted
 from undersigned.errors import ConfigurationError, MalformedURL, SigningError, printable
-from undersigned.signature.signer import Signer
 
 if TYPE_CHECKING:
     from undersigned.cli.content import Content
@@ -35,7 +34,7 @@ _REDIRECTS = range(300, 400)
 @click.command()
 @key_option
 @keyid_option
-@profile_option
+@signing_profile_option
 @header_option
 @data_option
 @click.option(
@@ -77,11 +76,11 @@ def request(
       undersigned request POST http://localhost:8000/orders --key keys/private.jwk.json \\
         -d '{"plan": 1}' --jwks keys/public.jwks.json
     """  # noqa: D301 - click needs the escape to keep the line breaks
-    by = profiles.BY_NAME[profile]
+    by = BY_NAME[profile]
     try:
         signing = read_signing_key(key, by, keyid=keyid)
         keys = None if jwks is None else read_key_set(jwks, keyid=signing.keyid, is_own=True)
-        sender = Sender(Signer(signing, profile=by), timeout, trusted(ca_file))
+        sender = Sender(signer_by(by, signing), timeout, trusted(ca_file))
         octets = b"" if content is None else content.octets
         sent = sender.sign(method, url, typed_fields(headers, content), octets)
     except MalformedURL as malformed:

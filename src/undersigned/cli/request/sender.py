@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     import ssl
     from collections.abc import Iterator, Sequence
 
-    from undersigned.client import SignedRequest
-    from undersigned.signature.signer import Signer
+    from undersigned.client import AnySigner, SignedRequest
 
 _OWN: Final = (("User-Agent", f"undersigned/{__version__}"), ("Accept", "*/*"), ("Connection", "close"))
 _WITH_CONTENT: Final = frozenset({"POST", "PUT", "PATCH"})
@@ -33,7 +32,7 @@ class Sender:
         tls: the certificates to trust if the scheme is https.
     """
 
-    signer: Signer
+    signer: AnySigner
     timeout: float
     tls: ssl.SSLContext
 

@@ -73,13 +73,13 @@ class Profile:
         validity: when a signature is valid.
         replay: what is remembered of an accepted signature.
         key: what a key must declare about itself.
-        answers: what the sender of a rejected message is told.
+        answers: the codes, statuses and header fields of rejections.
         message: whether requests or responses are signed.
         target: whether the target is signed in its canonical form (AdCP) or as the sender typed it.
         dangerous: why a profile may accept a signature that covers nothing, or one that can be replayed for ever.
         required_components: the components a signer covers, in their order, by whether the message has content. There
             may be more if the request has a query or certain header fields.
-        asks_more: whether it asks for more of a coverage than `required_components`.
+        asks_more: whether a coverage must meet more rules than `required_components`.
 
     Raises:
         ConfigurationError: the data contradicts itself, or is dangerous and `dangerous` gives no reason.
@@ -146,13 +146,13 @@ class Profile:
             step: the step of the checklist that failed.
             detail: one sentence for the operator's log, without text of the sender.
             received: other evidence; text from the sender.
-            message: the message, if it decides what the answer asks for.
+            message: the message, if the answer depends on it (Accept-Signature).
         """
         error = signature_error(reason, self.answers.code(reason), step=step, detail=detail, received=received)
         return self.answered(error, message)
 
     def answered(self, error: SignatureError, message: Request | Response | None) -> SignatureError:
-        """Return `error`, which now says how the sender of this message is told."""
+        """Return `error`, which now also has the answer to the sender of this message."""
         error.form = self.answers.form(error, lambda: self.wanted(message))
         return error
 

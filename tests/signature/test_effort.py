@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.keys import NOW, changed, covering, hostile_request, signer, verifier
 
 from undersigned import Request, Response, SignatureError, SigningError, profiles
-from undersigned.limits import MOST_EFFORT, MOST_EFFORT_TWICE
+from undersigned.limits import LONGEST_BASE, MOST_EFFORT, MOST_EFFORT_TWICE
 from undersigned.message.signature_input import parse_signature_input
 from undersigned.signature.components import ComponentValues, signature_base
-from undersigned.signature.effort import BASE_CHARACTERS, effort, most_effort
+from undersigned.signature.effort import BASE_CHARACTERS, effort, longest_base
 from undersigned.url import canonicalize
 
 HOST = "https://seller.example.com"
@@ -141,4 +143,42 @@ def test_signer_rejects_what_the_verifier_would_reject_for_its_work_unless_told_
 
 @pytest.mark.parametrize("profile", [profiles.GNAP_ROTATION, profiles.WIMSE_RESPONSE])
 def test_message_with_parts_of_another_message_or_signature_may_take_more_work(profile):
-    assert most_effort(profile) > most_effort(profiles.ADCP_3_2) == MOST_EFFORT
+    assert profile.most_effort > profiles.ADCP_3_2.most_effort == MOST_EFFORT
+
+
+def left_for_the_base(request: Request, covered: str, most: int, spent: int) -> int:
+    """The units that are left for the base. Also check that the longest base is what takes as many."""
+    coverage = parse_signature_input(f"a={covered};b=1")["a"].coverage
+    left = most - spent - effort(request, coverage.components)
+    longest = longest_base(request, coverage, most, spent=spent)
+    for length in {0, longest, longest + 1, LONGEST_BASE} & set(range(LONGEST_BASE + 1)):
+        assert (length <= longest) is (length // BASE_CHARACTERS <= left)
+    return left
+
+
+USUAL = '("@method" "@target-uri" "@authority" "content-type" "content-digest")'
+
+
+@given(
+    st.lists(st.sampled_from(["/", "%", "%c3", "%C3", "a", "?", "a" * 40]), max_size=90).map("".join),
+    st.lists(
+        st.tuples(
+            st.sampled_from(["host", "content-type", "accept", "x-trace"]),
+            st.sampled_from(["", HOST[8:], "a", '"', "v" * 700, "v" * 1400, f'"{"v" * 400}']),
+        ),
+        max_size=26,
+    ),
+    st.sampled_from([BARE, USUAL, '("@path")']),
+    st.sampled_from([0, 1, 30]),
+    st.sampled_from([MOST_EFFORT_TWICE, MOST_EFFORT]),
+)
+def test_base_may_be_as_long_as_the_effort_of_the_message_allows(path, fields, covered, spent, most):
+    left_for_the_base(Request("POST", f"{HOST}/{path}", fields), covered, most, spent)
+
+
+@pytest.mark.parametrize(("path", "units"), [("/", 15), ("%", 18), ("%c3", 11)])
+def test_base_of_the_largest_usual_message_may_be_as_long_as_any(path, units):
+    fields = [("host", "other.example"), *((f"e{at}", "") for at in range(28)), ("x", "v" * (2700 - 13))]
+    request = Request("GET", ("http://a/" + path * 100)[:100], fields)
+    assert left_for_the_base(request, USUAL, MOST_EFFORT, 0) == MOST_EFFORT - (15 + units + 3 + 20)
+    assert (15 + 18 + 3 + 20) + LONGEST_BASE // BASE_CHARACTERS == MOST_EFFORT

@@ -11,7 +11,6 @@ from undersigned.message.content_digest import ContentDigest, content_digest
 from undersigned.message.request import Request
 from undersigned.message.structured_fields import KEY, MalformedField
 from undersigned.signature.components import UnresolvableComponent, signature_base, values_of
-from undersigned.signature.effort import most_effort
 from undersigned.signature.own_parameters import written_parameters
 from undersigned.signature.receiver import (
     USUAL_BASE,
@@ -183,7 +182,7 @@ class Drafting:
         except UnresolvableComponent as unresolvable:
             raise SigningError(f"{unresolvable} (covered: {', '.join(covered.names)})") from None
         if self._check_limits:
-            check_base(base, message, covered.components, most=most_effort(self._profile))
+            check_base(base, message, covered.components, most=self._profile.most_effort)
         return base
 
     def _check_digest(self, message: Request | Response, digest: str | None) -> None:

@@ -9,25 +9,26 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from undersigned.limits import MOST_EFFORT, MOST_EFFORT_LINKED, MOST_ESCAPES
+from undersigned.limits import LONGEST_BASE, MOST_EFFORT, MOST_ESCAPES
 from undersigned.message.structured_fields import count_delimiters
 from undersigned.url.path import LOWER_TRIPLET
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from undersigned.message.component import Component
+    from undersigned.message.component import Component, Coverage
     from undersigned.message.header_fields import HeaderFields
     from undersigned.message.request import Request
     from undersigned.message.response import Response
-    from undersigned.signature.profile import Profile
 
 _DELIMITERS = ",;: \\%"
 BASE_CHARACTERS = 256
 """How many characters of a signature base are one unit: it is made, and hashed."""
 
 # The identifiers that nearly every signature covers: no resolver is needed for them.
-_PLAIN = frozenset({'"@method"', '"@target-uri"', '"@authority"', '"content-type"', '"content-digest"'})
+_PLAIN = frozenset(
+    {'"@method"', '"@target-uri"', '"@authority"', '"content-type"', '"content-digest"', '"signature-agent"'}
+)
 _TEXT = attrgetter("text")
 
 # The units of a part.
@@ -47,10 +48,35 @@ _LINES = 2
 _QUERY_CHARACTERS = 16
 
 
-def most_effort(profile: Profile) -> int:
-    """Return the effort that is allowed for a message of a profile."""
-    linked = profile.message == "response" or profile.coverage.over
-    return MOST_EFFORT_LINKED if linked else MOST_EFFORT
+# A usual message is within these, and takes at most 15, 18 and 3 units for them, and 20 if its Host is another one.
+# So its base may be as long as any.
+_USUAL_LINES = 30
+_USUAL_URL = 100
+_USUAL_VALUES = 2700
+
+
+def longest_base(message: Request | Response, coverage: Coverage, most: int, *, spent: int) -> int:
+    """Return how many characters the signature base of a message may have; less than 0 if it takes too much already.
+
+    Args:
+        message: the message.
+        coverage: the covered components.
+        most: the effort that is allowed for the message.
+        spent: the effort of what was parsed already.
+    """
+    fields, url = message.fields, message.url
+    if (
+        spent == 0
+        and len(url) <= _USUAL_URL
+        and len(fields.lines) <= _USUAL_LINES
+        and sum(map(len, fields.combined.values())) <= _USUAL_VALUES
+        and '"' not in fields.combined.get("content-type", "")
+        and most >= MOST_EFFORT
+        and _PLAIN.issuperset(coverage.texts)
+    ):
+        return LONGEST_BASE
+    left = most - spent - effort(message, coverage.components)
+    return min(LONGEST_BASE, BASE_CHARACTERS * (left + 1) - 1)
 
 
 def effort(message: Request | Response, components: Sequence[Component]) -> int:

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, TypedDict, Unpack, get_args
 
 from undersigned.errors import ConfigurationError, signature_error
+from undersigned.limits import MOST_EFFORT, MOST_EFFORT_LINKED
 from undersigned.message.structured_fields import Encoding
 from undersigned.signature.algorithms import ALGORITHMS
 from undersigned.signature.rules import (
@@ -80,6 +81,7 @@ class Profile:
         required_components: the components a signer covers, in their order, by whether the message has content. There
             may be more if the request has a query or certain header fields.
         asks_more: whether a coverage must meet more rules than `required_components`.
+        most_effort: the units of work that are allowed for one message (`undersigned.signature.effort`).
 
     Raises:
         ConfigurationError: the data contradicts itself, or is dangerous and `dangerous` gives no reason.
@@ -102,6 +104,7 @@ class Profile:
     dangerous: str = ""
     required_components: Mapping[bool, tuple[str, ...]] = field(init=False, repr=False, compare=False)
     asks_more: bool = field(init=False, repr=False, compare=False)
+    most_effort: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Check that the data does not contradict itself, and that a message can satisfy it."""
@@ -109,9 +112,11 @@ class Profile:
         by_content = dict(self.coverage.by_content)
         if self.digest.policy == "required":
             by_content[True] = tuple(dict.fromkeys((*by_content[True], "content-digest")))
-        object.__setattr__(self, "required_components", MappingProxyType(by_content))
-        asks_more = self.coverage.is_conditional or self.digest.policy == "forbidden"
-        object.__setattr__(self, "asks_more", asks_more)
+        linked = self.message == "response" or self.coverage.over
+        assign = object.__setattr__
+        assign(self, "required_components", MappingProxyType(by_content))
+        assign(self, "asks_more", self.coverage.is_conditional or self.digest.policy == "forbidden")
+        assign(self, "most_effort", MOST_EFFORT_LINKED if linked else MOST_EFFORT)
         _check_agreement(self)
         _check_danger(self)
 

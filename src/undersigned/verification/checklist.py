@@ -17,7 +17,7 @@ from undersigned.limits import LONGEST_BASE, MOST_CANDIDATES, MOST_EFFORT_TWICE
 from undersigned.message.request import Request
 from undersigned.message.request_target import received_target, typed_target
 from undersigned.signature.components import UnresolvableComponent, with_empty_query
-from undersigned.signature.effort import BASE_CHARACTERS, effort, most_effort
+from undersigned.signature.effort import longest_base
 from undersigned.signature.verification_key import VerificationKey
 from undersigned.url import CanonicalURL
 from undersigned.verification.verified_signature import AuthenticatedSignature
@@ -35,6 +35,7 @@ _NOT_OVER_THIS_BASE = (
     "@target-uri: correct origins=. Another path, query or @authority: a proxy rewrites the target or Host. Equal "
     "bases: another key, or a changed signature"
 )
+_TOO_LONG = f"the signature base has more than {LONGEST_BASE} characters: cover less"
 _TOO_MUCH = (
     "header fields, target and covered components ask for too much work together: send fewer header fields, percent "
     "signs in the path, covered components with parameters, or signature parameters"
@@ -118,8 +119,8 @@ class Identified(NamedTuple):
         """
         candidate, keys = self.candidate, self._below_cap(full) if full else self.keys
         message, profile = candidate.request, candidate.profile
-        spent, most = candidate.parsing + effort(message, candidate.coverage.components), most_effort(profile)
-        if spent > most:
+        longest = longest_base(message, candidate.coverage, profile.most_effort, spent=candidate.parsing)
+        if longest < 0:
             raise self._invalid(_TOO_MUCH)
         request = message if isinstance(message, Request) else cast("Request", message.request)
         try:
@@ -130,18 +131,16 @@ class Identified(NamedTuple):
             raise self._malformed(malformed) from None
         except UnresolvableComponent as unresolvable:
             raise self._invalid(str(unresolvable)) from None
-        if len(base) > LONGEST_BASE:
-            raise self._invalid(f"the signature base has more than {LONGEST_BASE} characters: cover less")
-        spent += len(base) // BASE_CHARACTERS
-        if spent > most:
-            raise self._invalid(_TOO_MUCH)
+        if len(base) > longest:
+            raise self._invalid(_TOO_LONG if len(base) > LONGEST_BASE else _TOO_MUCH)
         octets, signature = base.encode("ascii"), candidate.signature
         for key in keys:
             algorithm = candidate.algorithm or key.only_algorithm(profile.algorithms)
             if key.verifies(signature, octets, algorithm=algorithm):
                 return AuthenticatedSignature(candidate, key, target, base)
-        if target.query is None and candidate.covers_unseen_query and spent <= MOST_EFFORT_TWICE:
-            proven = self._with_empty_query(keys, target, base)
+        if target.query is None and candidate.covers_unseen_query:
+            longest = longest_base(message, candidate.coverage, MOST_EFFORT_TWICE, spent=candidate.parsing)
+            proven = self._with_empty_query(keys, target, base) if len(base) <= longest else None
             if proven is not None:
                 return proven
         raise self._not_over(base, keys)

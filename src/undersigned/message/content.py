@@ -79,14 +79,16 @@ class Content:
             AmbiguousJSON: two parsers could read it differently.
             ValueError: it is not JSON.
         """
-        if self._parsed is None:
+        parsed = self._parsed
+        if parsed is None:
             try:
-                self._parsed = (loads(self._joined or bytes(self)),)
+                parsed = (loads(self._joined or bytes(self)),)
             except ValueError as error:
-                self._parsed = error
-        if isinstance(self._parsed, ValueError):
-            raise self._parsed.with_traceback(None)
-        return self._parsed[0]
+                parsed = error
+            self._parsed = parsed
+        if isinstance(parsed, ValueError):
+            raise parsed.with_traceback(None)
+        return parsed[0]
 
 
 def is_json(fields: HeaderFields) -> bool:

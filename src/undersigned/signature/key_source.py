@@ -201,7 +201,11 @@ class KeySet:
 
     def find(self, lookup: KeyLookup) -> Sequence[VerificationKey]:
         """Return the key that `lookup.keyid` names, if there is one."""
-        key = self.keys.get(lookup.keyid)
+        return self.named(lookup.keyid)
+
+    def named(self, keyid: str) -> tuple[VerificationKey, ...]:
+        """Return the key that `keyid` names, if there is one."""
+        key = self.keys.get(keyid)
         return () if key is None else (key,)
 
 

@@ -66,11 +66,15 @@ class VerificationKey:
     thumbprint: str = field(default="", repr=False)
     replay_name: str = field(init=False, repr=False)
     _verifier: HTTPSignatureAlgorithm | None = field(init=False, repr=False, compare=False)
+    _faults: tuple[str, str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Name the key for replay stores, and note its algorithm if it has only one."""
+        """Name the key for replay stores, and note its algorithm if it has only one, and what is wrong with it."""
         only = next(iter(self._verifiers.values())) if len(self._verifiers) == 1 else None
         object.__setattr__(self, "_verifier", only)
+        object.__setattr__(
+            self, "_faults", (self._fault_of_use(is_declared=False), self._fault_of_use(is_declared=True))
+        )
         # A message's keyid has no line break, so no key without an owner can have the name of a key with one.
         object.__setattr__(self, "replay_name", f"{self.owner}\n{self.keyid}" if self.owner else self.keyid)
 
@@ -187,15 +191,9 @@ class VerificationKey:
             algorithm: the signature's `alg`, or "" if the signature has none.
             rule: what the profile asks of a key.
         """
-        fault = self.fault
+        fault = self._faults[rule.is_declared]
         if fault:
             pass
-        elif rule.is_declared and not self.algorithm:
-            fault = UNNAMED
-        elif self.use != "sig" and (self.use or rule.is_declared):
-            fault = "the JWK's use is not sig"
-        elif "verify" not in self.operations and (self.operations or rule.is_declared):
-            fault = "the JWK's key_ops does not include verify"
         elif rule.purposes and self.purposes.isdisjoint(rule.purposes):
             fault = f"the JWK's adcp_use does not include {' or '.join(sorted(rule.purposes))}"
         elif rule.is_thumbprint and self.thumbprint != self.keyid:
@@ -203,6 +201,22 @@ class VerificationKey:
         elif algorithm and algorithm != self.algorithm and (self.algorithm or algorithm not in self._verifiers):
             fault = "the JWK's algorithm is not the signature's alg"
         return fault
+
+    def _fault_of_use(self, *, is_declared: bool) -> str:
+        """Return why this key may verify no signature, or "".
+
+        Args:
+            is_declared: whether the profile asks for an algorithm, a use and key operations.
+        """
+        if self.fault:
+            return self.fault
+        if is_declared and not self.algorithm:
+            return UNNAMED
+        if self.use != "sig" and (self.use or is_declared):
+            return "the JWK's use is not sig"
+        if "verify" not in self.operations and (self.operations or is_declared):
+            return "the JWK's key_ops does not include verify"
+        return ""
 
     def unfit(self, profile: Profile) -> str:
         """Return why this key can verify no signature of a profile, or ""."""

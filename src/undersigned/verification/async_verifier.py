@@ -12,7 +12,7 @@ from undersigned.errors import ConfigurationError, KeySourceError, SignatureErro
 from undersigned.message.content import Content
 from undersigned.verification.checklist import identify
 from undersigned.verification.screening import screen_all
-from undersigned.verification.sources import check_sources
+from undersigned.verification.sources import check_sources, finder
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -47,7 +47,17 @@ class AsyncVerifier:
         ConfigurationError: an argument is of the wrong type.
     """
 
-    __slots__ = ("_accepts_repeats", "_caps", "_keys", "_remembers", "_replay", "_revocations", "clock", "profile")
+    __slots__ = (
+        "_accepts_repeats",
+        "_caps",
+        "_find",
+        "_keys",
+        "_remembers",
+        "_replay",
+        "_revocations",
+        "clock",
+        "profile",
+    )
 
     def __init__(
         self,
@@ -61,6 +71,7 @@ class AsyncVerifier:
         check_sources(profile, keys, replay, revocations, clock)
         self.profile = profile
         self._keys = keys
+        self._find = finder(keys)
         self._replay = replay
         self._revocations = revocations
         self._caps = profile.replay.caps
@@ -111,7 +122,7 @@ class AsyncVerifier:
                 return await self._authenticate_several(selected)
             chosen = first
         try:
-            answer = self._keys.find(chosen.lookup())
+            answer = self._find(chosen)
             keys = answer if isinstance(answer, tuple) else await _awaited(answer)
         except Exception as failure:
             unavailable = self._keys_unavailable(failure)
@@ -168,7 +179,7 @@ class AsyncVerifier:
         if not authentic or (every and first is not None):
             raise cast("SignatureError", first)
         authentic.sort(key=lambda one: one.candidate.digest is None)
-        return authentic[0]._replace(others=tuple(authentic[1:]))
+        return replace(authentic[0], others=tuple(authentic[1:]))
 
     async def complete(
         self, authenticated: AuthenticatedSignature, content: Content, *, digest: RunningDigest | None

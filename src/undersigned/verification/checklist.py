@@ -10,7 +10,8 @@ digest and claim are arguments, which `undersigned.verification.verifier` fetche
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple, cast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, cast
 
 from undersigned.errors import MalformedURL
 from undersigned.limits import LONGEST_BASE, MOST_CANDIDATES, MOST_EFFORT_TWICE
@@ -72,7 +73,8 @@ def identify(candidate: ParsedSignature, keys: Sequence[VerificationKey]) -> Ide
     raise profile.error("signature_key_unknown", step=7, detail="no key source knows the keyid")
 
 
-class Identified(NamedTuple):
+@dataclass(slots=True, eq=False)
+class Identified:
     """A signature that passed steps 0 to 8: keys were found that may verify it.
 
     Attributes:

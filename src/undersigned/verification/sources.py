@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
 from undersigned.errors import ConfigurationError
 from undersigned.signature.key_source import KeySet
 from undersigned.signature.profile import Profile
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from undersigned.signature.key_source import AsyncKeySource
+    from undersigned.signature.verification_key import VerificationKey
+    from undersigned.verification.screening import ParsedSignature
 
 _MADE = {
     "keys": "KeySet.from_jwks(jwks)",
@@ -15,6 +23,16 @@ _MADE = {
 }
 _OTHER_CLOCKS = (time.monotonic, time.perf_counter, time.time_ns)
 """Functions whose answers are numbers, but not seconds since the epoch."""
+
+
+def finder(
+    keys: AsyncKeySource,
+) -> Callable[[ParsedSignature], Sequence[VerificationKey] | Awaitable[Sequence[VerificationKey]]]:
+    """Return the function that asks a key source for the keys of a signature."""
+    if type(keys) is KeySet:
+        # It needs the keyid only, so nothing else that the message says is put together for it.
+        return lambda parsed: keys.named(parsed.keyid)
+    return lambda parsed: keys.find(parsed.lookup())
 
 
 def check_sources(profile: object, keys: object, replay: object, revocations: object, clock: object) -> None:

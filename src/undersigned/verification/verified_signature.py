@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from undersigned.errors import cut_name
 from undersigned.message.content import is_json
@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 
 
-class AuthenticatedSignature(NamedTuple):
+# The stages are not frozen: the constructor of a frozen class sets each attribute through `object.__setattr__`, which
+# takes four times as long.
+@dataclass(slots=True, eq=False, repr=False)
+class AuthenticatedSignature:
     """A signature that passed steps 0 to 10: the key's owner signed the covered components.
 
     Attributes:
@@ -104,7 +107,8 @@ class AuthenticatedSignature(NamedTuple):
         return Bound(self, remembered or self.remembered, until)
 
 
-class Bound(NamedTuple):
+@dataclass(slots=True, eq=False)
+class Bound:
     """A signature that passed steps 0 to 11: the content, if it is covered, is the content that was signed.
 
     Attributes:
@@ -155,7 +159,7 @@ class Bound(NamedTuple):
         verified.operation = None
         verified.repeated = claim == "same"
         verified.others = ()
-        # A frozen class sets each attribute through `object.__setattr__`, which takes four times as long.
+        # An application gets this one, so it is frozen once it is made.
         verified.__class__ = VerifiedSignature
         made: VerifiedSignature = verified
         return made

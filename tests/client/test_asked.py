@@ -15,7 +15,13 @@ from undersigned.message.signature_input import parse_signature_input
 from undersigned.signature.rules import CoverageRule, ParameterRule
 
 ORIGIN = "https://seller.example.com"
-FIELDS = [JSON_FIELD, ("X-Plan", "gold"), ("Signature-Agent", 'sig1="https://bot.example/"')]
+FIELDS = [
+    JSON_FIELD,
+    ("X-Plan", "gold"),
+    ("X-Other", "1"),
+    ("Authorization", "Bearer a"),
+    ("Signature-Agent", 'sig1="https://bot.example/"'),
+]
 NONCE = "AAAAAAAAAAAAAAAAAAAAAA"
 PLAIN = profiles.GNAP.derive(name="plain")
 BOT = profiles.WEB_BOT_AUTH_TYPED
@@ -43,6 +49,7 @@ def second(wanted, *, profile=profiles.ADCP_3_2, status=401, body=b"", fields=FI
         ('sig1=("@query-param";name="a")', ['"@query-param";name="a"']),
         ('sig1=("x-plan" "@method")', ['"x-plan"']),
         ('sig1=("x-plan";bs)', ['"x-plan";bs']),
+        ('sig1=("content-type";sf)', ['"content-type";sf']),
         ('sig1=("content-type")', ['"content-type"']),
         ('sig1=("content-digest")', ['"content-digest"']),
         ('a=("@status"), b=("@method";req), c=("@path")', ['"@path"']),
@@ -121,7 +128,7 @@ def test_components_of_the_signer_and_of_the_profile_may_be_asked_for():
         coverage=replace(profiles.ADCP_3_2.coverage, if_sent=("x-plan",), any_of=(("@path", "x-any"),))
     )
     fields = [*FIELDS, ("X-Any", "1"), ("X-Own", "2")]
-    for name in ("x-any", "x-own"):
+    for name in ("x-plan", "x-any", "x-own"):
         _, covered, _ = second(f'sig1=("{name}";bs)', profile=sent, fields=fields, may_cover=(), components=["x-own"])
         assert f'"{name}";bs' in covered
 

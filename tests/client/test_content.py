@@ -26,6 +26,13 @@ class Readable:
         self.read = io.BytesIO(data).read
 
 
+class ReadTwoWays(Readable):
+    """A stream of a library that can be read with and without asyncio."""
+
+    async def __aiter__(self):
+        yield b"by asyncio"
+
+
 class WithoutSeekable(Readable):
     """A file of a library that does not say whether it can be read again."""
 
@@ -68,6 +75,7 @@ def test_content_is_read_before_it_is_sent(body, content):
 def test_async_generator_is_read_by_a_client_for_asyncio_only():
     assert asyncio.run(client().async_read(chunks())) == b"abc"
     assert asyncio.run(client().async_read([b"a"])) == b"a"
+    assert asyncio.run(client().async_read(ReadTwoWays(b"by read"))) == b"by read"
     with pytest.raises(SigningError, match="async generator can be sent by a client for asyncio only"):
         client().read(chunks())
 
@@ -91,6 +99,13 @@ def test_stream_is_kept_up_to_the_limit_and_not_read_beyond_it():
 
     with pytest.raises(SigningError, match="more than 10 bytes"):
         asyncio.run(limited.async_read(forever()))
+
+
+def test_stream_is_kept_up_to_16_mib_by_default():
+    most = bytes(16 * 1024 * 1024)
+    assert client().read(iter([most])) == most
+    with pytest.raises(SigningError, match="more than 16777216 bytes"):
+        client().read(iter([most, b"x"]))
 
 
 @pytest.mark.parametrize("kind", [io.BytesIO, WithoutSeekable])

@@ -26,3 +26,4 @@ def test_request_of_a_response_is_the_request_as_it_is_sent_without_content(fiel
 def test_covered_header_fields_are_named_without_derived_components():
     assert client().sign("GET", f"{ORIGIN}/", [], b"").covered == frozenset()
     assert client().sign("POST", f"{ORIGIN}/", [JSON_FIELD], BODY).covered == {"content-type", "content-digest"}
+    assert client(components=["!a"]).sign("GET", f"{ORIGIN}/", [("!a", "1")], b"").covered == {"!a"}

@@ -30,6 +30,7 @@ NEAR: Final = {
     "policy": ("policy", "middleware", "asgi", "wsgi", "properties", "vectors"),
     "replay": ("replay", "verification", "testing", "properties"),
     "verification": ("verification", "middleware", "asgi", "wsgi", "explanation", "properties", "vectors"),
+    "client": ("client", "integrations"),
     "middleware": ("middleware", "asgi", "wsgi", "observations", "cli/doctor", "integrations"),
     "asgi": ("asgi", "middleware", "observations", "integrations"),
     "wsgi": ("wsgi", "middleware", "observations", "integrations"),

@@ -6,10 +6,9 @@ import re
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-import http_sf
-
 from undersigned.limits import LONGEST_FIELD, MOST_COMPONENTS, MOST_PARAMETERS, MOST_SIGNATURES
 from undersigned.message.component import Component, Coverage
+from undersigned.message.dictionaries import spelled
 from undersigned.message.structured_fields import (
     KEY,
     MalformedField,
@@ -144,25 +143,22 @@ class _Member(NamedTuple):
         """Return the member with its serialization, which takes longer than parsing it."""
         if len(self.parameters) + sum(len(qualifiers) for _, qualifiers in self.items) > MOST_PARAMETERS:
             raise MalformedField(f"a signature and its components have more than {MOST_PARAMETERS} parameters")
-        # http-sf looks at each character of a text again. Here the parser has checked it.
-        components = [Component(name, _string(name) + _spelled(given), not given) for name, given in self.items]
+        components = [_identified(name, given) for name, given in self.items]
         coverage = Coverage.of(components)
         return SignatureInput(coverage, self.parameters, f"({' '.join(coverage.texts)}){_spelled(self.parameters)}")
 
 
+def _identified(name: str, parameters: Mapping[str, Parameter]) -> Component:
+    # http-sf looks at each character of a text again. Here the parser has checked it.
+    text = spelled(name) + _spelled(parameters)
+    return _KNOWN.get(text) or Component(name, text, not parameters)
+
+
 def _spelled(parameters: Mapping[str, Parameter]) -> str:
     """Return parameters that the parser has read as RFC 9651 section 4.1.1.2 serializes them."""
-    return "".join([f";{name}" if value is True else f";{name}={_item(value)}" for name, value in parameters.items()])
-
-
-def _item(value: Parameter) -> str:
-    if type(value) is str:
-        return _string(value)
-    return str(value) if type(value) is int or isinstance(value, http_sf.Token) else http_sf.ser(value)
-
-
-def _string(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    if not parameters:
+        return ""
+    return "".join([f";{name}" if value is True else f";{name}={spelled(value)}" for name, value in parameters.items()])
 
 
 # Nearly every signer writes one label, components with at most one parameter, strings without escapes, integers without
@@ -217,16 +213,22 @@ def _pattern_read(value: str) -> dict[str, SignatureInput] | None:
     """Return the members of a value in the usual spelling, or None if the parser must read the value."""
     if len(value) > LONGEST_FIELD:
         return None
-    members: dict[str, SignatureInput] = {}
+    matches: list[re.Match[str]] = []
     at = -2
-    while at < len(value) and len(members) < MOST_SIGNATURES and (at < 0 or value.startswith(", ", at)):
+    while at < len(value) and len(matches) < MOST_SIGNATURES and (at < 0 or value.startswith(", ", at)):
         match = _ANY_ORDER.match(value, at + 2)
-        read = None if match is None else _any_order(*match.groups()[1:])
-        if match is None or read is None or match[1] in members:
+        if match is None:
+            return None
+        matches.append(match)
+        at = match.end()
+    # A member is made after all have matched, since the parser makes them again.
+    members: dict[str, SignatureInput] = {}
+    for match in matches if at == len(value) else ():
+        read = _any_order(*match.groups()[1:])
+        if read is None or match[1] in members:
             return None
         members[match[1]] = read
-        at = match.end()
-    return members if at == len(value) else None
+    return members or None
 
 
 def _any_order(text: str, names: str, tail: str) -> SignatureInput | None:

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import re
 from binascii import a2b_base64, b2a_base64
-from datetime import datetime
-from decimal import Decimal
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 import http_sf
 
 from undersigned.errors import UndersignedError
 from undersigned.limits import DELIMITERS_PER_DECIMAL, LONGEST_FIELD, MOST_DELIMITERS, MOST_SIGNATURES
+from undersigned.message.dictionaries import BareItem, read_dictionary
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,7 +22,8 @@ if TYPE_CHECKING:
 Encoding = Literal["base64", "base64url"]
 """`base64`: RFC 8941 section 3.3.5, padded. `base64url`: RFC 4648 section 5, unpadded (AdCP 3.1)."""
 
-Parameter: TypeAlias = bool | int | float | str | bytes | Decimal | datetime | http_sf.Token | http_sf.DisplayString
+Parameter: TypeAlias = BareItem
+"""The value of a parameter."""
 
 _DELIMITERS = ",;: \\%"
 _EFFORT_OF_FIELD, _EFFORT_OF_DELIMITER = 30, 2
@@ -126,6 +126,9 @@ def parse_dictionary(value: str, *, repeated_keys: bool = False) -> dict[str, tu
     Raises:
         MalformedField: not a dictionary, an empty one, or one with a repeated key or parameter.
     """
+    read = read_dictionary(value)
+    if read is not None:
+        return read
     on_repeated = None if repeated_keys else _reject_duplicate
     try:
         parsed = http_sf.parse(value.encode("ascii"), tltype="dictionary", on_duplicate_key=on_repeated)

@@ -14,7 +14,7 @@ import http_sf
 from http_message_signatures import HTTPMessageSignaturesException, HTTPSignatureComponentResolver
 
 from undersigned.message.field_types import field_type
-from undersigned.message.structured_fields import serialize_byte_sequence
+from undersigned.message.structured_fields import parse_dictionary, serialize_byte_sequence
 from undersigned.signature.query_parameter import QueryParameters
 from undersigned.signature.unresolvable import NO_VALUE, UnresolvableComponent
 
@@ -108,7 +108,7 @@ class Resolver:
         if self._made is None:
             self._made = self._library()
         self._made.read_field(component.name)
-        return self._made.resolve(component.item())
+        return cast("object", self._made.resolve(component.item()))
 
     def _member(self, name: str, key: str) -> str:
         """Return a member of a dictionary in its strict serialization (RFC 9421 section 2.1.2).
@@ -118,8 +118,7 @@ class Resolver:
             ValueError: the field is not a dictionary.
         """
         if name not in self._dictionaries:
-            parsed = http_sf.parse(self._fields.combined[name].encode("ascii"), tltype="dictionary")
-            self._dictionaries[name] = cast("Mapping[str, object]", parsed)
+            self._dictionaries[name] = parse_dictionary(self._fields.combined[name], repeated_keys=True)
         # A list of one member is spelled as the member alone (RFC 9651 section 4.1.1).
         return http_sf.ser(cast("http_sf.ListType", [self._dictionaries[name][key]]))
 

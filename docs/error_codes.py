@@ -1,4 +1,4 @@
-"""Write into the pages of docs/errors what the library says of its codes: how each is told, at which step and status.
+"""Write into the pages of docs/errors what the library says of its codes: the spelling, step and status of each.
 
 `python docs/error_codes.py` rewrites the lines that begin with `Codes:` or `Code:`, and the table of all codes. What a
 code means, its causes and its fixes are written by hand.

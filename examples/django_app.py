@@ -50,7 +50,7 @@ def main() -> None:
         UNDERSIGNED={
             "JWKS": json.loads(options.jwks.read_text()),
             "PROFILE": "adcp-3.2",
-            # The origin is the public one: behind a proxy that ends TLS, https and the name the callers use.
+            # Give the public origin: if a proxy ends TLS, that is https and the name that callers use.
             "ORIGINS": [f"http://127.0.0.1:{options.port}"],
             "MODE": "optional",
         },

@@ -35,7 +35,7 @@ def app() -> FastAPI:
     # No retries: a claim that the client sends a second time would find its own nonce.
     client = Redis.from_url(os.environ["REPLAY"], socket_timeout=1, retry=Retry(NoBackoff(), 0))
     verifier = AsyncVerifier(profiles.ADCP_3_2, keys=keys, replay=AsyncRedisReplayStore(client))
-    # The origin is the public one: behind a proxy that ends TLS, https and the name the callers use.
+    # Give the public origin: if a proxy ends TLS, that is https and the name that callers use.
     origin = os.environ.get("ORIGIN", "http://127.0.0.1:8000")
     service.add_middleware(SignatureMiddleware, verifier=verifier, origins=[origin])
     return service

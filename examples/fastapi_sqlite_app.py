@@ -27,7 +27,7 @@ def app() -> FastAPI:
 
     keys = KeySet.from_jwks(json.loads(Path(os.environ["JWKS"]).read_text()))
     verifier = Verifier(profiles.ADCP_3_2, keys=keys, replay=SqliteReplayStore(os.environ["REPLAY"]))
-    # The origin is the public one: behind a proxy that ends TLS, https and the name the callers use.
+    # Give the public origin: if a proxy ends TLS, that is https and the name that callers use.
     origin = os.environ.get("ORIGIN", "http://127.0.0.1:8000")
     service.add_middleware(SignatureMiddleware, verifier=verifier, origins=[origin])
     return service

@@ -38,7 +38,7 @@ def main() -> None:
     options = parser.parse_args()
     app.config["UNDERSIGNED_JWKS"] = json.loads(options.jwks.read_text())
     app.config["UNDERSIGNED_PROFILE"] = "adcp-3.2"
-    # The origin is the public one: behind a proxy that ends TLS, https and the name the callers use.
+    # Give the public origin: if a proxy ends TLS, that is https and the name that callers use.
     app.config["UNDERSIGNED_ORIGINS"] = [f"http://127.0.0.1:{options.port}"]
     undersigned.init_app(app)
     serve(app, host="127.0.0.1", port=options.port)

@@ -40,7 +40,7 @@ def main() -> None:
     keys = KeySet.from_jwks(json.loads(options.jwks.read_text()))
     # Nonces are kept in this process: several workers need a replay store that they share.
     verifier = Verifier(profiles.ADCP_3_2, keys=keys, replay=MemoryReplayStore())
-    # The origin is the public one: behind a proxy that ends TLS, https and the name the callers use.
+    # Give the public origin: if a proxy ends TLS, that is https and the name that callers use.
     origin = f"http://127.0.0.1:{options.port}"
     verify_signatures(app, verifier=verifier, origins=[origin], mode="optional")
     app.run("127.0.0.1", options.port, single_process=True, motd=False, access_log=False)

@@ -47,7 +47,7 @@ def main() -> None:
     options = parser.parse_args()
     keys = KeySet.from_jwks(json.loads(options.jwks.read_text()))
     verifier = Verifier(profiles.ADCP_3_2, keys=keys, replay=MemoryReplayStore())
-    # The origin is the public one: behind a proxy that ends TLS, https and the name the callers use.
+    # Give the public origin: if a proxy ends TLS, that is https and the name that callers use.
     origin = f"http://127.0.0.1:{options.port}"
     app = Application([("/", Welcome), ("/plans/(.*)", Plans)])
     app = SignatureMiddleware(app, verifier=verifier, origins=[origin], mode="optional")

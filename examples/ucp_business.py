@@ -34,7 +34,7 @@ def business(
         if not idempotency_key:
             return JSONResponse({"code": "idempotency_key_missing", "content": "send one"}, status_code=400)
         order = (signature.signer, idempotency_key)
-        # A repeated request must not have an effect of its own. It may come while the first one is still at work.
+        # A repeated request must not have an effect of its own. It may come while the first one is being processed.
         if signature.repeated and order not in checkouts:
             return JSONResponse({"code": "idempotency_conflict", "content": "at work"}, status_code=409)
         return JSONResponse({"checkout": checkouts.setdefault(order, uuid4().hex)}, status_code=201)

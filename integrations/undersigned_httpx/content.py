@@ -242,7 +242,7 @@ def _given(stream: object) -> object:
 
 
 def _files(stream: object) -> list[object] | None:
-    """Return the files of a form, or None if it is no form."""
+    """Return the files of a form, or None if it is not a form."""
     fields: list[Any] | None = getattr(stream, "fields", None)
     return None if fields is None else [field.file for field in fields if hasattr(field, "file")]
 

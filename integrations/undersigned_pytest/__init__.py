@@ -26,7 +26,7 @@ def signing_key() -> KeyPair:
 
 @pytest.fixture
 def frozen_nonce_clock() -> FrozenNonceClock:
-    """Return a clock that moves only when told and makes the same nonces in every run."""
+    """Return a clock that moves only by `advance`, with nonces that are the same in every run."""
     from undersigned.testing import FrozenNonceClock  # noqa: PLC0415 - as above
 
     return FrozenNonceClock()

@@ -48,7 +48,7 @@ class RouteResolver(_RouteResolver):
         for asked in (app, getattr(app, "router", app)):
             if _decides_itself(asked):
                 raise ConfigurationError(
-                    f"app: {type(asked).__name__} decides by itself what runs, so its routes do not tell: remove its "
+                    f"app: {type(asked).__name__} decides by itself what runs, whatever its routes are: remove its "
                     "__call__ or app method, or use PathResolver"
                 )
         self._app = app

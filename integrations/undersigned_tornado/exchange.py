@@ -38,8 +38,8 @@ _logger = logging.getLogger("undersigned")
 class Exchange(HTTPMessageDelegate):
     """One request: it is read from Tornado, verified in a task, and then passed to the application.
 
-    Tornado waits for `headers_received` before it reads the body. It is told to continue when the verification asks for
-    the body or has ended.
+    Tornado waits for `headers_received` before it reads the body. It continues when the verification asks for the
+    body or has ended.
 
     Args:
         verifying: verifies the request, and calls `forward` with what was verified.

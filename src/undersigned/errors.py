@@ -121,13 +121,13 @@ def _rebuild_url_error(kind: type[MalformedURL], message: str, rule: str) -> Mal
 
 
 class AnswerForm(NamedTuple):
-    """How a profile tells the sender of a rejected message.
+    """How a profile answers a rejected message.
 
     Attributes:
         status: the HTTP status.
         members: the members of the JSON answer, as (name, text) pairs.
         fields: further header fields, as (name, value) pairs.
-        rpc_code: the code of a JSON-RPC error, whose data are the members; None: the answer is no JSON-RPC error.
+        rpc_code: the code of a JSON-RPC error, whose data are the members; None: the answer is not a JSON-RPC error.
     """
 
     status: int

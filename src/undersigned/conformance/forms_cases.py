@@ -74,7 +74,7 @@ def _policy(name: str, case: Document, file: VectorFile, keys: Keys) -> VerdictC
 
 
 def _web_bot_auth_profile(request: Request) -> Profile:
-    """Return the profile of Web Bot Auth for a request: only a String can be told from a Dictionary on sight."""
+    """Return the profile of Web Bot Auth for a request. Its field shows only a String or a Dictionary."""
     given = request.fields.combined.get("signature-agent", '"')
     return profiles.WEB_BOT_AUTH_STRING if given[:1] == '"' else profiles.WEB_BOT_AUTH_TYPED
 

@@ -1,7 +1,7 @@
 """RFC 9421 as data: the lines of components and whole signature bases, read as the RFC has it.
 
-Where the RFC leaves a choice and the AdCP profiles are stricter, the strictness is an argument (`Reading`). The cases
-are read with what the text of the RFC says.
+If the RFC leaves a choice and the AdCP profiles are stricter, the strictness is an argument (`Reading`). These cases
+are read as the text of the RFC says.
 """
 
 from __future__ import annotations

@@ -213,7 +213,9 @@ def _answer(cache: Cache[Value], satisfied: Callable[[Value], bool], ended: Outc
     value = cache.answer()
     if not satisfied(value):
         if ended == "flying":
-            raise KeySourceError("signature_jwks_unavailable", "the fetch takes longer than wait_timeout, and goes on")
+            raise KeySourceError(
+                "signature_jwks_unavailable", "the fetch takes longer than wait_timeout, and continues"
+            )
         if (failure := cache.failure) is not None:
             raise failure
     return value

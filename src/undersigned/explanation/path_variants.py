@@ -17,7 +17,7 @@ COMMON_PREFIXES: Final = (
     "/api", "/v1", "/v2", "/api/v1", "/api/v2", "/adcp", "/mcp", "/a2a", "/agent", "/app", "/backend", "/service",
     "/public", "/gateway", "/rest", "/prod", "/dev", "/stage", "/staging",
 )  # fmt: skip
-"""Prefixes that proxies strip and nobody says which. API gateways add the name of a stage."""
+"""Prefixes that proxies often strip without naming them in a field. API gateways add the name of a stage."""
 
 PREFIX_FIELDS: Final = ("x-forwarded-prefix", "x-script-name", "x-forwarded-path")
 """Header fields in which proxies name the prefix that they stripped."""

@@ -124,7 +124,7 @@ class Search:
         one, before = first
         if one.part == other.part:
             for after in islice(other.alternatives(before.values), rank, rank + 1):
-                # The second change is of what the first one gave. Both are told from what was received.
+                # The second starts from the result of the first. Both show what was received and the last result.
                 signed, received = after.signed, before.received
                 whole = (
                     (one, before._replace(signed=signed, received=received)),

@@ -20,7 +20,7 @@ def _none() -> Mapping[str, FieldType]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """How a message is read where RFC 9421 leaves a choice, or needs to be told something.
+    """How a message is read if RFC 9421 leaves a choice, or needs facts that the message does not have.
 
     Attributes:
         lower_case_methods: whether a method may have lower-case letters. RFC 9421 section 2.2.1 keeps its case, but

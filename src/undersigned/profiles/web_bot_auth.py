@@ -1,7 +1,7 @@
 """Web Bot Auth: requests of bots, and the directories of their keys (draft-meunier-webbotauth-httpsig-protocol-02).
 
-The same profile has three live wire forms of `Signature-Agent`. They cannot always be told apart on sight, so the
-endpoint's configuration picks one.
+The same profile has three live wire forms of `Signature-Agent`. A value does not always show which form it has,
+so the endpoint's configuration picks one.
 """
 
 from __future__ import annotations

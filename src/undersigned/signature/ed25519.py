@@ -103,6 +103,6 @@ def _verifying(public: bytes) -> Callable[[bytes, bytes], object]:
 def _signing(key: Ed25519PrivateKey) -> Callable[[bytes], bytes]:
     from nacl.bindings import crypto_sign  # noqa: PLC0415 - an extra
 
-    # libsodium keeps the public key behind the seed.
+    # libsodium keeps the public key after the seed.
     secret = key.private_bytes_raw() + key.public_key().public_bytes_raw()
     return lambda message: crypto_sign(message, secret)[:_LENGTH]

@@ -220,7 +220,7 @@ class Signer:
 
         Raises:
             SigningError: the request changed after it was prepared, or `signature` is not a signature by the algorithm
-                of the key. Whether the signature is right can only be told with the public key.
+                of the key. Only the public key can show whether the signature is right.
             ConfigurationError: `prepared` is for another key.
         """
         if (prepared.keyid, prepared.algorithm) != (self._key.keyid, self._key.algorithm):

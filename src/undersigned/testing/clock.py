@@ -1,4 +1,4 @@
-"""A clock that moves only when told, and nonces that are the same in every run."""
+"""A clock that moves only by `advance`, and nonces that are the same in every run."""
 
 from __future__ import annotations
 

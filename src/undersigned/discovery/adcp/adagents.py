@@ -37,7 +37,7 @@ async def load_pins(publisher: str, agent: str, loader: Loader, *, seconds: Call
         seconds: returns for how long the next request may take.
 
     Raises:
-        FetchError: the adagents.json cannot be had.
+        FetchError: the adagents.json cannot be fetched or read.
         KeySourceError: it does not authorize exactly one such agent.
     """
     request = FetchRequest(

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from undersigned.discovery.jwk_set import Keys
 
 AgentProtocol: TypeAlias = Literal["mcp", "a2a"]
-"""What an agent's URL speaks."""
+"""The protocol of an agent's URL."""
 
 TASK: Final = "get_adcp_capabilities"
 
@@ -46,7 +46,7 @@ class Agent:
     Attributes:
         url: the agent's URL, as its operator's brand.json has it, character by character.
         purpose: the member of `identity.key_origins` that must be declared.
-        protocol: what the URL speaks.
+        protocol: the protocol of the URL.
         publisher: the domain of the publisher whose adagents.json may pin the agent's keys, or "".
         seconds: upper bound on the seconds that all fetches of one refresh take.
         now: seconds since the epoch.

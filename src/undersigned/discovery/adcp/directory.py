@@ -39,7 +39,7 @@ class AdCPAgent(FetchedKeys):
     Args:
         url: the agent's URL, exactly as its operator's brand.json has it.
         purpose: the member of `identity.key_origins` that must be declared.
-        protocol: what the URL speaks, `mcp` or `a2a`.
+        protocol: the protocol of the URL, `mcp` or `a2a`.
         publisher: a publisher's domain, for webhooks that a seller sends about that publisher's inventory. If its
             adagents.json pins keys for the agent, only these keys count.
         freshness: how long the keys are used.

@@ -1,4 +1,4 @@
-"""Answers: what the sender of a rejected message is told."""
+"""Answers: the code, status and header fields that the sender of a rejected message gets."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _STATUSES = range(400, 600)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answers:
-    """What the sender of a rejected message is told.
+    """The code, status and header fields that the sender of a rejected message gets.
 
     Attributes:
         prefix: the prefix of every error code that `codes` does not name.
@@ -106,7 +106,7 @@ class Answers:
         return self.codes.get(reason) or self.prefix + reason
 
     def form(self, error: SignatureError, wanted: Callable[[], str]) -> AnswerForm | None:
-        """Return how the sender of a rejected message is told, or None for the usual way.
+        """Return the form of the answer to a rejected message, or None for the usual form.
 
         Args:
             error: the error.

@@ -44,8 +44,8 @@ _ESCAPED: Final = r"[^ !#$&-~]"
 _compiled = cache(re.compile)
 """Compiles a pattern when it is first needed: nearly no process needs any of them."""
 
-_LONGEST_INTEGER: Final = 15
-_MOST_PADDING: Final = 2
+_INTEGER_DIGITS: Final = 15
+_PADDING_SIGNS: Final = 2
 _SECOND: Final = timedelta(seconds=1)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -141,7 +141,7 @@ def _text(text: str) -> http_sf.Token | http_sf.DisplayString:
 
 
 def _number(text: str) -> int | Decimal:
-    if text.isdigit() and len(text) <= _LONGEST_INTEGER:
+    if text.isdigit() and len(text) <= _INTEGER_DIGITS:
         return int(text)
     if _compiled(_NUMBER).fullmatch(text):
         return Decimal(text) if "." in text else int(text)
@@ -163,6 +163,6 @@ def _byte_sequence(text: str) -> bytes:
     encoded = text[1:-1].rstrip("=")
     padding = len(text) - len(encoded) - 2
     # RFC 9651 section 4.2.7 asks parsers to accept a sequence without its padding.
-    if text == ":" or text[-1] != ":" or padding > _MOST_PADDING or (padding and not encoded):
+    if text == ":" or text[-1] != ":" or padding > _PADDING_SIGNS or (padding and not encoded):
         raise ValueError(text)
     return a2b_base64(encoded + "=" * (-len(encoded) % 4), strict_mode=True)

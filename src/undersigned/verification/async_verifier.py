@@ -87,7 +87,7 @@ class AsyncVerifier:
         """
         authenticated = await self.authenticate(request)
         digest = authenticated.running_digest(request.body)
-        covered = Content() if digest is None else request.content
+        covered = Content() if digest is None and request.body else request.content
         return await self.complete(authenticated, covered, digest=digest)
 
     async def verify_response(self, response: Response) -> VerifiedSignature:
@@ -100,7 +100,7 @@ class AsyncVerifier:
         check_response(self.profile, response)
         authenticated = await self.authenticate(response)
         digest = authenticated.running_digest(response.body)
-        covered = Content() if digest is None else response.content
+        covered = Content() if digest is None and response.body else response.content
         return await self.complete(authenticated, covered, digest=digest)
 
     async def authenticate(

@@ -141,6 +141,8 @@ def coverage(names):
         (CoverageRule(always=("date",)), '"date";sf', "date must be covered"),
         (CoverageRule(always=('"date";sf',), field_types={"date": "item"}), '"date"', '"date";sf must be covered'),
         (CoverageRule(always=(), any_of=(("@authority", "@target-uri"),)), '"@path"', "@authority or @target-uri must"),
+        (CoverageRule(always=('"date";req',)), r'"\"date\";req"', '"date";req must be covered'),
+        (CoverageRule(always=(), any_of=(('"date";req', "date"),)), r'"\"date\";req"', '"date";req or date must'),
         (CoverageRule(always=(), with_query=("@query",)), '"@path"', "@query must be covered"),
         (CoverageRule(always=('"@query-param";name="a"',)), '"@query-param";name="b"', '"@query-param";name="a" must'),
         (CoverageRule(always=(), if_sent=("date",)), '"@path"', "date must be covered"),

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 SIGNATURE_MIDDLEWARE = "undersigned_django.middleware.SignatureMiddleware"
 ROUTE_MIDDLEWARE = "undersigned_django.middleware.RouteMiddleware"
+_PATH_VIEW = ("ninja.operation", "PathView")
 
 
 class RouteMiddleware:
@@ -86,9 +87,11 @@ async def checked_view_async(
 
 def matched_route(match: ResolverMatch) -> MatchedRoute:
     """Return the route that Django's URL resolver has found."""
-    endpoint = getattr(match.func, "view_class", match.func)
+    view = match.func
     names = tuple(name for name in (match.view_name, match.url_name) if name)
-    return MatchedRoute(endpoint, names, match.kwargs, path=match.route)
+    # A view of django-ninja picks one of several functions by the method, and has the name of none of them.
+    is_opaque = (view.__module__, getattr(view, "__qualname__", "").partition(".")[0]) == _PATH_VIEW
+    return MatchedRoute(getattr(view, "view_class", view), names, match.kwargs, is_opaque, match.route, view)
 
 
 def unguarded_middleware() -> str | None:

@@ -14,6 +14,7 @@ from django.urls import include, path, re_path
 from django.utils import translation
 from django.views import View
 from tests.integrations import django_site  # noqa: F401 - it sets Django up
+from tests.integrations.django_apis import CALLED, Orders, order, routes
 from tests.integrations.test_starlette_routes import scope_of
 from tests.party import ORIGIN
 from werkzeug.test import EnvironBuilder, run_wsgi_app
@@ -185,3 +186,30 @@ def test_policy_by_route_rejects_what_it_lists(party):
         assert RAN == []
         assert [ask(target) for target in ("/op/read", "/inner/7/update", "/nothing")] == ["200", "200", "404"]
         assert RAN == ["read", "update"]
+
+
+@pytest.mark.parametrize(
+    ("operations", "rejected", "ran_unsigned"),
+    [
+        ({order: "create", Orders: "create", "api:free": None}, {"/order", "/orders", "/orders/look", "/api/plans"}, 1),
+        ({Orders: "create", "order-look": None, "api:plans": None}, {"/orders", "/api/free"}, 3),
+        ({}, {"/api/plans", "/api/free"}, 3),
+    ],
+)
+def test_policy_by_route_knows_the_views_of_rest_framework_and_ninja(operations, rejected, ran_unsigned, party):
+    policy = Policy(required_for=["create"], resolver=RouteResolver(operations))
+    urls = urlconf(*routes())
+    targets = ("/order", "/orders", "/orders/look", "/api/plans", "/api/free")
+    with override_settings(ROOT_URLCONF=urls, MIDDLEWARE=[]):
+        app = SignatureMiddleware(
+            WSGIHandler(), verifier=party.verifier(), origins=[ORIGIN], policy=policy, reconstruct=True
+        )
+        CALLED.clear()
+        answers = {target: run_wsgi_app(app, environ_of("POST", target))[1][:3] for target in targets}
+        assert {target for target, status in answers.items() if status == "401"} == rejected
+        assert len(CALLED) == ran_unsigned
+        for target in rejected:
+            fields = dict(party.fields("POST", f"{ORIGIN}{target}", [], b""))
+            _, status, _ = run_wsgi_app(app, environ_of("POST", target, **fields))
+            assert status[:3] == "200"
+        assert len(CALLED) == len(targets)

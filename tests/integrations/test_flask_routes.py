@@ -107,6 +107,15 @@ def test_resolver_finds_what_flask_runs(method, path, expected):
     assert run(app, environ_of(method, path)) == ([expected] if expected and expected.isidentifier() else [])
 
 
+def test_view_of_a_class_is_listed_by_the_class(party):
+    app = make()
+    policy = Policy(required_for=["get_plans"], resolver=RouteResolver(app, {Plans: "get_plans"}))
+    Undersigned(app, verifier=party.verifier(), origins=[ORIGIN], policy=policy, reconstruct=True)
+    assert run(app, environ_of("GET", "/plans")) == []
+    fields = dict(party.fields("GET", f"{ORIGIN}/plans", [], b""))
+    assert run(app, environ_of("GET", "/plans", **fields)) == ["plans"]
+
+
 def test_resolver_finds_nothing_for_a_host_that_flask_rejects():
     environ = environ_of("POST", "/create", Host="evil.example")
     app = make(TRUSTED_HOSTS=["seller.example.com"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import partial, wraps
 from io import BufferedReader
 
 import pytest
@@ -64,6 +64,58 @@ def test_operation_is_the_name_of_the_route_if_the_function_has_none():
 def test_operation_is_what_the_mapping_says(key, operation):
     route = MatchedRoute(create_media_buy, ("plans.create",), {"name": "update_media_buy"})
     assert resolved(route, {key: operation}) == Operation("update_media_buy")
+
+
+def wrapping(function):
+    """A decorator of the application."""
+
+    @wraps(function)
+    def wrapper() -> None:
+        function()
+
+    return wrapper
+
+
+class Plans:
+    """The class of a view."""
+
+
+def view_of(attribute: str):
+    """A view that a framework made of the class."""
+
+    def view() -> None:
+        """Stand for a view."""
+
+    setattr(view, attribute, Plans)
+    return view
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "key"),
+    [
+        (wrapping(wrapping(create_media_buy)), create_media_buy),
+        (partial(wrapping(create_media_buy)), create_media_buy),
+        (view_of("view_class"), Plans),
+        (wrapping(view_of("cls")), Plans),
+    ],
+)
+def test_endpoint_is_listed_as_what_it_wraps_or_by_its_class(endpoint, key):
+    assert resolved(MatchedRoute(endpoint), {key: "update_media_buy"}) == Operation("update_media_buy")
+    by_view = MatchedRoute(Plans, ("plans",), view=endpoint)
+    assert resolved(by_view, {key: "update_media_buy"}) == Operation("update_media_buy")
+
+
+def test_name_of_a_route_comes_before_the_class_of_its_view():
+    route = MatchedRoute(view_of("cls"), ("plan-pay",))
+    assert resolved(route, {Plans: None, "plan-pay": "pay"}) == Operation("pay")
+
+
+def test_request_must_be_signed_if_the_endpoint_wraps_functions_without_end():
+    def endless() -> None:
+        """Stand for an endpoint."""
+
+    endless.__wrapped__ = endless
+    assert resolved(MatchedRoute(endless), {create_media_buy: "create_media_buy"}).is_unknown
 
 
 @pytest.mark.parametrize("operation", [None, lambda _parameters: None])

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from io import RawIOBase
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from undersigned.errors import ConfigurationError
 from undersigned.policy.operation import Operation, PathResolver, is_name
@@ -19,6 +19,7 @@ RouteOperation: TypeAlias = str | Callable[[Mapping[str, object]], str | None] |
 """The operation of a route: its name, None if it has none, or a function of the path parameters that returns either."""
 
 _PATH = PathResolver()
+_MOST_WRAPPERS: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,7 @@ class MatchedRoute:
         parameters: the path parameters.
         is_opaque: whether the endpoint is an application that routes by itself, so that its operation is not known.
         path: the path of the route as the framework spells it, such as `/plans/{plan}`, for decisions and telemetry.
+        view: the function that the framework calls, if that is not the endpoint.
     """
 
     endpoint: object
@@ -38,6 +40,7 @@ class MatchedRoute:
     parameters: Mapping[str, object] = field(default_factory=dict[str, object])
     is_opaque: bool = False
     path: str | None = field(default=None, compare=False)
+    view: object = field(default=None, compare=False)
 
 
 _NO_ROUTE = MatchedRoute(None)
@@ -46,10 +49,11 @@ _NO_ROUTE = MatchedRoute(None)
 class RouteResolver(ABC):
     """A resolver that asks the router of the application which route it will run.
 
-    The operation is the entry of `operations` for the endpoint or for the name of the route. Without an entry, it is
-    the name of the endpoint's function. If that has no name, it is the name of the route. If the router runs no route,
-    the request has no operation: the router answers with 404, 405 or a redirect. If it is unknown what would run, the
-    request must be signed. Examples are a mounted application and an endpoint without a name.
+    The operation is the entry of `operations` for the endpoint or for the name of the route. A function may also be
+    listed if decorators wrap it with `functools.wraps`, and a class-based view by its class. Without an entry, the
+    operation is the name of the endpoint's function. If that has no name, it is the name of the route. If the router
+    runs no route, the request has no operation: the router answers with 404, 405 or a redirect. If it is unknown what
+    would run, the request must be signed. Examples are a mounted application and an endpoint without a name.
 
     The rules of `PathResolver` for paths and for webhooks also apply. A framework's own package has the subclass that
     asks its router.
@@ -169,7 +173,8 @@ class RouteResolver(ABC):
             LookupError: the operation is unknown.
         """
         function = _function_name(route.endpoint)
-        for key in (route.endpoint, *route.names, function):
+        # A name may stand for one route of a class.
+        for key in (route.endpoint, *route.names, *_listed_as(route.endpoint), *_listed_as(route.view), function):
             if key is not None and isinstance(key, Hashable) and key in self._operations:
                 return cast("RouteOperation", self._operations[key])
         if not route.is_opaque:
@@ -193,6 +198,25 @@ class UnreadContent(RawIOBase):
             LookupError: the route depends on the content, so it is unknown.
         """
         raise LookupError("the router reads the content, which has not been verified")
+
+
+def _listed_as(endpoint: object) -> Iterator[object]:
+    """Yield what an application may list an endpoint as: the functions that it wraps, and the class of a view.
+
+    Raises:
+        LookupError: the endpoint wraps functions without end.
+    """
+    wrapper = endpoint
+    for _ in range(_MOST_WRAPPERS):
+        yield wrapper
+        # Flask and Django call the class of a view `view_class`, and Django REST framework that of a view set `cls`.
+        classes: tuple[object, ...] = (getattr(wrapper, "view_class", None), getattr(wrapper, "cls", None))
+        yield from (one for one in classes if isinstance(one, type))
+        wrapped: object = getattr(wrapper, "__wrapped__", None)
+        wrapper = cast("partial[object]", wrapper).func if isinstance(wrapper, partial) else wrapped
+        if wrapper is None:
+            return
+    raise LookupError("the endpoint wraps functions without end")
 
 
 def _function_name(endpoint: object) -> str | None:

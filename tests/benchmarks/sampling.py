@@ -1,7 +1,7 @@
 """Where a server spends its processor time, by function: a sample of its stack at each tick of its processor time.
 
 Unlike `cProfile`, sampling does not make a call of Python slower than a call of C. A sampler in another process would
-also count the time for which the worker waits for a processor, as it does after each `send` beside wrk.
+also count the time for which the worker waits for a processor, as it does after each `send` next to wrk.
 `python -m tests.benchmarks.sampling` prints the functions of a server with the middleware.
 """
 

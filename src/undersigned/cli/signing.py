@@ -1,4 +1,4 @@
-"""Signing by a profile, or by draft-cavage-12, which `--profile` names like one."""
+"""Signing by a profile, or by draft-cavage-12, which `--profile` lists with the profiles."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def signing(
     nonce: str | None,
     label: str | None,
 ) -> Callable[[Request], SignedFields]:
-    """Return what signs requests by a profile, or by the draft, with these options of a command.
+    """Return a function that signs requests by a profile, or by the draft, with these options of a command.
 
     Raises:
         ConfigurationError: the key or an option is not one for the profile.

@@ -1,7 +1,7 @@
 """Dictionaries of structured fields, read by patterns (RFC 9651 section 4.2.2).
 
-http-sf looks at one character after another, which takes twice as long. It decides about every text that the patterns
-do not match: that is, one with a fault or a repeated key.
+http-sf looks at one character after another, which takes twice as long. It reads every text that the patterns do not
+match: one with a fault or a repeated key.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Parameters: TypeAlias = Mapping[str, BareItem]
 
 _KEY: Final = r"[a-z*][a-z0-9_.*-]*+"
 _STRING: Final = r'"[^"\\]*+(?>(?:\\.[^"\\]*+)*)"'
-# A bare item, by what delimits it: a string, a display string, or any other item.
+# A bare item: a string, a display string, or any other item, each up to its delimiter.
 _BARE: Final = rf"(?>{_STRING}|%\"[^\"]*+\"|[A-Za-z0-9:/!#$%&'*+.^_`|~=?@-]++)"
 _GIVEN: Final = rf"(?>(?:; *+{_KEY}(?>(?:={_BARE})?))*)"
 _ITEMS: Final = rf"(?>(?:{_BARE}{_GIVEN}(?> ++|(?=\))))*)"
@@ -42,7 +42,7 @@ _ESCAPES: Final = r"\"[^%]*+(?>(?:%[0-9a-f]{2}[^%]*+)*)"
 _ESCAPED: Final = r"[^ !#$&-~]"
 
 _compiled = cache(re.compile)
-"""Compiles a pattern when it is first needed: nearly no process needs any of them."""
+"""Compiles a pattern when it is first needed: hardly any process needs one of them."""
 
 _INTEGER_DIGITS: Final = 15
 _PADDING_SIGNS: Final = 2

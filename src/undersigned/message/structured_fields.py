@@ -40,7 +40,7 @@ _LEXEME = re.compile(
 _ONE_VALUE = re.compile(r'(?>(?:[^",]|"(?>(?:[^"\\]|\\.)*)")*)', re.DOTALL)
 # The characters that a Base64 text may end in, by how many bytes its last group has: the other bits are unused.
 _LAST = ("", "AQgw", "AEIMQUYcgkosw048")
-# What nearly every value is: 64 bytes (Ed25519, ES256) or 32 (SHA-256), in their only spelling.
+# Nearly every value is 64 bytes (Ed25519, ES256) or 32 (SHA-256), each in its only valid spelling.
 _CHARACTER = "[A-Za-z0-9+/]"
 _USUAL_MEMBER = re.compile(rf"(sig1|sha-256)=:({_CHARACTER}{{85}}[{_LAST[1]}]==|{_CHARACTER}{{42}}[{_LAST[2]}]=):")
 _TO_BASE64URL = bytes.maketrans(b"+/", b"-_")

@@ -271,7 +271,7 @@ def _request_target(request: Request, target: CanonicalURL) -> str:
     return target.path if target.query is None else f"{target.path}?{target.query}"
 
 
-# What a request always has (RFC 9421 section 2.2), and is not known before the method is checked.
+# Components that every request has (RFC 9421 section 2.2). They need a checked method, so they come after that check.
 _DERIVED: Final[Mapping[str, Callable[[Request, CanonicalURL], str]]] = MappingProxyType(
     {
         '"@method"': lambda request, _: request.method,

@@ -56,7 +56,7 @@ _USUAL_VALUES = 2700
 
 
 def longest_base(message: Request | Response, coverage: Coverage, most: int, *, spent: int) -> int:
-    """Return how many characters the signature base of a message may have; less than 0 if it takes too much already.
+    """Return the longest signature base that a message may have, or less than 0 if it takes too much work already.
 
     Args:
         message: the message.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import hmac
+from hmac import compare_digest
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 from undersigned.message.structured_fields import parse_byte_sequences, serialize_byte_sequence
@@ -92,7 +92,7 @@ class RunningDigest:
         """Return whether at least one digest is declared, and the content fed so far has every declared digest."""
         matched = bool(self._hashes)
         for running, expected in self._hashes:
-            matched &= hmac.compare_digest(running.digest(), expected)
+            matched &= compare_digest(running.digest(), expected)
         return matched
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -109,11 +110,18 @@ def finish(coroutine: Coroutine[Any, Any, Answer]) -> Answer:
 
     If it waits, a RuntimeError is raised in it, which the verifiers report as an unavailable source.
     """
-    try:
-        coroutine.send(None)
-        coroutine.throw(RuntimeError(_WAITS))
-    except StopIteration as done:
-        answer: Answer = done.value
-        return answer
-    coroutine.close()
-    raise RuntimeError(_WAITS)
+    results: list[Answer] = []
+    steps = _keep(coroutine, results).__await__()
+    # The end of a loop makes no StopIteration and no traceback, as the end of `coroutine.send` would.
+    for _ in steps:
+        with suppress(StopIteration):
+            steps.throw(RuntimeError(_WAITS))
+        steps.close()
+        break
+    if not results:
+        raise RuntimeError(_WAITS)
+    return results[0]
+
+
+async def _keep(coroutine: Coroutine[Any, Any, Answer], results: list[Answer]) -> None:
+    results.append(await coroutine)

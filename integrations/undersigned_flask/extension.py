@@ -8,7 +8,7 @@ from undersigned import ConfigurationError
 from undersigned.middleware import DEFAULT_MAX_BODY, DEFAULT_MAX_UNSIGNED_BODY
 
 from .answer import BrowserMiddleware
-from .requirement import EXTENSION
+from .requirement import EXTENSION, check_published
 from .settings import Settings, checked_origins
 
 if TYPE_CHECKING:
@@ -93,6 +93,8 @@ class Undersigned:
     def init_app(self, app: Flask) -> None:
         """Put the middleware around `app`, outside of any middleware that is there already.
 
+        A request that comes to a view without the middleware gets 500.
+
         Raises:
             ConfigurationError: a setting is missing, has a wrong value or contradicts another, or `app` has been set up
                 before. `app` is then left as it was.
@@ -107,3 +109,5 @@ class Undersigned:
             raise ConfigurationError(f"UNDERSIGNED_{option.upper()} (or {option}= of Undersigned): {fix}") from None
         app.wsgi_app = middleware  # type: ignore[method-assign]  # as Flask documents it
         app.extensions[EXTENSION] = self
+        # Something may have taken the `wsgi_app` that was there before, and call that. Then no view may run.
+        app.before_request_funcs.setdefault(None, []).insert(0, check_published)

@@ -96,9 +96,20 @@ def published() -> Verification:
         request.environ.get(SIGNATURE),
         request.environ.get(PROFILE),
         request.environ.get(RECORDER),
-        advice="call Undersigned(app) or init_app(app); in tests use app.test_client(), because "
-        "app.test_request_context() runs no middleware",
+        advice="call Undersigned(app) or init_app(app). In tests use app.test_client(), because "
+        "app.test_request_context() runs no middleware. If a framework takes app.wsgi_app before that, as Connexion "
+        "does, put a middleware around the application that the server calls",
     )
+
+
+def check_published() -> None:
+    """Check that the middleware has verified the request: a `before_request` function.
+
+    Raises:
+        ConfigurationError: no middleware has verified the request.
+    """
+    if PROFILE not in request.environ:
+        published()
 
 
 def _current_signature() -> VerifiedSignature:

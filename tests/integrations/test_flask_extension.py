@@ -11,6 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.integrations.agreement import HOST, KEYID, ORIGIN, ORIGINS, Agreement
 from werkzeug.middleware.proxy_fix import ProxyFix
+from werkzeug.test import EnvironBuilder, run_wsgi_app
 
 from undersigned import (
     ConfigurationError,
@@ -222,6 +223,21 @@ def test_configuration_error_shows_no_key_material():
     with pytest.raises(ConfigurationError, match="the private member") as caught:
         Undersigned(make(jwks=private, profile="adcp-3.2", origins=ORIGINS))
     assert "c2VjcmV0" not in str(caught.value)
+
+
+def test_request_that_reaches_a_view_beside_the_middleware_runs_nothing(agreement, caplog):
+    app, ran = Flask("seller"), []
+    app.before_request(lambda: ran.append("before"))
+    app.add_url_rule("/", "view", lambda: ran.append("view") or "")
+    # Connexion, for example, takes the application at construction, before the extension is there.
+    taken = app.wsgi_app
+    Undersigned(app, verifier=agreement.verifier(), origins=[ORIGIN], mode="optional", reconstruct=True)
+    environ = EnvironBuilder("/", base_url=ORIGIN).get_environ()
+    assert run_wsgi_app(taken, environ)[1] == "500 INTERNAL SERVER ERROR"
+    assert ran == []
+    assert "takes app.wsgi_app" in caplog.text
+    assert run_wsgi_app(app, environ)[1] == "200 OK"
+    assert ran == ["before", "view"]
 
 
 def test_second_init_app_of_one_application_is_rejected(agreement):

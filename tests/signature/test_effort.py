@@ -182,3 +182,8 @@ def test_base_of_the_largest_usual_message_may_be_as_long_as_any(path, units):
     request = Request("GET", ("http://a/" + path * 100)[:100], fields)
     assert left_for_the_base(request, USUAL, MOST_EFFORT, 0) == MOST_EFFORT - (15 + units + 3 + 20)
     assert (15 + 18 + 3 + 20) + LONGEST_BASE // BASE_CHARACTERS == MOST_EFFORT
+
+
+def test_base_of_256_characters_is_one_unit():
+    coverage = parse_signature_input(f"a={BARE};b=1")["a"].coverage
+    assert longest_base(Request("GET", f"{HOST}/"), coverage, 5, spent=1) == 5 * 256 - 1

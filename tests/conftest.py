@@ -1,4 +1,4 @@
-"""What every room shares: hypothesis profiles, the markers of the rooms that run on their own, fixtures."""
+"""What all tests share: hypothesis profiles, the markers of directories that run on their own, fixtures."""
 
 from __future__ import annotations
 

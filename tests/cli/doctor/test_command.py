@@ -254,7 +254,7 @@ def test_scheme_of_an_inbox_is_guessed_and_its_requests_arrive(actor, only_draft
         result = invoke("doctor", "--key", actor[1], "--method", "POST", "--json", inbox.on(port))
     [diagnosis] = objects(result.stdout_bytes)
     assert (result.exit_code, diagnosis["profile"], diagnosis["findings"]) == (0, name, [])
-    assert any("does not sign the scheme" in note for note in diagnosis["notes"]) == only_draft
+    assert any("does not sign the URL's scheme" in note for note in diagnosis["notes"]) == only_draft
 
 
 def test_inbox_of_the_older_scheme_only_is_found_after_the_findings(actor):

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from undersigned.cli.doctor.finding import Diagnosis
     from undersigned.cli.input_file import InputFile
 
-_UNSIGNED_SCHEME = "draft-cavage-12 does not sign the scheme, so the doctor cannot tell http from https"
+_UNSIGNED_SCHEME = "draft-cavage-12 does not sign the URL's scheme, so the doctor cannot tell http from https"
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH")
 _FIELD = re.compile(rf"({token.ANY}+):[ \t]*([!-~](?:[ -~]*[!-~])?)")
 

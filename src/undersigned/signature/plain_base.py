@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from undersigned.signature.profile import Profile
     from undersigned.url import CanonicalURL
 
-_DERIVED: Final = frozenset({"@method", "@target-uri", "@authority"})
-# For a single name, `itemgetter` does not return a tuple.
+_DERIVED: Final = ("@method", "@target-uri", "@authority")
 _LEAST: Final = 2
 
 
@@ -34,15 +33,15 @@ class PlainBase:
         components: the covered components, at least two, in their order.
     """
 
-    __slots__ = ("_first_field", "_template", "_values")
+    __slots__ = ("_fields", "_in_order", "_template")
 
     def __init__(self, components: Sequence[Component]) -> None:
         texts = [component.text.replace("%", "%%") for component in components]
         self._template = "".join([f"{text}: %s\n" for text in texts]) + '"@signature-params": %s'
         names = [component.name for component in components]
-        # Values before the first field are the method and the target, which are printable ASCII.
-        self._first_field = next((at for at, name in enumerate(names) if name not in _DERIVED), len(names))
-        self._values: Callable[[Mapping[str, str]], tuple[str, ...]] = itemgetter(*names)
+        self._fields = tuple([name for name in names if name not in _DERIVED])
+        known = (*_DERIVED, *self._fields)
+        self._in_order: Callable[[tuple[str, ...]], tuple[str, ...]] = itemgetter(*map(known.index, names))
 
     @classmethod
     def of(cls, components: Sequence[Component]) -> PlainBase | None:
@@ -60,20 +59,19 @@ class PlainBase:
         """
         if request.method not in METHODS:
             return None
-        known: dict[str, str] = {
-            **request.fields.combined,
-            "@method": request.method,
-            "@target-uri": target.target_uri,
-            "@authority": target.authority,
-        }
+        combined = request.fields.combined
         if digest:
-            known["content-digest"] = digest
+            combined = {**combined, "content-digest": digest}
         try:
-            values = self._values(known)
+            fields = tuple(map(combined.__getitem__, self._fields))
         except KeyError:
             return None
-        text = "".join(values[self._first_field :])
-        return self._template % (*values, parameters) if text.isascii() and text.isprintable() else None
+        # The method and the target are known to be printable ASCII.
+        text = "".join(fields)
+        if not (text.isascii() and text.isprintable()):
+            return None
+        known = (request.method, target.target_uri, target.authority, *fields)
+        return self._template % (*self._in_order(known), parameters)
 
 
 def _is_plain(component: Component) -> bool:

@@ -34,7 +34,7 @@ NO_MESSAGE = {
     "signature_brand_json_ambiguous": "a discovery source reports it: tests/discovery",
     "signature_key_origin_mismatch": "a discovery source reports it: tests/discovery",
     "signature_key_origin_missing": "a discovery source reports it: tests/discovery",
-    "signature_jwks_untrusted": "a guard of fetched key sources raises it, and no key source fetches yet",
+    "signature_jwks_untrusted": "a discovery source reports it: tests/discovery",
     "signature_server_unsupported": "the server under the middlewares causes it, whatever the message says",
     "signature_params_unexpected": "the AdCP profiles forbid no parameter: tests/profiles",
     "signature_identity_missing": "the AdCP profiles ask for no header field: tests/profiles",
@@ -51,20 +51,20 @@ NOT_OF_THE_PROFILE = {
 """The reasons that a profile has no use for."""
 
 
-class JudgedOnce(SigningVector):
+class GradedOnce(SigningVector):
     """A vector that keeps its result, so that one run of it gives the grade and the step."""
 
     @functools.cached_property
-    def _judgement(self) -> Result:
+    def _graded(self) -> Result:
         return super().result()
 
     def result(self) -> Result:
-        return self._judgement
+        return self._graded
 
 
 @pytest.mark.parametrize("vector", SIGNED)
 def test_signing_vector_has_the_outcome_and_step_of_its_recipe(vector):
-    once = JudgedOnce(vector.name, vector.document, vector.endpoint, vector.published)
+    once = GradedOnce(vector.name, vector.document, vector.endpoint, vector.published)
     assert grade(once).difference is None
     error = once.result().error
     assert (None if error is None else error.step) == vector.expected.members.get("failed_step")

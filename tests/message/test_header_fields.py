@@ -136,6 +136,13 @@ def test_fields_of_octets_are_the_fields_of_the_decoded_text(lines):
 
 
 @given(lines=LINES)
+def test_fields_of_names_in_lower_case_are_the_same_fields(lines):
+    fields = HeaderFields(lines)
+    spelled = [(lower, value) for (lower, _), (_, value) in zip(fields.lines, lines, strict=True)]
+    assert _all_of(HeaderFields.of_lower(spelled)) == _all_of(fields)
+
+
+@given(lines=LINES)
 def test_name_becomes_lower_case_if_it_is_ascii_however_it_is_spelled(lines):
     lower = [name.lower() if name.isascii() else name for name, _ in lines]
     fields = HeaderFields(lines)

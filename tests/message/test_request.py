@@ -92,3 +92,13 @@ def test_content_read_later_replaces_the_announced_content_and_keeps_the_fields(
 def test_fields_are_not_parsed_again_when_they_are_parsed_already():
     fields = HeaderFields({"a": "1"})
     assert Request("GET", URL, fields).fields is fields
+
+
+def test_unread_request_is_the_request_that_announces_its_content():
+    fields = HeaderFields({"a": "1"})
+    unread = Request.unread("POST", URL, fields, has_body=True, query_unknown=True)
+    announced = Request("POST", URL, fields, has_body=True, query_unknown=True)
+    assert unread == announced
+    assert unread.content == announced.content
+    assert unread.received is not announced.received
+    assert unread.canonical_url() == announced.canonical_url()

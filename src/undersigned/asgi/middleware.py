@@ -281,13 +281,13 @@ class _Exchange:
         return {**self._scope, "headers": self._headers, **published}, self._receive, self._send
 
     def forward(self, admitted: Admitted, target: CanonicalURL, origin: Origin, *, has_body: bool) -> Forwarded:
-        published = self._published(admitted.signature, admitted.operation)
         new, content, receive = self.dispatched(target, origin), admitted.content, self._receive
-        new.update(published)
-        if content is not None and self._scope["type"] == "http":
-            receive = replayed(content, receive)
-        elif not has_body and self._scope["type"] == "http":
-            receive = bodiless(receive)
+        new.update(self._published(admitted.signature, admitted.operation))
+        if self._scope["type"] == "http":
+            if content is not None:
+                receive = replayed(content, receive)
+            elif not has_body:
+                receive = bodiless(receive)
         return new, receive, self._send
 
     def _published(self, signature: VerifiedSignature | None, operation: Operation | None) -> Scope:

@@ -6,7 +6,7 @@ import dataclasses
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from undersigned.limits import MOST_BLANKS
 from undersigned.message import token
@@ -89,7 +89,7 @@ class HeaderFields:
         pairs = cast("Iterable[tuple[str, str]]", headers.items() if isinstance(headers, Mapping) else headers)
         try:
             # A value without white space around it is returned as it is, so nothing more is done with it.
-            self._keep(
+            made = _made(
                 [
                     (_LOWER.get(name) or _lower(name), value if value.strip() is value else _trimmed(value))
                     for name, value in pairs
@@ -97,11 +97,12 @@ class HeaderFields:
             )
         except (AttributeError, TypeError, ValueError):
             raise TypeError("headers must be a mapping or pairs of name and value, which must be str") from None
+        for attribute in HeaderFields.__slots__:
+            object.__setattr__(self, attribute, getattr(made, attribute))
 
-    @classmethod
-    def of_octets(cls, headers: Iterable[tuple[bytes, bytes]]) -> HeaderFields:
+    @staticmethod
+    def of_octets(headers: Iterable[tuple[bytes, bytes]]) -> HeaderFields:
         """Return the header fields of (name, value) pairs of bytes, as of the pairs decoded as Latin-1."""
-        fields = object.__new__(cls)
         lines: list[tuple[str, str]] = []
         for name, octets in headers:
             value = octets.decode("latin-1")
@@ -111,25 +112,12 @@ class HeaderFields:
                     value if value.strip() is value else _trimmed(value),
                 )
             )
-        fields._keep(lines)
-        return fields
+        return _made(lines)
 
-    def _keep(self, lines: list[tuple[str, str]]) -> None:
-        """Keep the lines, with names in lower case and values trimmed, and what is made of them."""
-        combined = dict(lines)
-        repeated: Mapping[str, Sequence[str]] = {}
-        if len(combined) < len(lines):
-            repeated = _joined(lines, combined)
-        usual = USUAL_NAMES.issuperset(combined)
-        # Joining fails for a name or value in bytes.
-        text = "".join(combined.values() if usual else [*combined, *combined.values()])
-        valid = not ("\r" in text or "\n" in text or "\0" in text) and (usual or _are_tokens(combined))
-        assign = object.__setattr__
-        assign(self, "lines", tuple(lines))
-        assign(self, "are_valid", valid)
-        assign(self, "combined", combined)
-        assign(self, "repeated", repeated)
-        assign(self, "are_usual", usual)
+    @staticmethod
+    def of_lower(lines: Iterable[tuple[str, str]]) -> HeaderFields:
+        """Return the header fields of (name, value) pairs of text, if the names are in lower case already."""
+        return _made([(name, value if value.strip() is value else _trimmed(value)) for name, value in lines])
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         """Yield the (name, value) pairs in their order."""
@@ -148,6 +136,28 @@ class HeaderFields:
         if name not in self.combined:
             return ()
         return tuple(self.repeated.get(name) or (self.combined[name],))
+
+
+class _Unfrozen:
+    """A `HeaderFields` while it is made."""
+
+    __slots__ = HeaderFields.__slots__
+
+
+def _made(lines: list[tuple[str, str]]) -> HeaderFields:
+    """Return the header fields of lines with names in lower case and values trimmed."""
+    fields: Any = _Unfrozen()
+    fields.lines = tuple(lines)
+    fields.combined = combined = dict(lines)
+    fields.repeated = _joined(lines, combined) if len(combined) < len(lines) else {}
+    fields.are_usual = usual = USUAL_NAMES.issuperset(combined)
+    # Joining fails for a name or value in bytes.
+    text = "".join(combined.values() if usual else [*combined, *combined.values()])
+    fields.are_valid = not ("\r" in text or "\n" in text or "\0" in text) and (usual or _are_tokens(combined))
+    # A frozen class sets each attribute through `object.__setattr__`, which takes several times as long.
+    fields.__class__ = HeaderFields
+    made: HeaderFields = fields
+    return made
 
 
 def _lower(name: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from undersigned.message.content import Content, has_content_coding, has_other_charset, is_json
 from undersigned.message.header_fields import HeaderFields
@@ -79,6 +79,23 @@ class Request:
         assign(self, "received", ReceivedURL())
         assign(self, "query_unknown", query_unknown)
 
+    @staticmethod
+    def unread(method: str, url: str, fields: HeaderFields, *, has_body: bool, query_unknown: bool) -> Request:
+        """Return a received request whose content has not been read. The arguments are those of the class."""
+        unread: Any = _Unfrozen()
+        unread.method = method
+        unread.url = url
+        unread.fields = fields
+        unread.body = b""
+        unread.has_body = has_body
+        unread.query_unknown = query_unknown
+        unread.content = _NO_CONTENT
+        unread.received = ReceivedURL()
+        # A frozen class sets each attribute through `object.__setattr__`, which takes several times as long.
+        unread.__class__ = Request
+        request: Request = unread
+        return request
+
     def with_content(self, content: Content) -> Request:
         """Return this request with its content, after the content was read."""
         has_body = self.has_body or len(content) > 0
@@ -147,6 +164,12 @@ class Request:
     def __repr__(self) -> str:
         """Return sizes only, as fields, target and content may hold secrets."""
         return f"<Request: {len(self.fields)} header fields, {len(self.content)} bytes>"
+
+
+class _Unfrozen:
+    """A `Request` while it is made."""
+
+    __slots__ = Request.__slots__
 
 
 def content_octets(body: bytes | str | None) -> bytes:

@@ -187,7 +187,7 @@ class Guard(Generic[Forwarded_co]):
                 fields = _with_one_host(fields)
             url, has_body = target.url(origin), bool(received.has_body)
             visit.url = url
-            request = Request(received.method, url, fields, has_body=has_body, query_unknown=query_unknown)
+            request = Request.unread(received.method, url, fields, has_body=has_body, query_unknown=query_unknown)
             if signed and origin.authority in self._origins.prefixes:
                 origin, request = await self._signed_prefix(request, target, origin)
                 visit.origin, visit.url = origin, request.url

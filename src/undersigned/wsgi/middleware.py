@@ -216,7 +216,7 @@ class _Exchange:
         environ = self._environ
         if has_too_many_fields(environ):
             raise UnreadRequest(TOO_MANY_FIELDS)
-        fields = HeaderFields(field_lines(environ))
+        fields = HeaderFields.of_lower(field_lines(environ))
         names, has_body = shown_names(environ), self._framing.has_body
         return Received(environ["REQUEST_METHOD"], http_version(environ), fields, names, has_body)
 

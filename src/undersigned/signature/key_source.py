@@ -53,6 +53,15 @@ class KeyLookup(NamedTuple):
         return self.fields.combined.get(name) if name in self.components else None
 
 
+class Named(Protocol):
+    """What names a key: a `KeyLookup`, or a signature itself."""
+
+    @property
+    def keyid(self) -> str:
+        """The `keyid` parameter, or ""."""
+        ...
+
+
 class KeySource(Protocol):
     """A source of the keys that a keyid names.
 
@@ -199,13 +208,9 @@ class KeySet:
         """Always False: the keys are in memory."""
         return False
 
-    def find(self, lookup: KeyLookup) -> Sequence[VerificationKey]:
-        """Return the key that `lookup.keyid` names, if there is one."""
-        return self.named(lookup.keyid)
-
-    def named(self, keyid: str) -> tuple[VerificationKey, ...]:
-        """Return the key that `keyid` names, if there is one."""
-        key = self.keys.get(keyid)
+    def find(self, lookup: Named) -> Sequence[VerificationKey]:
+        """Return the key that `lookup.keyid` names, if there is one. Nothing else of the lookup is read."""
+        key = self.keys.get(lookup.keyid)
         return () if key is None else (key,)
 
 

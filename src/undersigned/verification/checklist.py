@@ -51,7 +51,7 @@ def identify(candidate: ParsedSignature, keys: Sequence[VerificationKey]) -> Ide
     """
     profile, algorithm = candidate.profile, candidate.algorithm
     usable: list[VerificationKey] = []
-    misuse = ""
+    identified, misuse = Identified(candidate, usable), ""
     for key in keys if isinstance(keys, _SEQUENCES) else (None,):
         if not isinstance(key, VerificationKey):
             raise profile.error(
@@ -64,10 +64,10 @@ def identify(candidate: ParsedSignature, keys: Sequence[VerificationKey]) -> Ide
             fault = "the key is not for exactly one of the profile's algorithms"
         if fault:
             misuse = misuse or fault
-        else:
+        elif len(usable) < MOST_CANDIDATES:
             usable.append(key)
     if usable:
-        return Identified(candidate, usable[:MOST_CANDIDATES])
+        return identified
     if misuse:
         raise profile.error("signature_key_purpose_invalid", step=8, detail=misuse)
     raise profile.error("signature_key_unknown", step=7, detail="no key source knows the keyid")

@@ -30,8 +30,8 @@ def finder(
 ) -> Callable[[ParsedSignature], Sequence[VerificationKey] | Awaitable[Sequence[VerificationKey]]]:
     """Return the function that asks a key source for the keys of a signature."""
     if type(keys) is KeySet:
-        # It needs the keyid only, so nothing else that the message says is put together for it.
-        return lambda parsed: keys.named(parsed.keyid)
+        # It reads the keyid only, so nothing else that the message says is put together for it.
+        return keys.find
     return lambda parsed: keys.find(parsed.lookup())
 
 

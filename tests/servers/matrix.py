@@ -46,6 +46,7 @@ class Server:
         chunked: whether a chunked body can reach the application.
         http1: whether it is tested over HTTP/1.1.
         tls: whether it speaks HTTP/2 over TLS only.
+        waits: whether it never ends content that a request does not have, so that the application must not read it.
         http2: the name in `http2_server=` if it is tested over HTTP/2.
         hides: the attacks that look like valid requests to the application, exactly, each with the reason.
         hides_http2: these attacks over HTTP/2.
@@ -60,6 +61,7 @@ class Server:
     chunked: bool = True
     http1: bool = True
     tls: bool = False
+    waits: bool = False
     http2: str = ""
     hides: dict[str, str] = field(default_factory=dict)
     hides_http2: dict[str, str] = field(default_factory=dict)
@@ -109,6 +111,15 @@ SERVERS = [
         needs="httptools",
         detected="uvicorn",
         hides={**ABSOLUTE_CASES, **FRAGMENT_CASES, **SPACES_CASES, TRAILER_OF_A_NEW_FIELD: TRAILER},
+    ),
+    Server(
+        "uvicorn-h2",
+        (*UVICORN, "--http", "zttp", "--http2", ASGI),
+        needs="zttp",
+        detected="uvicorn",
+        http1=False,
+        waits=True,
+        http2="uvicorn",
     ),
     Server(
         "hypercorn",

@@ -16,6 +16,7 @@ from undersigned.wsgi.servers import detected_server as wsgi_server
 logging.basicConfig(level=logging.INFO)
 ORIGINS = ["https://seller.example.com", "https://[2001:db8::1]:8443"]
 SEEN = "/__seen__"
+READS_LESS = bool(os.environ.get("PROBE_READS_LESS"))
 OPTIONS = {
     "verifier": Verifier(profiles.ADCP_3_2, keys=KEYS, replay=MemoryReplayStore()),
     "origins": ORIGINS,
@@ -57,7 +58,7 @@ def _asgi_target(scope) -> str:
 
 
 async def _asgi_application(scope, receive, send) -> None:
-    body, more = b"", True
+    body, more = b"", not READS_LESS or scope["method"] in {"POST", "PUT", "PATCH"}
     while more:
         message = await receive()
         if message["type"] == "http.disconnect":

@@ -19,7 +19,7 @@ RouteOperation: TypeAlias = str | Callable[[Mapping[str, object]], str | None] |
 """The operation of a route: its name, None if it has none, or a function of the path parameters that returns either."""
 
 _PATH = PathResolver()
-_WRAPPERS: Final = 64
+_MOST_WRAPPERS: Final = 64
 """how many functions of the application, one around the other, are looked at"""
 
 
@@ -208,7 +208,7 @@ def _listed_as(endpoint: object) -> Iterator[object]:
         LookupError: the endpoint wraps functions without end.
     """
     wrapper = endpoint
-    for _ in range(_WRAPPERS):
+    for _ in range(_MOST_WRAPPERS):
         yield wrapper
         # Flask and Django call the class of a view `view_class`, and Django REST framework that of a view set `cls`.
         classes: tuple[object, ...] = (getattr(wrapper, "view_class", None), getattr(wrapper, "cls", None))

@@ -75,6 +75,20 @@ def test_unknown_http_version_is_the_mistake_of_the_sender(version, named):
     with pytest.raises(MalformedSignature, match="target_uri_malformed") as caught:
         authority.check_version(version, named, detect=lambda: None, profile=PROFILE)
     assert caught.value.detail.isprintable()
+    assert caught.value.step == 10
+
+
+@pytest.mark.parametrize(("version", "shown"), [("1.123456", "1.123456"), ("1.1234567", "1.123456... (9 characters)")])
+def test_unknown_http_version_is_shown_up_to_8_characters(version, shown):
+    with pytest.raises(MalformedSignature) as caught:
+        authority.check_version(version, None, detect=lambda: None, profile=PROFILE)
+    assert caught.value.detail.endswith(f"HTTP has no version {shown}")
+
+
+@pytest.mark.parametrize("method", ["", "get", "G T", "GET\n", "CONNECT"])
+def test_method_that_is_not_an_upper_case_token_or_is_connect_is_rejected(method):
+    with pytest.raises(MalformedURL, match="upper-case token"):
+        authority.check_method(method)
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ def test_fields_keep_their_order_and_repetition():
     assert [*fields.combined] == ["b", "a"]
     assert fields.values("b") == ("1", "3", "4")
     assert fields.combined.get("b") == "1, 3, 4"
+    assert fields.repeated == {"b": ("1", "3", "4")}
 
 
 def test_absent_field_is_none_and_an_empty_one_is_not():

@@ -137,6 +137,11 @@ def test_content_without_a_length_is_read_to_its_end_only_over_http2(environ, fr
     assert BodyFraming.of(environ) == framing
 
 
+def test_content_length_has_up_to_18_digits():
+    assert BodyFraming.of({"CONTENT_LENGTH": f"{5:018}"}) == BodyFraming(has_body=True, length=5, is_readable=True)
+    assert not BodyFraming.of({"CONTENT_LENGTH": f"{5:019}"}).is_readable
+
+
 @pytest.mark.parametrize(
     "path_info",
     ["/a/b//c/./d/e", "/a%2Fb//c/./d/e", "/a%2Fb/c/d/e", "/a/b/c/d/e", "/a%2Fb//c/./d/%65"],
@@ -201,14 +206,18 @@ def test_mount_is_rejected_when_dot_segments_hide_it():
         ("/api//../", "/api/", "/"),
         ("/..//api/p", "//api/p", "/..//api/p"),
         ("/api/%2e/../x", "/x", "/x"),
+        ("/api/%2E/../x", "/x", "/x"),
         ("/api/a%2F../x", "/api/a%2F../x", "/x"),
+        ("/api/a%2f../x", "/api/a%2F../x", "/x"),
         ("/api%2F/../x", "/x", "/x"),
     ],
     ids=[
         "merged slashes",
         "leading slashes",
         "an encoded dot",
+        "an encoded dot in upper case",
         "an encoded slash before a dot",
+        "an encoded slash in lower case",
         "an encoded slash before a slash",
     ],
 )

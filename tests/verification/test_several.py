@@ -180,6 +180,12 @@ def test_field_comes_again_only_with_the_same_request(changes, code):
             break
 
 
+def test_request_without_content_comes_again_with_its_field():
+    subject = verifier(REPEATED, replay=MemoryReplayStore())
+    request = signed(Request("DELETE", POST.url, [("Idempotency-Key", "k1")]), "a", profile=REPEATED)
+    assert [subject.verify(request).repeated for _ in range(2)] == [False, True]
+
+
 def test_safe_request_without_the_field_is_accepted_again_and_another_is_not():
     subject = verifier(REPEATED, replay=MemoryReplayStore())
     for method, accepted in (("GET", True), ("POST", False)):

@@ -79,5 +79,6 @@ def test_every_bound_is_defined_in_limits():
         "key_sources._MOST_THREADS",
         "middleware._LONGEST_TIMEOUT",
         "revocation.LONGEST_INTERVAL",
+        "route._MOST_WRAPPERS",
         "sqlite._LONGEST_TIMEOUT",
     }

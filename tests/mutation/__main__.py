@@ -29,7 +29,7 @@ NEAR: Final = {
     "profiles": ("profiles", *_REQUEST, "signature", "conformance", "vectors"),
     "policy": ("policy", "middleware", "asgi", "wsgi", "properties", "vectors"),
     "replay": ("replay", "verification", "testing", "properties"),
-    "verification": ("verification", "middleware", "asgi", "wsgi", "explanation", "properties", "vectors"),
+    "verification": ("verification", "profiles", "middleware", "asgi", "wsgi", "explanation", "properties", "vectors"),
     "client": ("client", "integrations"),
     "middleware": ("middleware", "asgi", "wsgi", "observations", "cli/doctor", "integrations"),
     "asgi": ("asgi", "middleware", "observations", "integrations"),

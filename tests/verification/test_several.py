@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from dataclasses import replace
 
@@ -178,6 +179,18 @@ def test_field_comes_again_only_with_the_same_request(changes, code):
         else:
             assert subject.verify(again).repeated == (not changes)
             break
+
+
+@pytest.mark.parametrize(("later", "code"), [(500, "signature_replayed"), (1002, None)])
+def test_field_is_remembered_longer_than_its_signature_lasts(later, code):
+    store = MemoryReplayStore(slot=1)
+    expiring = REPEATED.derive(parameters=ParameterRule(nonce="optional"))
+    assert verifier(expiring, replay=store).verify(signed(KEYED, "a", profile=expiring)).expires < NOW + 500
+    signer = Signer(key_pair("ed25519").signing_key(), profile=expiring, clock=lambda: NOW + later)
+    other = replace(KEYED, body=b"{}")
+    other = replace(other, fields=[*other.fields, *signer.sign(other)])
+    with pytest.raises(SignatureError, match=code) if code else contextlib.nullcontext():
+        verifier(expiring, replay=store, clock=lambda: NOW + later).verify(other)
 
 
 def test_request_without_content_comes_again_with_its_field():

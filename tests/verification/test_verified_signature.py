@@ -154,6 +154,15 @@ def test_verified_signature_is_as_its_class_makes_it_and_frozen():
         verified.keyid = "other"
 
 
+def test_signature_covers_another_one_and_all_that_it_covers_or_not():
+    first = replace(bound().accept("fresh", Content((BODY,))), label="a", components=('"@method"', '"@path"'))
+    components = ('"signature";key="a"', '"signature-input";key="a"', *first.components)
+    assert replace(first, label="b", components=components).covers(first)
+    assert replace(first, label="b", components=(*components, '"@query"')).covers(first)
+    for missing in components:
+        assert not replace(first, label="b", components=tuple({*components} - {missing})).covers(first)
+
+
 def test_content_is_not_bound_when_the_profile_forbids_a_digest():
     profile = profiles.ADCP_3_1.derive(digest=replace(profiles.ADCP_3_1.digest, policy="forbidden"))
     added = signer(profile, key=KEY).sign(Request("POST", URL, [JSON_FIELD], BODY))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from undersigned.limits import LONGEST_BASE, MOST_EFFORT, MOST_ESCAPES
+from undersigned.limits import MOST_ESCAPES
 from undersigned.message.structured_fields import count_delimiters
 from undersigned.url.path import LOWER_TRIPLET
 
@@ -49,34 +49,31 @@ _QUERY_CHARACTERS = 16
 
 
 # A usual message is within these, and takes at most 15, 18 and 3 units for them, and 20 if its Host is another one.
-# So its base may be as long as any.
+# With the longest base, that is `MOST_EFFORT`.
 _USUAL_LINES = 30
 _USUAL_URL = 100
 _USUAL_VALUES = 2700
 
 
-def longest_base(message: Request | Response, coverage: Coverage, most: int, *, spent: int) -> int:
-    """Return the longest signature base that a message may have, or less than 0 if it takes too much work already.
+def effort_if_unusual(message: Request | Response, coverage: Coverage, *, parsing: int) -> int:
+    """Return the effort of a message, or 0 if the message is usual. A base of any length is then within `MOST_EFFORT`.
 
     Args:
         message: the message.
         coverage: the covered components.
-        most: the effort that is allowed for the message.
-        spent: the effort of what was parsed already.
+        parsing: the effort of what was parsed already, which is added.
     """
     fields, url = message.fields, message.url
     if (
-        spent == 0
+        parsing == 0
         and len(url) <= _USUAL_URL
         and len(fields.lines) <= _USUAL_LINES
         and sum(map(len, fields.combined.values())) <= _USUAL_VALUES
         and '"' not in fields.combined.get("content-type", "")
-        and most >= MOST_EFFORT
         and _PLAIN.issuperset(coverage.texts)
     ):
-        return LONGEST_BASE
-    left = most - spent - effort(message, coverage.components)
-    return min(LONGEST_BASE, BASE_CHARACTERS * (left + 1) - 1)
+        return 0
+    return parsing + effort(message, coverage.components)
 
 
 def effort(message: Request | Response, components: Sequence[Component]) -> int:

@@ -18,7 +18,7 @@ from undersigned.limits import LONGEST_BASE, MOST_CANDIDATES, MOST_EFFORT_TWICE
 from undersigned.message.request import Request
 from undersigned.message.request_target import received_target, typed_target
 from undersigned.signature.components import UnresolvableComponent, with_empty_query
-from undersigned.signature.effort import longest_base
+from undersigned.signature.effort import BASE_CHARACTERS, effort, effort_if_unusual
 from undersigned.signature.verification_key import VerificationKey
 from undersigned.url import CanonicalURL
 from undersigned.verification.verified_signature import AuthenticatedSignature
@@ -36,7 +36,6 @@ _NOT_OVER_THIS_BASE = (
     "@target-uri: correct origins=. Another path, query or @authority: a proxy rewrites the target or Host. Equal "
     "bases: another key, or a changed signature"
 )
-_TOO_LONG = f"the signature base has more than {LONGEST_BASE} characters: cover less"
 _TOO_MUCH = (
     "header fields, target and covered components ask for too much work together: send fewer header fields, percent "
     "signs in the path, covered components with parameters, or signature parameters"
@@ -121,8 +120,8 @@ class Identified:
         """
         candidate, keys = self.candidate, self._below_cap(full) if full else self.keys
         message, profile = candidate.request, candidate.profile
-        longest = longest_base(message, candidate.coverage, profile.most_effort, spent=candidate.parsing)
-        if longest < 0:
+        spent = effort_if_unusual(message, candidate.coverage, parsing=candidate.parsing)
+        if spent > profile.most_effort:
             raise self._invalid(_TOO_MUCH)
         request = message if isinstance(message, Request) else cast("Request", message.request)
         try:
@@ -133,16 +132,19 @@ class Identified:
             raise self._malformed(malformed) from None
         except UnresolvableComponent as unresolvable:
             raise self._invalid(str(unresolvable)) from None
-        if len(base) > longest:
-            raise self._invalid(_TOO_LONG if len(base) > LONGEST_BASE else _TOO_MUCH)
+        if len(base) > LONGEST_BASE:
+            raise self._invalid(f"the signature base has more than {LONGEST_BASE} characters: cover less")
+        if spent + len(base) // BASE_CHARACTERS > profile.most_effort:
+            raise self._invalid(_TOO_MUCH)
         octets, signature = base.encode("ascii"), candidate.signature
         for key in keys:
             algorithm = candidate.algorithm or key.only_algorithm(profile.algorithms)
             if key.verifies(signature, octets, algorithm=algorithm):
                 return AuthenticatedSignature(candidate, key, target, base)
         if target.query is None and candidate.covers_unseen_query:
-            longest = longest_base(message, candidate.coverage, MOST_EFFORT_TWICE, spent=candidate.parsing)
-            proven = self._with_empty_query(keys, target, base) if len(base) <= longest else None
+            # The effort of a usual message was not counted yet.
+            spent = (spent or effort(message, candidate.coverage.components)) + len(base) // BASE_CHARACTERS
+            proven = self._with_empty_query(keys, target, base) if spent <= MOST_EFFORT_TWICE else None
             if proven is not None:
                 return proven
         raise self._not_over(base, keys)

@@ -128,7 +128,13 @@ class SigningMiddleware:
 
 
 def _hop(request: ClientRequest) -> object:
-    """Return the timer of a request. Only its redirects and retries have the same one."""
+    """Return the timer of a request. Only its redirects and retries have the same one.
+
+    aiohttp has no public name for anything that these share and other requests of the session do not.
+
+    Raises:
+        ConfigurationError: aiohttp has changed this.
+    """
     attributes: Mapping[str, object] = vars(request)
     timer = attributes.get("_timer")
     if timer is None:
@@ -176,6 +182,7 @@ async def _verify(response: ClientResponse, signed: SignedRequest, responses: Re
         response.close()
         raise
     loop = asyncio.get_running_loop()
+    # aiohttp has no public way to make a stream of content, but for a class of its protocols.
     stream = StreamReader(BaseProtocol(loop), len(content) + 1, loop=loop)
     stream.feed_data(content)
     stream.feed_eof()

@@ -141,7 +141,7 @@ class _Call:
         target = scope["raw_path"] + (b"?" + query if query else b"")
         request = self.request.clone(rel_url=URL(target.decode("ascii"), encoded=True))
         if receive != self.receive:
-            # aiohttp has no public way to give a request its content again.
+            # aiohttp has no public way to give a request its content again: `clone` takes none.
             vars(request)["_payload"] = await self._content(receive)
         request[VERIFICATION] = published
         self._response = await self._handler(request)

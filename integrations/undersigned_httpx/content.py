@@ -237,12 +237,19 @@ def _is_read(request: Request) -> bool:
 
 
 def _given(stream: object) -> object:
-    """Return the `content=` of a request. Both libraries have no public name for it."""
+    """Return the `content=` of a request.
+
+    Both libraries have no public name for it. It tells a generator, which can be read once, from a list. Without it,
+    only reading the content would tell, and a generator would then be gone.
+    """
     return getattr(stream, "_stream", stream)
 
 
 def _files(stream: object) -> list[object] | None:
-    """Return the files of a form, or None if it is not a form."""
+    """Return the files of a form, or None if it is not a form.
+
+    Both libraries have no public class for the stream of a form, so it is known by its attributes.
+    """
     fields: list[Any] | None = getattr(stream, "fields", None)
     return None if fields is None else [field.file for field in fields if hasattr(field, "file")]
 

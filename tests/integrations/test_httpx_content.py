@@ -256,3 +256,21 @@ def test_async_content_is_not_sent_by_a_sync_client():
     stream = SignedStream(AsyncContent(AsyncChunks([b"a"]), ClientSigner(make_signer(), [ORIGIN])))
     with pytest.raises(SigningError, match="can be sent by an AsyncClient only"):
         list(stream)
+
+
+# Names that are not public
+
+
+@both_libraries
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_content_of_a_request_still_has_its_private_name(library, asynchronous):
+    given = AsyncChunks([b"x"]) if asynchronous else SyncChunks([b"x"])
+    stream = LIBRARIES[library][0].Request("POST", ORIGIN, content=given).stream
+    assert stream._stream is given  # noqa: SLF001 - the name that is tested
+
+
+@both_libraries
+def test_files_of_a_form_still_have_their_names(library):
+    file = io.BytesIO(b"x")
+    form = LIBRARIES[library][0].Request("POST", ORIGIN, data={"a": "b"}, files={"c": file}).stream
+    assert [getattr(field, "file", None) for field in form.fields] == [None, file]

@@ -21,7 +21,7 @@ FIXES: Final[Mapping[Reason, str]] = {
     "signature_tag_invalid": _PROFILE,
     "signature_alg_not_allowed": f"{_PROFILE}, with a key of one of its algorithms",
     "signature_window_invalid": "synchronize both clocks by NTP; the sender must sign just before it sends",
-    "signature_components_incomplete": f"{_PROFILE}; with a body, content-type and content-digest are covered too",
+    "signature_components_incomplete": f"{_PROFILE}; for a body, most profiles also require content-digest",
     "signature_components_unexpected": _PROFILE,
     "signature_identity_missing": "the sender must name itself in a header field that the signature covers",
     "signature_identity_malformed": "the sender must correct the header field in which it names itself",

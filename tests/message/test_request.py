@@ -89,6 +89,14 @@ def test_content_read_later_replaces_the_announced_content_and_keeps_the_fields(
     assert read.fields is announced.fields
 
 
+@pytest.mark.parametrize(
+    ("announced", "content", "has_body"), [(False, b"x", True), (True, b"", True), (False, b"", False)]
+)
+def test_request_has_a_body_if_it_was_announced_or_there_is_one(announced, content, has_body):
+    request = Request("POST", URL, [], has_body=announced).with_content(Content((content,)))
+    assert request.has_body is has_body
+
+
 def test_fields_are_not_parsed_again_when_they_are_parsed_already():
     fields = HeaderFields({"a": "1"})
     assert Request("GET", URL, fields).fields is fields

@@ -19,6 +19,7 @@ from tests.verification.stages import VERIFYING, identified, proven, rejected
 
 from undersigned import Request, RevocationList, SignatureError, VerificationKey
 from undersigned.limits import LONGEST_BASE
+from undersigned.verification.checklist import identify
 
 # Steps 7 to 9
 
@@ -53,6 +54,18 @@ def test_stale_list_rejects_every_key():
         9,
     )
     assert identified(revocations=revoking(next_update=NOW - 3600))
+
+
+@pytest.mark.parametrize(
+    ("lists", "error"),
+    [
+        ((revoking("buyer-ed25519"), revoking(next_update=NOW - 3601)), ("signature_key_revoked", 9)),
+        ((revoking(next_update=NOW - 3601), revoking("buyer-ed25519")), ("signature_revocation_stale", 9)),
+    ],
+)
+def test_error_is_the_one_of_the_first_key_if_no_key_is_left(lists, error):
+    found = identify(identified().candidate, [VERIFYING, VERIFYING])
+    assert rejected(lambda: found.check_revocations(lists)) == error
 
 
 def test_purpose_is_checked_before_the_revocation():

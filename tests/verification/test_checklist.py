@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from tests.keys import (
     BARE,
@@ -17,7 +19,7 @@ from tests.keys import (
 )
 from tests.verification.stages import VERIFYING, identified, proven, rejected
 
-from undersigned import Request, RevocationList, SignatureError, VerificationKey
+from undersigned import Request, RevocationList, SignatureError, VerificationKey, profiles
 from undersigned.limits import LONGEST_BASE
 from undersigned.verification.checklist import identify
 
@@ -148,6 +150,14 @@ def test_lone_question_mark_is_tried_both_ways_when_the_server_hides_it():
     assert proven(changed(signed_request("GET", "https://h/p", (), b""), query_unknown=True)).target.query is None
     assert rejected(lambda: proven(changed(request, url="https://h/p"))) == ("signature_invalid", 10)
     assert rejected(lambda: proven(changed(seen, method="PUT"))) == ("signature_invalid", 10)
+
+
+def test_lone_question_mark_is_tried_by_the_algorithm_of_the_key_if_the_signature_names_none():
+    adcp = profiles.ADCP_3_2
+    unnamed = adcp.derive(parameters=replace(adcp.parameters, alg="ignored"))
+    seen = changed(signed_request("GET", "https://h/p?", (), b""), url="https://h/p", query_unknown=True)
+    assert identified(seen, profile=unnamed).candidate.algorithm == ""
+    assert proven(seen, profile=unnamed).target.target_uri == "https://h/p?"
 
 
 def test_lone_question_mark_is_tried_in_the_request_target_too():

@@ -151,9 +151,7 @@ class CoverageRule:
         return tuple(dict.fromkeys(asked))
 
     def linked(self, message: Request | Response) -> list[str]:
-        """Return the labels of the signatures of the message that this one may be over."""
-        if not self.over:
-            return []
+        """Return the labels of the signatures of the message that this one may be over, if it is over one."""
         try:
             members = parse_signature_input(message.fields.combined.get("signature-input", ""))
         except MalformedField:
@@ -161,9 +159,7 @@ class CoverageRule:
         return [label for label, member in members.items() if member.parameters.get("tag") == self.over]
 
     def _asked_for(self, message: Request | Response) -> list[str]:
-        """Return the header fields of the request that a response must cover."""
-        if not self.if_asked:
-            return []
+        """Return the header fields of the request that a response must cover, if it must cover any."""
         request = cast("Response", message).request
         return [] if request is None else [name for name in self.if_asked if name in request.fields.combined]
 

@@ -74,13 +74,13 @@ WRAPPED_PER_PARSED: Final = 8
 LONGEST_BASE: Final = 16_384
 """characters of the signature base: it is hashed for each key, and again for a lone `?` that the server hides"""
 
-MOST_EFFORT: Final = 120
-"""units of work for all of these parts of one request, about 2 us each: a part alone may reach its own bound"""
+MOST_EFFORT: Final = 110
+"""units of work for all of these parts of one request, about 1 us each: most parts alone may reach their own bounds"""
 
-MOST_EFFORT_LINKED: Final = 250
+MOST_EFFORT_LINKED: Final = 360
 """units of work for a message of a profile whose signatures cover parts of another message or signature"""
 
-MOST_EFFORT_TWICE: Final = 60
+MOST_EFFORT_TWICE: Final = 50
 """units of work for a message whose signature is checked a second time, with a lone `?` that the server hides"""
 
 # Keys, and what is kept of a request

@@ -6,7 +6,7 @@ import http_sf
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from undersigned.message.dictionaries import read_dictionary, spelled
+from undersigned.message.dictionaries import read_dictionary, spelled, spelled_dictionary
 
 KEYS = st.sampled_from(["a", "b", "*c.d-e_1", "sig1", "x"])
 BARE = st.sampled_from(
@@ -63,6 +63,8 @@ def test_patterns_read_a_dictionary_as_http_sf_does(value):
     read = read_dictionary(value)
     assert (read is None) == (expected is None)
     assert typed(read) == typed(expected)
+    if read is not None:
+        assert spelled_dictionary(read) == http_sf.ser(expected)
 
 
 @given(BARE)

@@ -306,7 +306,7 @@ def test_times_are_not_signed_when_the_verifier_would_reject_them(created, expir
 
 # Beyond the verifier's limits
 
-LONG_NAMES = [f"x-{number:064}" for number in range(30)]
+LONG_NAMES = [f"x-{number:0100}" for number in range(20)]
 MANY_NAMES = [f"x{number}" for number in range(70)]
 
 
@@ -314,7 +314,7 @@ def with_fields(names):
     return Request("GET", URL, [(name, "1") for name in names])
 
 
-SIGNED_LONG = signer(components=LONG_NAMES[:25]).sign(with_fields(LONG_NAMES), label="long")
+SIGNED_LONG = signer(components=LONG_NAMES[:17]).sign(with_fields(LONG_NAMES), label="long")
 
 
 @pytest.mark.parametrize(
@@ -329,7 +329,7 @@ SIGNED_LONG = signer(components=LONG_NAMES[:25]).sign(with_fields(LONG_NAMES), l
             "headers: the signature base has more than 16384 characters",
         ),
         (with_fields(LONG_NAMES), {"components": LONG_NAMES}, "Signature-Input would be rejected: .* 2048 characters"),
-        (with_fields(MANY_NAMES), {"components": MANY_NAMES}, "Signature-Input would be rejected: .* 40 delimiters"),
+        (with_fields(MANY_NAMES), {"components": MANY_NAMES}, "headers: .* too much work together"),
         (GET, {"key": SigningKey.from_jwk({**PRIVATE, "kid": '"' * 70})}, "Signature-Input would be rejected: "),
         (GET, {"nonces": lambda: "A" * 2000}, "Signature-Input would be rejected: "),
         (

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from functools import cache
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 from urllib.parse import unquote_to_bytes
 
 import http_sf
@@ -72,6 +72,33 @@ def read_dictionary(value: str) -> dict[str, tuple[object, Parameters]] | None:
     except (ValueError, OverflowError):
         return None
     return members
+
+
+def spelled_dictionary(members: Mapping[str, tuple[object, Parameters]]) -> str:
+    """Return a dictionary that was read as RFC 9651 section 4.1.2 serializes it."""
+    texts = [
+        f"{key}{spelled_parameters(member[1])}" if member[0] is True else f"{key}={spelled_member(member)}"
+        for key, member in members.items()
+    ]
+    return ", ".join(texts)
+
+
+def spelled_member(member: tuple[object, Parameters]) -> str:
+    """Return a member of a dictionary that was read: an item or an inner list with its parameters."""
+    value, parameters = member
+    if isinstance(value, list):
+        items = cast("list[tuple[BareItem, Parameters]]", value)
+        text = f"({' '.join([spelled(item) + spelled_parameters(given) for item, given in items])})"
+    else:
+        text = spelled(cast("BareItem", value))
+    return text + spelled_parameters(parameters)
+
+
+def spelled_parameters(parameters: Parameters) -> str:
+    """Return parameters that were read as RFC 9651 section 4.1.1.2 serializes them."""
+    if not parameters:
+        return ""
+    return "".join([f";{name}" if value is True else f";{name}={spelled(value)}" for name, value in parameters.items()])
 
 
 def spelled(item: BareItem) -> str:  # noqa: PLR0911 - one for each type

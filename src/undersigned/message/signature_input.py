@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from undersigned.limits import LONGEST_FIELD, MOST_COMPONENTS, MOST_PARAMETERS, MOST_SIGNATURES
 from undersigned.message.component import Component, Coverage
-from undersigned.message.dictionaries import spelled
+from undersigned.message.dictionaries import spelled, spelled_parameters
 from undersigned.message.structured_fields import (
     KEY,
     MalformedField,
@@ -145,25 +145,20 @@ class _Member(NamedTuple):
             raise MalformedField(f"a signature and its components have more than {MOST_PARAMETERS} parameters")
         components = [_identified(name, given) for name, given in self.items]
         coverage = Coverage.of(components)
-        return SignatureInput(coverage, self.parameters, f"({' '.join(coverage.texts)}){_spelled(self.parameters)}")
+        return SignatureInput(
+            coverage, self.parameters, f"({' '.join(coverage.texts)}){spelled_parameters(self.parameters)}"
+        )
 
 
 def _identified(name: str, parameters: Mapping[str, Parameter]) -> Component:
     # http-sf looks at each character of a text again. Here the parser has checked it.
-    text = spelled(name) + _spelled(parameters)
+    text = spelled(name) + spelled_parameters(parameters)
     return _KNOWN.get(text) or Component(name, text, not parameters)
 
 
-def _spelled(parameters: Mapping[str, Parameter]) -> str:
-    """Return parameters that the parser has read as RFC 9651 section 4.1.1.2 serializes them."""
-    if not parameters:
-        return ""
-    return "".join([f";{name}" if value is True else f";{name}={spelled(value)}" for name, value in parameters.items()])
-
-
 # Nearly every signer writes one label, components with at most one parameter, strings without escapes, integers without
-# leading zeros and no optional white space. A pattern reads such a value 20 times as fast as the parser. The value is
-# its own serialization, so a part of it goes into the base unchanged.
+# leading zeros, flags and no optional white space. A pattern reads such a value 20 times as fast as the parser. The
+# value is its own serialization, so a part of it goes into the base unchanged.
 
 _QUALIFIER = rf';{KEY.pattern}(?>(?:="[!#-\[\]-~]*+")?)'
 _NAME = rf'"[!#-@\[\]-~]++"(?>(?:{_QUALIFIER})?)'
@@ -180,8 +175,8 @@ def _member(parameters: str) -> re.Pattern[str]:
 _USUAL_ORDER = _member(
     rf';created=({_WHOLE});expires=({_WHOLE});nonce="({_TEXT})";keyid="({_TEXT})";alg="({_TEXT})";tag="({_TEXT})"'
 )
-_ANY_ORDER = _member(rf'((?>(?:;{KEY.pattern}=(?:{_WHOLE}|"{_TEXT}"))+))')
-_PARAMETERS = re.compile(rf';({KEY.pattern})=(?:([0-9]+)|"({_TEXT})")')
+_ANY_ORDER = _member(rf'((?>(?:;{KEY.pattern}(?>(?:=(?:{_WHOLE}|"{_TEXT}"))?))+))')
+_PARAMETERS = re.compile(rf';({KEY.pattern})(?>(?:=([0-9]+|"{_TEXT}"))?)')
 
 _BODILESS = ("@method", "@target-uri", "@authority")
 _AGENT = "signature-agent"
@@ -232,8 +227,10 @@ def _pattern_read(value: str) -> dict[str, SignatureInput] | None:
 
 
 def _any_order(text: str, names: str, tail: str) -> SignatureInput | None:
-    found = _PARAMETERS.findall(tail)
-    parameters: dict[str, Parameter] = {name: int(number) if number else string for name, number, string in found}
+    found: Sequence[tuple[str, str]] = _PARAMETERS.findall(tail)
+    parameters: dict[str, Parameter] = {
+        name: value[1:-1] if value[:1] == '"' else int(value) if value else True for name, value in found
+    }
     coverage = _USUAL.get(names) or _coverage(names)
     if coverage is None or len(parameters) != len(found) or len(found) > MOST_PARAMETERS:
         return None

@@ -26,7 +26,7 @@ Parameter: TypeAlias = BareItem
 """The value of a parameter."""
 
 _DELIMITERS = ",;: \\%"
-_EFFORT_OF_FIELD, _EFFORT_OF_DELIMITER = 30, 2
+_EFFORT_OF_FIELD, _EFFORT_OF_DELIMITER, _EFFORT_OF_MEMBER, _EFFORT_OF_DATE = 45, 2, 3, 2
 _DECIMAL = re.compile(r"(?<![^=,( ])-?[0-9]+\.")
 
 KEY = re.compile(r"[a-z*][a-z0-9_.*-]*+")
@@ -70,7 +70,9 @@ class ParserBudget:
         if len(value) <= LONGEST_FIELD:
             delimiters = count_delimiters(value, _DELIMITERS)
             self._left -= delimiters
-            self.spent += _EFFORT_OF_FIELD + _EFFORT_OF_DELIMITER * delimiters
+            # To look at a space takes next to nothing.
+            self.spent += _EFFORT_OF_FIELD + _EFFORT_OF_DELIMITER * (delimiters - value.count(" "))
+            self.spent += _EFFORT_OF_MEMBER * value.count(",") + _EFFORT_OF_DATE * value.count("=@")
             if self._left >= 0:
                 return
         raise MalformedField(

@@ -1,17 +1,17 @@
 """Effort: how much work the unusual parts of a signed message take together, before its signature is checked.
 
-Each part has a bound of its own, which a message with that part alone may reach. A message that reaches several of
-these bounds would cost more than accepting some messages. One unit is about two microseconds.
+Each part has a bound of its own, which a message with most parts alone may reach. A message that reaches several of
+these bounds would cost much more than accepting one. One unit is about a microsecond.
 """
 
 from __future__ import annotations
 
+import re
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from undersigned.limits import MOST_ESCAPES
 from undersigned.message.structured_fields import count_delimiters
-from undersigned.url.path import LOWER_TRIPLET
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,42 +21,56 @@ if TYPE_CHECKING:
     from undersigned.message.request import Request
     from undersigned.message.response import Response
 
-_DELIMITERS = ",;: \\%"
-BASE_CHARACTERS = 256
+# To look at a space takes next to nothing.
+_DELIMITERS = ",;:\\%"
+BASE_CHARACTERS = 260
 """How many characters of a signature base are one unit: it is made, and hashed."""
 
 # The identifiers that nearly every signature covers: no resolver is needed for them.
 _PLAIN = frozenset(
     {'"@method"', '"@target-uri"', '"@authority"', '"content-type"', '"content-digest"', '"signature-agent"'}
 )
+# An escape that may change: of an ASCII character, or with a lower-case digit.
+_CHANGED = re.compile("%(?:[0-7a-f]|[89A-F][a-f])")
 _TEXT = attrgetter("text")
 
+# What `ComponentValues` derives from the target itself.
+_DERIVED = frozenset({'"@scheme"', '"@path"', '"@query"', '"@request-target"', '"@status"'})
+
 # The units of a part.
-_OTHER_HOST = 20
+_OTHER_HOST = 30
+_OTHER_COMPONENTS = 20
+_TWO_COMPONENTS = 5
+_PARSED_COMPONENT = 8
+_PARSED_TEXT = 8
 _RESOLVER = 40
-_RESOLVED_COMPONENT = 10
 _DELIMITER = 2
+_DELIMITER_OF_WHOLE = 3
 
 # How many of a part are one unit.
-_TARGET_CHARACTERS = 160
-_FIELD_CHARACTERS = 700
-_TYPE_CHARACTERS = 32
-_ESCAPES = 24
-_PATH_ESCAPES = 6
-_SLASHES = 6
+_TARGET_CHARACTERS = 300
+_FIELD_CHARACTERS = 1000
+_TYPE_CHARACTERS = 16
+_WHOLE_CHARACTERS = 20
+_ESCAPES = 6
+_CHANGED_ESCAPES = 3
+_SLASHES = 5
 _LINES = 2
-_QUERY_CHARACTERS = 16
+
+# The fields whose members take two units each, after the first.
+_LISTS = ("signature", "signature-input", "content-digest")
+_MEMBER = 2
 
 
-# A usual message is within these, and takes at most 15, 18 and 3 units for them, and 20 if its Host is another one.
-# With the longest base, that is `MOST_EFFORT`.
+# A usual message is within these, and takes at most 15, 15 and 2 units for them, and 30 if its Host is another one.
+# With these values no base is longer than 4,500 characters, which are 17 units. So it may be as long as any.
 _USUAL_LINES = 30
 _USUAL_URL = 100
 _USUAL_VALUES = 2700
 
 
 def effort_if_unusual(message: Request | Response, coverage: Coverage, *, parsing: int) -> int:
-    """Return the effort of a message, or 0 if the message is usual. A base of any length is then within `MOST_EFFORT`.
+    """Return the effort of a message, or 0 if the message is usual. With its base it is then within `MOST_EFFORT`.
 
     Args:
         message: the message.
@@ -86,8 +100,11 @@ def effort(message: Request | Response, components: Sequence[Component]) -> int:
     fields, url = message.fields, message.url
     combined = fields.combined
     path, _, query = url.partition("?")
-    total = len(fields.lines) // _LINES + len(url) // _TARGET_CHARACTERS + path.count("/") // _SLASHES
+    total = len(fields.lines) // _LINES + len(url) // _TARGET_CHARACTERS
     total += sum(map(len, combined.values())) // _FIELD_CHARACTERS
+    total += _MEMBER * sum([combined.get(name, "").count(",") for name in _LISTS])
+    if "/." in path:
+        total += path.count("/") // _SLASHES
     if "%" in url:
         total += url.count("%") // _ESCAPES + _of_path_escapes(path)
     content_type = combined.get("content-type", "")
@@ -98,25 +115,34 @@ def effort(message: Request | Response, components: Sequence[Component]) -> int:
         total += _OTHER_HOST
     if _PLAIN.issuperset(map(_TEXT, components)):
         return total
-    resolved = [component for component in components if not component.field_name and component.text not in _PLAIN]
-    return total + _of_components(fields, query, resolved) if resolved else total
+    others = [component for component in components if component.text not in _PLAIN]
+    return total + _OTHER_COMPONENTS + _TWO_COMPONENTS * len(others) // 2 + _of_parsed(fields, query, others)
 
 
 def _of_path_escapes(path: str) -> int:
-    """Return the effort to bring the escapes of a path into upper case. More of them than the bound are not read."""
-    escapes = path.count("%")
-    return (escapes + len(LOWER_TRIPLET.findall(path))) // _PATH_ESCAPES if escapes <= MOST_ESCAPES else 0
+    """Return the effort to decode escapes of a path, or to bring them into upper case, unless they are too many."""
+    return len(_CHANGED.findall(path)) // _CHANGED_ESCAPES if path.count("%") <= MOST_ESCAPES else 0
 
 
-def _of_components(fields: HeaderFields, query: str, components: Sequence[Component]) -> int:
-    """Return the effort of the components that a resolver resolves: of each, and of each text that it parses."""
-    total, texts = _RESOLVER + _RESOLVED_COMPONENT * len(components), set[str]()
+def _of_parsed(fields: HeaderFields, query: str, components: Sequence[Component]) -> int:
+    """Return the effort of the components whose values are looked up or parsed: of each, and of each text."""
+    total, texts = 0, dict[str, int]()
     for component in components:
-        name = component.name
+        name, text = component.name, component.text
+        if component.field_name or text.removesuffix(";req") in _DERIVED or text.removesuffix(";req") in _PLAIN:
+            continue
+        total += _PARSED_COMPONENT
         if name == "@query-param":
-            total += len(query) // _QUERY_CHARACTERS
-        elif component.text.endswith(";bs") or component.bare:
+            texts[query.replace("&", ";")] = _DELIMITER
+        elif text.endswith(";bs"):
             total += len(fields.values(name)) // _LINES
         else:
-            texts.add(fields.combined.get(name, ""))
-    return total + _DELIMITER * sum(count_delimiters(text, _DELIMITERS) for text in texts)
+            value = fields.combined.get(name, "")
+            if text.endswith(";sf"):
+                total += len(value) // _WHOLE_CHARACTERS
+                texts[value] = _DELIMITER_OF_WHOLE
+            else:
+                texts.setdefault(value, _DELIMITER)
+            if component.bare or text.count(";") > 1:
+                total += _RESOLVER
+    return total + sum(_PARSED_TEXT + units * count_delimiters(text, _DELIMITERS) for text, units in texts.items())

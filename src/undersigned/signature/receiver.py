@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from undersigned.signature.signing_target import SigningTarget
     from undersigned.url import CanonicalURL
 
-USUAL_BASE = 8192
+USUAL_BASE = 4096
 """The most characters of the base of a usual message: a longer one is checked."""
 
 _ADDED_FIELDS = 2

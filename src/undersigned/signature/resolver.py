@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 import http_sf
 from http_message_signatures import HTTPMessageSignaturesException, HTTPSignatureComponentResolver
 
+from undersigned.message.dictionaries import spelled_dictionary, spelled_member
 from undersigned.message.field_types import field_type
 from undersigned.message.structured_fields import parse_dictionary, serialize_byte_sequence
 from undersigned.signature.query_parameter import QueryParameters
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from undersigned.message.component import Component
+    from undersigned.message.dictionaries import Parameters
     from undersigned.message.header_fields import HeaderFields
     from undersigned.message.reading import Reading
     from undersigned.message.request import Request
@@ -71,7 +73,7 @@ class Resolver:
         self._reading = reading
         self._query = query
         self._query_parameters = QueryParameters(query)
-        self._dictionaries: dict[str, Mapping[str, object]] = {}
+        self._dictionaries: dict[str, Mapping[str, tuple[object, Parameters]]] = {}
         self.parsed = parsed
         self.trailers: Resolver | None = None
 
@@ -119,15 +121,17 @@ class Resolver:
         """
         if name not in self._dictionaries:
             self._dictionaries[name] = parse_dictionary(self._fields.combined[name], repeated_keys=True)
-        # A list of one member is spelled as the member alone (RFC 9651 section 4.1.1).
-        return http_sf.ser(cast("http_sf.ListType", [self._dictionaries[name][key]]))
+        return spelled_member(self._dictionaries[name][key])
 
     def _serialized(self, name: str) -> str:
         """Return a structured field in its strict serialization (RFC 9421 section 2.1.1)."""
         tltype = field_type(name, self._reading.field_types)
         if tltype is None or name not in self._fields.combined:
             raise UnresolvableComponent(NO_VALUE)
-        return http_sf.ser(http_sf.parse(self._fields.combined[name].encode("ascii"), tltype=tltype))
+        text = self._fields.combined[name]
+        if tltype == "dictionary":
+            return spelled_dictionary(parse_dictionary(text, repeated_keys=True))
+        return http_sf.ser(http_sf.parse(text.encode("ascii"), tltype=tltype))
 
     def _wrapped(self, name: str) -> str:
         """Return the lines of a field, none of them folded, as byte sequences (RFC 9421 section 2.1.3)."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from undersigned.url import CanonicalURL
 
 _USUAL_LENGTH: Final = 256
-"""The most characters of a usual URL. If all are slashes, reading them costs a receiver at most 70 units of effort."""
+"""The most characters of a usual URL. Reading them costs a receiver at most 50 units of effort."""
 
 
 @dataclass(frozen=True, slots=True)

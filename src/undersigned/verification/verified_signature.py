@@ -97,14 +97,15 @@ class AuthenticatedSignature:
             raise candidate.profile.error(
                 "signature_window_invalid", step=5, detail="the signature expired while the body was read"
             )
+        if rule.keeps_for is not None:
+            until = now + rule.keeps_for if math.isinf(until) else max(until, now + rule.keeps_for)
+        remembered = candidate.nonce if rule.remembers == "nonce" else ""
+        bound = Bound(self, remembered or self.remembered, until)
         if candidate.digest is not None and (digest is None or not digest.matches()):
             raise candidate.profile.error(
                 "signature_digest_mismatch", step=11, detail="the body does not match the signed Content-Digest"
             )
-        if rule.keeps_for is not None:
-            until = now + rule.keeps_for if math.isinf(until) else max(until, now + rule.keeps_for)
-        remembered = candidate.nonce if rule.remembers == "nonce" else ""
-        return Bound(self, remembered or self.remembered, until)
+        return bound
 
 
 @dataclass(slots=True, eq=False)

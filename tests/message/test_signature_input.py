@@ -302,3 +302,16 @@ def test_component_without_the_flag_has_none_to_take(text):
 def test_flag_with_another_value_than_true_is_an_error(text):
     with pytest.raises(ValueError, match="req"):
         parse_signature_input(f"s=({text})")["s"].components[0].without("req")
+
+
+@pytest.mark.parametrize("names", ['"@path" "@path"', '"@signature-params"'])
+def test_malformed_components_in_the_usual_order_are_not_chosen(names):
+    with pytest.raises(MalformedField):
+        choose_signature_inputs(f's=({names});created=1;expires=2;nonce="n";keyid="k";alg="a";tag="t"', list)
+
+
+def test_members_with_repeated_keys_are_not_chosen_unless_they_may_be():
+    value = 's=("@path");a=1;a=2'
+    with pytest.raises(MalformedField):
+        choose_signature_inputs(value, list)
+    assert choose_signature_inputs(value, list, repeated_keys=True)

@@ -12,7 +12,13 @@ from tests.hostile import hostile_values
 from tests.work import lines_run
 
 from undersigned.limits import LONGEST_FIELD
-from undersigned.message.structured_fields import MalformedField, is_list, parse_byte_sequences, serialize_byte_sequence
+from undersigned.message.structured_fields import (
+    KEY,
+    MalformedField,
+    is_list,
+    parse_byte_sequences,
+    serialize_byte_sequence,
+)
 
 
 @pytest.mark.parametrize("length", range(9))
@@ -171,3 +177,18 @@ def test_single_value_is_not_a_list(value):
 @pytest.mark.parametrize("value", [",", "a,", "a, b", 'a;b="c", d', '"', 'a;b="c, d', 'a;b="c\\"', f'"{"a" * 2047}"'])
 def test_values_separated_by_commas_are_a_list(value):
     assert is_list(value)
+
+
+@pytest.mark.parametrize("key", ["a", "*", *(f"a{character}" for character in "az09_.*-")])
+def test_key_has_lower_case_letters_digits_and_four_other_characters(key):
+    assert KEY.fullmatch(key)
+
+
+@pytest.mark.parametrize("key", ["", "A", "aA", "0", "_", "-a", "a~", "a\n"])
+def test_other_text_is_not_a_key(key):
+    assert KEY.fullmatch(key) is None
+
+
+def test_value_is_a_list_if_it_is_longer_than_any_field():
+    assert not is_list("a" * LONGEST_FIELD)
+    assert is_list("a" * (LONGEST_FIELD + 1))

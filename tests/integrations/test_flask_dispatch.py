@@ -11,6 +11,7 @@ from werkzeug.test import EnvironBuilder
 
 from undersigned import ConfigurationError, Policy
 from undersigned_flask import RouteResolver, Undersigned
+from undersigned_flask.dispatch import route_of
 
 RAN: list[str] = []
 
@@ -319,3 +320,12 @@ def test_application_may_have_several_resolvers(ask):
     RouteResolver(app)
     assert ask(app, "/read") == (200, ["read"])
     assert ask(app, "/create") == (401, [])
+
+
+def test_options_of_a_rule_that_was_added_to_the_map_runs_its_view():
+    app = Flask(__name__)
+    app.url_map.add(Rule("/rule", endpoint="plans.buy", methods=["OPTIONS"]))
+    app.view_functions["plans.buy"] = lambda: ran("plans.buy")
+    with app.test_request_context("/rule", method="OPTIONS"):
+        assert route_of(app, request).names == ("plans.buy", "buy")
+    assert app.test_client().options("/rule").text == "plans.buy"

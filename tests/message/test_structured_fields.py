@@ -192,3 +192,9 @@ def test_other_text_is_not_a_key(key):
 def test_value_is_a_list_if_it_is_longer_than_any_field():
     assert not is_list("a" * LONGEST_FIELD)
     assert is_list("a" * (LONGEST_FIELD + 1))
+
+
+@pytest.mark.parametrize("padding", ["=", "==", "===="])
+def test_padding_after_a_whole_group_is_another_spelling(padding):
+    with pytest.raises(MalformedField, match="padding"):
+        parse_byte_sequences(f"a=:AAAA{padding}:", "base64")

@@ -68,6 +68,9 @@ PARSED_PER_COMPONENT: Final = 4
 LONGEST_PARSED: Final = 1024
 """characters parsed for such components, all together: a parser looks at each"""
 
+LONGEST_PARSED_LINKED: Final = 2304
+"""the same if a signature covers another one: two signatures by RSA keys of 4,096 bits have 1,400 characters"""
+
 WRAPPED_PER_PARSED: Final = 8
 """characters of a field covered as bytes (`bs`) for one parsed character: they take as long"""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric import rsa
 from tests.profiles.wire import OneKey
 
 from undersigned import (
@@ -110,6 +111,19 @@ def test_rotation_covers_the_signature_of_the_old_key_and_all_that_it_covers():
     old, new = verifier(GNAP).verify(request), verifier(GNAP_ROTATION).verify(request)
     assert {'"signature";key="sig1"', '"signature-input";key="sig1"'} < {*new.components}
     assert (new.covers(old), old.covers(new), new.covers(new)) == (True, False, False)
+
+
+@pytest.mark.parametrize("bits", [2048, 4096])
+def test_rotation_from_an_rsa_key_to_an_rsa_key_is_verified(bits):
+    private = rsa.generate_private_key(public_exponent=65537, key_size=bits)
+    pair = KeyPair.from_private_key(private, algorithm="rsa-pss-sha512")
+    request = POST
+    for profile in (GNAP, GNAP_ROTATION):
+        fields = Signer(pair.signing_key(), profile=profile, clock=lambda: NOW).sign(request)
+        request = Request("POST", URL, [*request.fields, *fields], POST.body)
+    keys = pair.key_set()
+    new = Verifier(GNAP_ROTATION, keys=keys, replay=MemoryReplayStore(), clock=lambda: NOW).verify(request)
+    assert {'"signature";key="sig1"', '"signature-input";key="sig1"'} < {*new.components}
 
 
 def test_rotation_needs_the_signature_of_the_old_key():

@@ -119,7 +119,7 @@ class MessageValues(ABC):
     def resolver(self) -> Resolver:
         """Return the resolver of the header section. It is made once, and only if it is needed."""
         if self._resolver is None:
-            self._resolver = self._section(self.fields, ParsedAmount())
+            self._resolver = self._section(self.fields, ParsedAmount(self.reading.longest_parsed))
         return self._resolver
 
     def _resolved(self, component: Component) -> str:
@@ -228,7 +228,8 @@ class ResponseValues(MessageValues):
     def resolver(self) -> Resolver:
         """Return the resolver of the header section. What is parsed counts together with what the request needs."""
         if self._resolver is None:
-            parsed = ParsedAmount() if self.requested is None else self.requested.resolver().parsed
+            asked = self.requested
+            parsed = ParsedAmount(self.reading.longest_parsed) if asked is None else asked.resolver().parsed
             self._resolver = self._section(self.fields, parsed)
         return self._resolver
 

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from undersigned.limits import LONGEST_PARSED, MOST_PARSED, PARSED_PER_COMPONENT, WRAPPED_PER_PARSED
+from undersigned.limits import MOST_PARSED, PARSED_PER_COMPONENT, WRAPPED_PER_PARSED
 from undersigned.message.structured_fields import count_delimiters
 from undersigned.signature.unresolvable import UnresolvableComponent
 
 
 class ParsedAmount:
-    """How much has been parsed for the components of one message, and of the request that it answers."""
+    """How much has been parsed for the components of one message, and of the request that it answers.
 
-    __slots__ = ("_characters", "_delimiters", "_seen")
+    Args:
+        longest: upper bound on the characters.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("_characters", "_delimiters", "_longest", "_seen")
+
+    def __init__(self, longest: int) -> None:
+        self._longest = longest
         self._characters = 0
         self._delimiters = 0
         self._seen: set[tuple[int, str, bool]] = set()
@@ -34,10 +39,10 @@ class ParsedAmount:
         if (section, name, wrapped) not in self._seen:
             self._seen.add((section, name, wrapped))
             self._characters += len(text) // WRAPPED_PER_PARSED if wrapped else len(text)
-            if not wrapped and len(text) <= LONGEST_PARSED:
+            if not wrapped and len(text) <= self._longest:
                 self._delimiters += count_delimiters(text, delimiters)
-        if self._delimiters > MOST_PARSED or self._characters > LONGEST_PARSED:
+        if self._delimiters > MOST_PARSED or self._characters > self._longest:
             raise UnresolvableComponent(
-                f"components with parameters ask for more than {MOST_PARSED} delimiters or {LONGEST_PARSED} characters "
+                f"components with parameters ask for more than {MOST_PARSED} delimiters or {self._longest} characters "
                 "to be parsed: cover the whole field instead, or @target-uri"
             )

@@ -8,9 +8,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, cast
 
 from undersigned.errors import ConfigurationError
+from undersigned.limits import LONGEST_PARSED, LONGEST_PARSED_LINKED
 from undersigned.message import token
 from undersigned.message.field_types import field_type
-from undersigned.message.reading import STRICT, Reading
+from undersigned.message.reading import Reading
 from undersigned.message.signature_input import parse_signature_input
 from undersigned.message.structured_fields import MalformedField
 from undersigned.signature.rules.option import check_texts
@@ -118,7 +119,8 @@ class CoverageRule:
         assign = object.__setattr__
         types = MappingProxyType(dict(self.field_types))
         assign(self, "field_types", types)
-        assign(self, "reading", Reading(field_types=types) if types else STRICT)
+        longest = LONGEST_PARSED_LINKED if self.over else LONGEST_PARSED
+        assign(self, "reading", Reading(field_types=types, longest_parsed=longest))
         assign(self, "by_content", MappingProxyType({False: bodiless, True: with_content}))
         rules = (self.any_of, self.with_query, self.if_sent, self.if_asked, self.sent, self.member_of, self.over)
         conditional = any(rules) or self.never or any(one[0] == '"' for one in with_content)

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from tests.hostile import hostile_values
 from tests.work import lines_run
 
-from undersigned.limits import LONGEST_FIELD
+from undersigned.limits import DELIMITERS_PER_DECIMAL, LONGEST_FIELD
 from undersigned.message.structured_fields import (
     KEY,
     MalformedField,
+    count_delimiters,
     is_list,
     parse_byte_sequences,
     serialize_byte_sequence,
@@ -198,3 +199,13 @@ def test_value_is_a_list_if_it_is_longer_than_any_field():
 def test_padding_after_a_whole_group_is_another_spelling(padding):
     with pytest.raises(MalformedField, match="padding"):
         parse_byte_sequences(f"a=:AAAA{padding}:", "base64")
+
+
+@pytest.mark.parametrize("character", "09AZaz:/!#$%&'*+.^_`|~-")
+def test_colons_of_a_token_are_not_those_of_a_byte_sequence(character):
+    assert parse_byte_sequences(f"a=:AAAA:;p=t{character}:x:", "base64") == {"a": b"\0\0\0"}
+
+
+@pytest.mark.parametrize("value", ["1.5", "a=1.5", "1,-1.5", "(1.5", "1 1.5"])
+def test_number_with_a_fraction_counts_as_several_delimiters_wherever_it_is(value):
+    assert count_delimiters(value, "") == DELIMITERS_PER_DECIMAL

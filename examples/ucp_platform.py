@@ -4,12 +4,14 @@
         --business https://shop.example --business-keys shop.jwks.json
 
 The third time, it sends other content with the same Idempotency-Key, which is a conflict.
-With --bot, the same signature is also one of Web Bot Auth, for a business that takes both.
+With --bot, the same signature is also one of Web Bot Auth, for a business that takes both. With --mcp, it calls the
+business's tool over MCP (`ucp_mcp_business.py`).
 """
 
 import argparse
 import json
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import requests
@@ -20,6 +22,12 @@ from undersigned.message import write_signature_agent
 from undersigned_requests import SignatureAuth
 
 
+def checkout(items: list[str], *, over_mcp: bool) -> dict[str, Any]:
+    arguments = {"items": items}
+    params = {"name": "create_checkout", "arguments": arguments}
+    return {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params} if over_mcp else arguments
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--key", type=Path, required=True, help="the platform's private JWK")
@@ -27,6 +35,7 @@ def main() -> int:
     parser.add_argument("--business", required=True, help="the business's origin, such as https://shop.example")
     parser.add_argument("--business-keys", type=Path, required=True, help="the keys of the business's UCP profile")
     parser.add_argument("--bot", help="the origin of the key directory; the key's kid is then its thumbprint")
+    parser.add_argument("--mcp", action="store_true", help="the business is an MCP server")
     options = parser.parse_args()
     key = SigningKey.from_jwk(json.loads(options.key.read_text()))
     keys = KeySet.from_jwks(json.loads(options.business_keys.read_text()))
@@ -36,9 +45,10 @@ def main() -> int:
     headers = {"UCP-Agent": f'profile="{options.profile}"', "Idempotency-Key": str(uuid4())}
     if options.bot:
         headers["Signature-Agent"] = write_signature_agent(options.bot, form="typed")
-    url = f"{options.business}/checkout"
+    url = f"{options.business}/mcp" if options.mcp else f"{options.business}/checkout"
     for items in (["hat"], ["hat"], ["hat", "coat"]):
-        answer = requests.post(url, json={"items": items}, headers=headers, auth=auth, timeout=10)
+        content = checkout(items, over_mcp=options.mcp)
+        answer = requests.post(url, json=content, headers=headers, auth=auth, timeout=10)
         # A response that the business did not sign raises a SignatureError.
         print(answer.status_code, json.dumps(answer.json()))
     return 0

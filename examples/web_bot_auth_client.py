@@ -5,7 +5,7 @@ With a key that `undersigned keygen --out keys` wrote, a directory of it at BOT,
     python examples/web_bot_auth_client.py --key keys/private.jwk.json --bot https://bot.example \
         --site http://127.0.0.1:8000 --form string
 
-`undersigned_starlette.directory_route` (and those of the other frameworks) publishes the directory.
+`web_bot_auth_directory.py` publishes the directory.
 """
 
 import argparse

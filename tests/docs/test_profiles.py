@@ -10,7 +10,9 @@ import pytest
 from undersigned import KeyPair, MemoryReplayStore, Request, Signer, Verifier, profiles
 from undersigned.profiles import __all__ as names
 
-PAGE = (Path(__file__).parents[2] / "docs" / "profiles.md").read_text("utf-8")
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "profiles.md").read_text("utf-8")
+EXAMPLES = {path.name: path.read_text("utf-8") for path in (ROOT / "examples").glob("*.py")}
 ROWS = {
     cells[0].strip("` "): cells
     for cells in (row.strip("|").split("|") for row in re.findall(r"^\| `[A-Z].*\|$", PAGE, re.MULTILINE))
@@ -48,6 +50,17 @@ def test_row_has_the_values_of_the_profile(name):
     )
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_published_profile_is_in_an_example(name):
+    assert [file for file, text in EXAMPLES.items() if re.search(rf"(profiles\.|`){name}\b", text)]
+
+
+def test_own_profile_of_the_page_is_that_of_its_example():
+    made = SNIPPETS[1].partition("\n\n")[2]
+    assert made.startswith("INTERNAL = ")
+    assert made in EXAMPLES["own_profile_app.py"]
+
+
 def test_own_profile_of_the_page_signs_and_verifies():
     made: dict = {}
     exec(SNIPPETS[1], made)  # noqa: S102 - the page's own snippet
@@ -55,7 +68,7 @@ def test_own_profile_of_the_page_signs_and_verifies():
     assert len(SNIPPETS[1].strip().splitlines()) <= 10
     request = Request("GET", "https://a.example/p?q=1", [("X-Tenant", "a")])
     fields = Signer(pair.signing_key(), profile=own).sign(request)
-    assert fields.components == ("@method", "@path", "x-tenant", "@query")
+    assert fields.components == ("@method", "@authority", "@path", "x-tenant", "@query")
     verifier = Verifier(own, keys=pair.key_set(), replay=MemoryReplayStore())
     assert verifier.verify(Request(request.method, request.url, [*request.fields, *fields]))
 
@@ -66,7 +79,7 @@ def test_every_snippet_of_the_page_compiles():
 
 
 def test_profile_on_the_page_about_migrating_accepts_a_plain_signature():
-    page = (Path(__file__).parents[2] / "docs" / "migrating.md").read_text("utf-8")
+    page = (ROOT / "docs" / "migrating.md").read_text("utf-8")
     made: dict = {}
     exec(re.findall(r"```python\n(.*?)```", page, re.DOTALL)[0], made)  # noqa: S102 - the page's own snippet
     today, pair = made["TODAY"], KeyPair.generate()

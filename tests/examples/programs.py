@@ -19,8 +19,8 @@ def example(name: str):
 
 
 def ran(name: str, **options) -> subprocess.CompletedProcess[str]:
-    """Return an example that has run with these options. Warnings are errors."""
+    """Return an example that has run with these options; True is a flag. Warnings are errors."""
     command = [sys.executable, "-W", "error", str(EXAMPLES / f"{name}.py")]
     for option, value in options.items():
-        command += [f"--{option.replace('_', '-')}", str(value)]
+        command += [f"--{option.replace('_', '-')}", *([] if value is True else [str(value)])]
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603 - ours

@@ -8,11 +8,13 @@ from dataclasses import replace
 import httpx
 import pytest
 from tests.examples.programs import example, ran
+from tests.examples.test_web_apps import started
 from tests.serving import uvicorn_server, waitress_server
 from tests.tokens.issuing import issued
 
 from undersigned import KeyPair, MemoryReplayStore, Request, Signer, Verifier, profiles
 from undersigned.asgi import SignatureMiddleware
+from undersigned_httpx import SignatureAuth
 
 CLIENT, SERVER = KeyPair.generate(keyid="client-2026"), KeyPair.generate(keyid="server-2026")
 
@@ -64,6 +66,86 @@ def test_one_signature_is_accepted_by_a_ucp_business_and_a_web_bot_auth_verifier
     assert [decision.outcome for decision in decisions] == ["verified"] * 3 + ["rejected"]
     # Without Signature-Agent, the verifier in front rejects the request, and cannot sign as the business.
     assert alone.returncode == 1
+
+
+def test_ucp_business_over_mcp_answers_calls_and_rejections_as_json_rpc(tmp_path):
+    app = example("ucp_mcp_business").business(CLIENT.key_set(), SERVER.signing_key(), here)
+    at = files(tmp_path, key=CLIENT.private, business=SERVER.public)
+    with uvicorn_server(app) as port:
+        url = f"http://127.0.0.1:{port}"
+        profile = "https://platform.example/.well-known/ucp"
+        done = ran("ucp_platform", key=at["key"], profile=profile, business=url, business_keys=at["business"], mcp=True)
+    with started("ucp_mcp_business.py", key=at["key"], origin="https://shop.example") as port:
+        unsigned = httpx.post(f"http://127.0.0.1:{port}/mcp", json={"jsonrpc": "2.0"}, headers={"Host": "shop.example"})
+    assert (done.returncode, done.stderr) == (0, "")
+    first, second, other = [
+        (status, json.loads(text)) for status, _, text in (line.partition(" ") for line in done.stdout.splitlines())
+    ]
+    assert first == second
+    assert (first[0], first[1]["id"], list(first[1]["result"]["structuredContent"])) == ("200", 1, ["checkout"])
+    assert (other[0], other[1]["error"]["data"]["code"]) == ("409", "idempotency_conflict")
+    assert (unsigned.status_code, unsigned.json()["error"]["data"]["code"]) == (401, "signature_missing")
+    for error in (other[1], unsigned.json()):
+        assert (error["jsonrpc"], error["error"]["code"]) == ("2.0", -32000)
+
+
+def test_ucp_business_over_mcp_wants_its_tool_and_an_idempotency_key():
+    app = example("ucp_mcp_business").business(CLIENT.key_set(), SERVER.signing_key(), here)
+    tool = {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "create_checkout"}}
+    errors = []
+    with uvicorn_server(app) as port:
+        origin = f"http://127.0.0.1:{port}"
+        auth = SignatureAuth(Signer(CLIENT.signing_key(), profile=profiles.UCP_MCP), origins=[origin])
+        for content in (tool, {**tool, "method": "tools/list"}, []):
+            answer = httpx.post(f"{origin}/mcp", json=content, auth=auth)
+            errors.append((answer.status_code, answer.json()["id"], answer.json()["error"]["code"]))
+    assert errors == [(400, 7, -32602), (404, None, -32601), (404, None, -32601)]
+
+
+def test_adcp_seller_takes_each_version_at_its_own_path_only(tmp_path):
+    at = files(tmp_path, jwks=CLIENT.public)
+    answers = {}
+    with started("adcp_versions_app.py", jwks=at["jwks"]) as port:
+        origin = f"http://127.0.0.1:{port}"
+        for profile in (profiles.ADCP_3_2, profiles.ADCP_3_1):
+            signer = Signer(CLIENT.signing_key(), profile=profile, components=["content-digest"])
+            for path in ("/plans/gold", "/v3.1/plans/gold"):
+                auth = SignatureAuth(signer, origins=[origin])
+                answer = httpx.post(f"{origin}{path}", json={"budget": 1000}, auth=auth)
+                answers[profile.name, path] = (answer.status_code, answer.json())
+    bought = (200, {"plan": "gold", "caller": "client-2026"})
+    rejected = (401, {"error": "request_signature_header_malformed"})
+    assert answers == {
+        ("adcp-3.2", "/plans/gold"): bought,
+        ("adcp-3.2", "/v3.1/plans/gold"): rejected,
+        ("adcp-3.1", "/plans/gold"): rejected,
+        ("adcp-3.1", "/v3.1/plans/gold"): bought,
+    }
+
+
+def test_adcp_seller_sells_nothing_for_content_that_adcp_3_1_left_unsigned():
+    forbidden = profiles.ADCP_3_1.derive(digest=replace(profiles.ADCP_3_1.digest, policy="forbidden"))
+    with uvicorn_server(example("adcp_versions_app").seller(CLIENT.key_set(), here)) as port:
+        origin = f"http://127.0.0.1:{port}"
+        auth = SignatureAuth(Signer(CLIENT.signing_key(), profile=forbidden), origins=[origin])
+        answer = httpx.post(f"{origin}/v3.1/plans/gold", json={"budget": 1000}, auth=auth)
+    assert (answer.status_code, answer.json()) == (403, {"error": "sign the content as well"})
+
+
+def test_service_with_its_own_profile_knows_the_tenant_and_rejects_another_profile(tmp_path):
+    at = files(tmp_path, jwks=CLIENT.public)
+    module, answers = example("own_profile_app"), []
+    with started("own_profile_app.py", jwks=at["jwks"]) as port:
+        origin = f"http://127.0.0.1:{port}"
+        url = f"{origin}/invoices?year=2026"
+        for profile in (module.INTERNAL, profiles.ADCP_3_2):
+            auth = SignatureAuth(Signer(CLIENT.signing_key(), profile=profile), origins=[origin])
+            answers.append(httpx.get(url, headers={"X-Tenant": "blue"}, auth=auth))
+        signed = dict(answers[0].request.headers)
+        changed = httpx.get(url, headers=signed | {"x-tenant": "red"})
+    assert (answers[0].status_code, answers[0].json()) == (200, {"invoices of": "blue", "caller": "client-2026"})
+    assert (answers[1].status_code, answers[1].json()) == (401, {"error": "request_signature_tag_invalid"})
+    assert (changed.status_code, changed.json()) == (401, {"error": "request_signature_invalid"})
 
 
 def test_gnap_client_rotates_its_key_and_the_old_key_has_no_power_any_more(tmp_path):

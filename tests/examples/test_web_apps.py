@@ -35,10 +35,12 @@ def wait_for(port: int, process: subprocess.Popen) -> None:
 
 
 @contextlib.contextmanager
-def started(example: str, jwks: Path):
-    """Run an example in a process of its own; yields its port."""
+def started(example: str, **options: object):
+    """Run an example with these options in a process of its own; yields its port."""
     port = free_port()
-    command = [sys.executable, str(EXAMPLES / example), "--jwks", str(jwks), "--port", str(port)]
+    command = [sys.executable, str(EXAMPLES / example), "--port", str(port)]
+    for option, value in options.items():
+        command += [f"--{option}", str(value)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)  # noqa: S603 - ours
     try:
         wait_for(port, process)
@@ -62,7 +64,7 @@ SERVICES += ["fastapi_telemetry", "sanic_server"]
 def port(request, agreement, tmp_path_factory):
     jwks = tmp_path_factory.mktemp("keys") / "jwks.json"
     jwks.write_text(json.dumps(agreement.jwks))
-    with started(f"{request.param}_app.py", jwks) as port:
+    with started(f"{request.param}_app.py", jwks=jwks) as port:
         yield port
 
 
@@ -93,7 +95,7 @@ def test_example_has_a_page_without_a_signature(port):
 def test_prometheus_reads_the_decisions_and_the_claims(agreement, tmp_path):
     jwks = tmp_path / "jwks.json"
     jwks.write_text(json.dumps(agreement.jwks))
-    with started("fastapi_telemetry_app.py", jwks) as port:
+    with started("fastapi_telemetry_app.py", jwks=jwks) as port:
         ask(port, signed(agreement, port))
         ask(port, raw_request("POST", "/plans/gold", JSON, BODY, host=f"127.0.0.1:{port}"))
         metrics = ask(port, raw_request("GET", "/metrics/", host=f"127.0.0.1:{port}")).content.decode()
@@ -108,7 +110,7 @@ def test_prometheus_reads_the_decisions_and_the_claims(agreement, tmp_path):
 def test_rest_framework_example_knows_its_caller_and_challenges_a_stranger(agreement, tmp_path):
     jwks = tmp_path / "jwks.json"
     jwks.write_text(json.dumps(agreement.jwks))
-    with started("drf_app.py", jwks) as port:
+    with started("drf_app.py", jwks=jwks) as port:
         expected = {"plan": "gold", "caller": KEYID, "signed": f"http://127.0.0.1:{port}/plans/gold"}
         assert ask(port, signed(agreement, port)).json == expected
         unsigned = ask(port, raw_request("POST", "/plans/gold", JSON, BODY, host=f"127.0.0.1:{port}"))

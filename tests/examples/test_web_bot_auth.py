@@ -10,15 +10,15 @@ from pathlib import Path
 
 import httpx
 import pytest
-from starlette.applications import Starlette
 from tests.certificate import localhost_certificate
+from tests.examples.programs import example, ran
+from tests.examples.test_web_apps import started
 from tests.integrations.agreement import ask, raw_request
 from tests.serving import https_server
 from tests.workers import free_port, workers
 
 from undersigned import KeyPair, Request, Signer, profiles
 from undersigned.message import DIRECTORY_PATH, write_signature_agent
-from undersigned_starlette import directory_route
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 ORIGIN = "http://127.0.0.1:{port}"
@@ -32,9 +32,9 @@ def pem(tmp_path_factory):
 
 @pytest.fixture
 def bot(pem):
-    """The origin of a bot that publishes its directory."""
-    route = directory_route(KNOWN.public, [KNOWN.signing_key()], origin="https://localhost")
-    with https_server(Starlette(routes=[route]), pem) as port:
+    """The origin of the example bot, which publishes its directory."""
+    app = example("web_bot_auth_directory").bot_site(KNOWN.public, KNOWN.signing_key(), "https://localhost")
+    with https_server(app, pem) as port:
         yield f"https://localhost:{port}"
 
 
@@ -70,9 +70,9 @@ def test_site_greets_the_example_bot_in_every_form(form, bot, pem, tmp_path):
         command = [sys.executable, str(EXAMPLES / "web_bot_auth_client.py")]
         for name, value in options.items():
             command += [f"--{name}", value]
-        ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603 - ours
-    status, _, body = ran.stdout.partition(" ")
-    assert (ran.returncode, status, ran.stderr) == (0, "200", "")
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603 - ours
+    status, _, body = done.stdout.partition(" ")
+    assert (done.returncode, status, done.stderr) == (0, "200", "")
     assert json.loads(body) == {"hello": bot + DIRECTORY_PATH}
 
 
@@ -110,3 +110,16 @@ def test_example_bot_sends_nothing_of_itself_to_another_site():
     own = next(auth.auth_flow(httpx.Request("GET", "https://shop.example/p?q=1")))
     assert own.headers["signature-agent"] == 'sig1="https://bot.example"'
     assert '"signature-agent";key="sig1"' in own.headers["signature-input"]
+
+
+def test_visitor_verifies_a_copy_of_the_directory_for_the_origin_of_the_bot_only(tmp_path):
+    origin, key, jwks = "https://bot.example", tmp_path / "private.jwk.json", tmp_path / "public.jwks.json"
+    key.write_text(json.dumps(KNOWN.private))
+    jwks.write_text(json.dumps(KNOWN.public))
+    with started("web_bot_auth_directory.py", jwks=jwks, key=key, origin=origin) as port:
+        copy = f"http://127.0.0.1:{port}"
+        done = ran("web_bot_auth_visitor", bot=origin, copy=copy)
+        other = ran("web_bot_auth_visitor", bot="https://other.example", copy=copy)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == f"{KNOWN.signing_key().keyid} {origin}{DIRECTORY_PATH}\n"
+    assert (other.returncode, other.stdout, other.stderr) == (1, "signature_invalid\n", "")

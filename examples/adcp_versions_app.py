@@ -1,0 +1,56 @@
+"""A seller who takes requests of AdCP 3.2 at /plans, and still those of AdCP 3.1 at /v3.1/plans.
+
+Run it with a JWK set of the buyers' public keys, as `undersigned keygen --out keys` writes one:
+
+    python examples/adcp_versions_app.py --jwks keys/public.jwks.json --port 8000
+
+A request does not choose its profile: each path has its own verifier. Both share the keys and the replay store.
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Mount, Route
+
+from undersigned import KeySet, MemoryReplayStore, Profile, VerifiedSignature, Verifier, profiles
+from undersigned.middleware import ConfiguredOrigins
+from undersigned_starlette import SignatureMiddleware
+
+
+async def buy(request: Request) -> JSONResponse:
+    signature: VerifiedSignature = request.state.signature
+    # AdCP 3.1 lets a buyer leave the content unsigned. Somebody between could have changed it: let that buy nothing.
+    if '"content-digest"' not in signature.components:
+        return JSONResponse({"error": "sign the content as well"}, status_code=403)
+    return JSONResponse({"plan": request.path_params["plan"], "caller": signature.keyid})
+
+
+def seller(keys: KeySet, origins: ConfiguredOrigins) -> Starlette:
+    replay = MemoryReplayStore()
+
+    def plans(path: str, profile: Profile) -> Mount:
+        verifier = Verifier(profile, keys=keys, replay=replay)
+        signed = Middleware(SignatureMiddleware, verifier=verifier, origins=origins)
+        return Mount(path, routes=[Route("/{plan}", buy, methods=["POST"])], middleware=[signed])
+
+    return Starlette(routes=[plans("/plans", profiles.ADCP_3_2), plans("/v3.1/plans", profiles.ADCP_3_1)])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--jwks", type=Path, required=True, help="the buyers' public keys, a JWK set")
+    parser.add_argument("--port", type=int, default=8000)
+    options = parser.parse_args()
+    keys = KeySet.from_jwks(json.loads(options.jwks.read_text()))
+    # Give the public origin: if a proxy ends TLS, that is https and the name that callers use.
+    uvicorn.run(seller(keys, [f"http://127.0.0.1:{options.port}"]), host="127.0.0.1", port=options.port)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import re
 from string import hexdigits
 from urllib.parse import unquote_to_bytes
@@ -12,6 +13,7 @@ from undersigned import ConfigurationError, MalformedURL, canonicalize
 from undersigned.message.request_target import RequestTarget, application_path, percent_decoded
 from undersigned.url.origin import Origin, Origins
 
+ENCODED = re.compile("(?:[^%]|%[0-9A-Fa-f]{2})*")
 PREFIXED = Origin("https", "h", "/api")
 raw_targets = st.binary(max_size=40) | st.text("/a.%2eEfF?&=;#~ \\[]|^`{", max_size=30).map(
     lambda text: f"/{text}".encode()
@@ -21,6 +23,17 @@ raw_targets = st.binary(max_size=40) | st.text("/a.%2eEfF?&=;#~ \\[]|^`{", max_s
 @given(st.text(st.characters(codec="utf-8"), max_size=20) | st.text("a=%2eEfFcC3\n _\xe9", max_size=20))
 def test_escapes_are_decoded_as_the_standard_library_decodes_them(text):
     assert percent_decoded(text) == unquote_to_bytes(text)
+
+
+def test_target_has_a_percent_sign_only_where_an_escape_begins():
+    for characters in itertools.chain.from_iterable(itertools.product("%=4gA", repeat=length) for length in range(6)):
+        target = f"/{''.join(characters)}"
+        try:
+            RequestTarget.parse(target.encode())
+        except MalformedURL:
+            assert ENCODED.fullmatch(target) is None
+        else:
+            assert ENCODED.fullmatch(target) is not None
 
 
 @given(raw_targets, st.sampled_from([Origin("https", "h"), PREFIXED]))

@@ -13,7 +13,7 @@ from typing import Final
 MOST_FIELDS: Final = 100
 """header fields: each takes up to 1 us, and gunicorn and Apache stop at as many"""
 
-MOST_BLANKS: Final = 64
+MOST_BLANKS: Final = 16
 """spaces and tabs around a field value that are removed: servers remove them, and it takes 6 ns for each"""
 
 LONGEST_TARGET: Final = 9000
@@ -83,7 +83,7 @@ MOST_EFFORT: Final = 110
 MOST_EFFORT_LINKED: Final = 360
 """units of work for a message of a profile whose signatures cover parts of another message or signature"""
 
-MOST_EFFORT_TWICE: Final = 50
+MOST_EFFORT_TWICE: Final = 38
 """units of work for a message whose signature is checked a second time, with a lone `?` that the server hides"""
 
 # Keys, and what is kept of a request

@@ -114,9 +114,9 @@ def test_no_fields_at_all_are_valid():
     assert HeaderFields().are_valid
 
 
-@pytest.mark.parametrize("blanks", [" " * 64, "\t" * 64, "\t " * 32])
+@pytest.mark.parametrize("blanks", [" " * 16, "\t" * 16, "\t " * 8])
 def test_blanks_around_a_value_are_removed_unless_there_are_many(blanks):
-    assert HeaderFields([("x", f"{blanks[32:]}v w{blanks[:32]}")]).combined["x"] == "v w"
+    assert HeaderFields([("x", f"{blanks[8:]}v w{blanks[:8]}")]).combined["x"] == "v w"
     assert HeaderFields([("x", f"{blanks}v w")]).combined["x"] == "v w"
     assert HeaderFields([("x", f"{blanks}v w\t")]).combined["x"] == f"{blanks}v w\t"
 

@@ -121,6 +121,10 @@ def is_decoded_alike(fields: HeaderFields) -> bool:
 
 
 def _has_charset_besides(known: re.Pattern[str], fields: HeaderFields) -> bool:
-    if len(fields.combined.get("content-type", "")) > LONGEST_CONTENT_TYPE:
+    combined = fields.combined.get("content-type", "")
+    if len(combined) > LONGEST_CONTENT_TYPE:
         return True
-    return any(len(_CHARSET.findall(line)) != len(known.findall(line)) for line in fields.values("content-type"))
+    # A field may have a hundred empty lines.
+    return _CHARSET.search(combined) is not None and any(
+        len(_CHARSET.findall(line)) != len(known.findall(line)) for line in fields.values("content-type")
+    )

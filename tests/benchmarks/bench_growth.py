@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _SIZE = 65_536
 _SIGNATURE = ("Signature", f"sig1=:{'A' * 86}==:")
 _DIGEST = ("Content-Digest", "sha-256=:AAAA:")
+_BY_PROXY = '("@method" "@authority");created=1776520800;keyid="proxy"'
 _LINEAR = 1.2
 """The exponent up to which a measured growth is called linear: an exact line measures 0.9 to 1.1."""
 
@@ -42,12 +43,11 @@ def _signed(url: str = URL, extra: Fields = (), body: bytes = BODY) -> Request:
 
 
 def _labelled(count: int) -> Request:
-    """The signature among `count` others, as proxies add them."""
-    signed = _signed()
-    others = [("Signature-Input", f"l{at}=()") for at in range(count)]
-    return Request(
-        "POST", URL, [*signed.fields, *others, *[("Signature", f"l{at}=:AAAA:") for at in range(count)]], BODY
-    )
+    """A request with `count` signatures: proxies add theirs."""
+    fields = [*_signed().fields]
+    for at in range(1, count):
+        fields += [("Signature-Input", f"l{at}={_BY_PROXY}"), ("Signature", f"l{at}=:{'A' * 86}==:")]
+    return Request("POST", URL, fields, BODY)
 
 
 def _growth(*, quick: bool) -> list[Row]:

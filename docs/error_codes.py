@@ -41,8 +41,13 @@ _OTHERS = "other profiles"
 _OF_KEY_SOURCES = 7
 """The step of a reason that only a key source gives."""
 
-_COMPUTED: Mapping[str, set[object]] = {"signature_store_unavailable": {"9a"}}
-"""Steps that are an argument where the error is made."""
+_COMPUTED: Mapping[str, set[object]] = {
+    "signature_store_unavailable": {"9a", 12},
+    "signature_identity_missing": {_OF_KEY_SOURCES},
+    "target_uri_malformed": {0},
+    "body_malformed": {0},
+}
+"""Further steps, at which the reason or the step is an argument: of the store, of key sources and of resolvers."""
 
 
 def entry(code: str) -> str:
@@ -59,8 +64,8 @@ def entry(code: str) -> str:
             status = ErrorResponse.of(profile.error(reason, step=0, detail="")).status
             statuses.setdefault(status, set()).add(_protocol(profile.name))
     usual = next(status for status, names in statuses.items() if _OTHERS in names)
-    shown = sorted(steps()[code], key=lambda step: float(str(step).replace("a", ".5")))
-    step = f"{'Step' if len(shown) == 1 else 'Steps'} {' and '.join(map(str, shown))}"
+    *others, last = sorted(map(str, steps()[code]), key=lambda step: float(step.replace("a", ".5")))
+    step = f"Steps {', '.join(others)} and {last}" if others else f"Step {last}"
     return f"Codes: {_joined(codes, '`{}`', code)}. {step}. Status {_joined(statuses, '{}', usual)}."
 
 

@@ -61,6 +61,10 @@ def test_line_of_a_reason_has_its_codes_step_and_statuses():
     assert "`request_signature_key_unknown` (AdCP)" in ENTRIES["signature_key_unknown"]
     assert ENTRIES["signature_key_unknown"].endswith("Step 7. Status 401; 400 (WIMSE), 403 (Web Bot Auth).")
     assert "Steps 9a and 13." in ENTRIES["signature_rate_abuse"]
+    assert "Steps 9a, 12 and 13." in ENTRIES["signature_store_unavailable"]
+    assert "Steps 6 and 7." in ENTRIES["signature_identity_missing"]
+    assert "Steps 0 and 10." in ENTRIES["target_uri_malformed"]
+    assert "Steps 0 and 14." in ENTRIES["body_malformed"]
     assert "Status 503; 424 (UCP)." in ENTRIES["signature_jwks_unavailable"]
 
 
@@ -171,8 +175,10 @@ def signed() -> list[tuple[str, str]]:
 
 
 def assert_explained(error: SignatureError, name: str) -> None:
-    """Check that the page of the family has the code, and a cause that quotes what the log says."""
+    """Check that the page of the family has the code with the step, and a cause that quotes what the log says."""
     assert f"### {error.reason}\n" in PAGES[name]
+    steps = re.search(r"Steps? ([^.]+)\.", ENTRIES[error.reason])[1]
+    assert str(error.step) in re.findall(r"\w+", steps)
     quoted = [
         text for page, _, see, _ in CAUSES if page == name for text in re.findall("`([^`]+)`", see) if is_text(text)
     ]

@@ -75,7 +75,7 @@ class SignatureMiddleware:
 
     The verified signature is in `scope["state"]["signature"]`, which Starlette shows as `request.state.signature`; it
     is None for an unsigned request. Put this middleware outside everything that rewrites the path, Host or header
-    fields. A request with more than 128 header fields gets 431, signed or not.
+    fields. A request with more than 100 header fields gets 431, signed or not.
 
     Args:
         app: the application.

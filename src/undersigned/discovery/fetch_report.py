@@ -23,7 +23,7 @@ class FetchReport:
 
     Attributes:
         document: what was fetched.
-        url: the URL that the operator configured.
+        url: the URL that the operator configured, or the URL that a sender named, if the source fetches those.
         seconds: how long the fetch took, with all requests that it needed.
         error: why it failed, or None.
     """

@@ -77,7 +77,7 @@ class SignatureMiddleware:
 
     The verified signature is in `environ["undersigned.signature"]`; it is None for an unsigned request. Put this
     middleware outside everything that rewrites the path, Host or header fields, such as a ProxyFix or a dispatcher. A
-    request with header fields of more than 128 names gets 431, signed or not.
+    request with header fields of more than 100 names gets 431, signed or not.
 
     Args:
         app: the application.

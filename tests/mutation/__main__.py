@@ -15,7 +15,7 @@ from random import Random
 from typing import Final
 
 from tests.mutation.argued import is_argued
-from tests.mutation.mutants import Mutant, mutants_of
+from tests.mutation.mutants import Mutant, mutants_of, place
 from tests.mutation.trial import Trials
 
 ROOT: Final = Path(__file__).parents[2]
@@ -27,15 +27,36 @@ NEAR: Final = {
     "message": (*_REQUEST, "signature", "explanation", "properties", "vectors"),
     "signature": ("signature", "profiles", *_REQUEST, "cli", "conformance", "properties", "vectors"),
     "profiles": ("profiles", *_REQUEST, "signature", "conformance", "vectors"),
-    "policy": ("policy", "middleware", "asgi", "wsgi", "properties", "vectors"),
+    "policy": ("policy", "middleware", "asgi", "wsgi", "properties", "vectors", "integrations"),
+    "cavage": ("cavage", "activitypub", "explanation", "integrations"),
+    "tokens": ("tokens", "profiles"),
     "replay": ("replay", "verification", "testing", "properties"),
     "verification": ("verification", "profiles", "middleware", "asgi", "wsgi", "explanation", "properties", "vectors"),
     "client": ("client", "integrations"),
+    "activitypub": ("activitypub", "explanation"),
+    "publishing": ("publishing", "discovery", "integrations"),
+    "discovery": ("discovery", "tokens", "profiles", "publishing", "activitypub"),
     "middleware": ("middleware", "asgi", "wsgi", "observations", "cli/doctor", "integrations"),
     "asgi": ("asgi", "middleware", "observations", "integrations"),
     "wsgi": ("wsgi", "middleware", "observations", "integrations"),
+    **dict.fromkeys(
+        (
+            "undersigned_aiohttp",
+            "undersigned_django",
+            "undersigned_fastapi",
+            "undersigned_flask",
+            "undersigned_gevent",
+            "undersigned_httpx",
+            "undersigned_requests",
+            "undersigned_sanic",
+            "undersigned_starlette",
+            "undersigned_tornado",
+            "undersigned_urllib",
+        ),
+        ("integrations", "middleware", "wsgi"),
+    ),
 }
-"""The rooms whose tests run a package of the checking code, its own first."""
+"""The rooms whose tests run a package of the checking code or an integration, its own first."""
 
 
 def main() -> int:
@@ -43,11 +64,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=__doc__)
     parser.add_argument("--sample", type=int, default=100, metavar="N", help="how many mutants to try")
     parser.add_argument("--seed", default="1", metavar="S", help="another seed tries other mutants")
-    parser.add_argument("--module", default="", metavar="M", help="only modules that start so, such as url/path")
+    parser.add_argument("--module", default="", metavar="M", help="only those, such as url/path or undersigned_flask")
     parser.add_argument("--minutes", type=float, default=60, metavar="M", help="try no further mutant after this time")
     parser.add_argument("--seconds", type=float, default=300, metavar="S", help="how long the tests of a room may take")
     given = parser.parse_args()
-    sample = sampled(ROOT / "src" / "undersigned", given.module, count=given.sample, seed=given.seed)
+    sample = sampled(ROOT, given.module, count=given.sample, seed=given.seed)
     tried, survivors = 0, []
     with tempfile.TemporaryDirectory() as copy:
         trials = Trials(ROOT, Path(copy), seconds=given.seconds)
@@ -75,14 +96,23 @@ def package_of(mutant: Mutant) -> str:
     return mutant.module.partition("/")[0]
 
 
-def sampled(package: Path, start: str, *, count: int, seed: str) -> list[Mutant]:
-    """Return a sample of the mutants of the modules in `package` whose path in it starts with `start`."""
+def sampled(root: Path, start: str, *, count: int, seed: str) -> list[Mutant]:
+    """Return a sample of the mutants of the modules in the tree `root` whose name starts with `start`."""
     every: list[Mutant] = []
-    for path in sorted(path for room in NEAR for path in (package / room).glob("*.py")):
-        module = path.relative_to(package).as_posix()
+    for module in modules(root):
         if module.startswith(start):
-            every += mutants_of(module, path.read_bytes())
+            every += mutants_of(module, (root / place(module)).read_bytes())
     return Random(seed).sample(every, min(count, len(every)))  # noqa: S311 - it has to be repeatable
+
+
+def modules(root: Path) -> list[str]:
+    """Return the modules that a sample is drawn from, as a `Mutant` names them."""
+    folders = [(package, root / place(package)) for package in NEAR]
+    return sorted(
+        f"{package}/{path.relative_to(folder).as_posix()}"
+        for package, folder in folders
+        for path in folder.rglob("*.py")
+    )
 
 
 def _described(mutant: Mutant) -> str:

@@ -18,7 +18,7 @@ class Argued(NamedTuple):
     """A mutant by its text, which does not change when lines move.
 
     Attributes:
-        module: the path of the module below `src/undersigned`.
+        module: the path of the module, as of a `Mutant`.
         code: the changed lines as they are.
         becomes: the changed lines with the change.
         why: why nobody could notice the change.
@@ -34,7 +34,7 @@ class ArguedTable(NamedTuple):
     """A table of usual texts, every mutant of which is argued.
 
     Attributes:
-        module: the path of the module below `src/undersigned`.
+        module: the path of the module, as of a `Mutant`.
         name: the name of the constant.
         why: why nobody could notice that the table has other members.
     """

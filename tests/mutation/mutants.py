@@ -27,7 +27,7 @@ _COMPARISONS: Final = {
 _OPERATORS: Final = {ast.Add: ("+", "-"), ast.Sub: ("-", "+"), ast.BitOr: ("|", "&"), ast.BitAnd: ("&", "|")}
 _SWAPPED_NAMES: Final = {"any": "all", "all": "any", "min": "max", "max": "min"}
 
-_RAW_STRING: Final = re.compile(rb"""\br[bf]?("(?:""|)|')(.+?)\1""", re.DOTALL)
+_RAW_STRING: Final = re.compile(rb"""\br[bf]?("(?:""|)|')((?:\\.|[^\\])+?)\1""", re.DOTALL)
 _CLASS: Final = re.compile(rb"\[\^?((?:\\.|[^\]\\])+)\]")
 _MEMBER: Final = re.compile(rb"(?:\\x..|\\.|[^\\])(?:-(?:\\x..|\\.|[^\\]))?", re.DOTALL)
 _REPETITION: Final = re.compile(rb"(?<=[\])}a-z0-9])([*+?])|\{(\d+)(?:,(\d+))?\}(?!\})")
@@ -38,7 +38,7 @@ class Mutant:
     """A module with one change.
 
     Attributes:
-        module: the path of the module below `src/undersigned`.
+        module: the path of the module below `src/undersigned`, or below `integrations`.
         source: its text.
         start: where the changed part begins, in octets.
         end: where it ends.
@@ -75,6 +75,11 @@ class Mutant:
         begins = text.rfind(b"\n", 0, self.start) + 1
         ends = text.find(b"\n", end)
         return text[begins:ends].decode().strip()
+
+
+def place(module: str) -> str:
+    """Return the path of a module, or of a package, below the root of the tree."""
+    return f"integrations/{module}" if module.startswith("undersigned_") else f"src/undersigned/{module}"
 
 
 def mutants_of(module: str, source: bytes) -> list[Mutant]:

@@ -1,18 +1,13 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-from tests.mutation.__main__ import NEAR, ROOT, sampled
+from tests.mutation.__main__ import NEAR, ROOT, modules, sampled
 from tests.mutation.argued import ArguedTable, arguments, is_argued, tables
-from tests.mutation.mutants import mutants_of
-
-import undersigned
+from tests.mutation.mutants import mutants_of, place
 
 # They read every module again and guard no behaviour of the library.
 pytestmark = pytest.mark.slow
 
-PACKAGE = Path(undersigned.__file__).parent
 SOURCE = b'''\
 import re
 
@@ -30,14 +25,14 @@ def first(values, most):
 
 @pytest.mark.parametrize("argued", arguments(), ids=lambda argued: argued.module)
 def test_argued_mutant_is_still_made_of_the_code(argued):
-    source = (PACKAGE / argued.module).read_bytes()
+    source = (ROOT / place(argued.module)).read_bytes()
     made = {(mutant.code, mutant.becomes) for mutant in mutants_of(argued.module, source)}
     assert (argued.code, argued.becomes) in made
 
 
 @pytest.mark.parametrize("table", tables(), ids=lambda table: f"{table.module} {table.name}")
 def test_every_mutant_of_an_argued_table_is_argued(table):
-    source = (PACKAGE / table.module).read_bytes()
+    source = (ROOT / place(table.module)).read_bytes()
     lines = table.lines(source)
     made = [mutant for mutant in mutants_of(table.module, source) if mutant.line in lines]
     assert made
@@ -74,9 +69,20 @@ def test_mutants_change_operators_constants_members_patterns_conditions_and_stat
     assert not any("prose" in becomes for _, becomes in changed)
 
 
+def test_pattern_is_changed_up_to_its_end_also_after_an_escaped_quote():
+    changed = {mutant.becomes for mutant in mutants_of("m.py", rb'NAME = r"\"[ab]*"' + b"\n")}
+    assert {r'NAME = r"\"[a]*"', r'NAME = r"\"[b]*"', r'NAME = r"\"[ab]+"'} <= changed
+
+
+def test_sample_is_drawn_from_packages_within_packages_and_from_integrations():
+    drawn = modules(ROOT)
+    assert {"url/path.py", "signature/rules/coverage.py", "undersigned_flask/routes.py"} < {*drawn}
+    assert [module for module in drawn if not (ROOT / place(module)).is_file()] == []
+
+
 def test_sample_is_the_same_for_the_same_seed():
-    assert sampled(PACKAGE, "url/path", count=5, seed="1") == sampled(PACKAGE, "url/path", count=5, seed="1")
-    assert sampled(PACKAGE, "url/path", count=5, seed="1") != sampled(PACKAGE, "url/path", count=5, seed="2")
+    assert sampled(ROOT, "url/path", count=5, seed="1") == sampled(ROOT, "url/path", count=5, seed="1")
+    assert sampled(ROOT, "url/path", count=5, seed="1") != sampled(ROOT, "url/path", count=5, seed="2")
 
 
 def test_every_room_near_a_package_exists():

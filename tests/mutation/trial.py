@@ -13,6 +13,7 @@ import time
 from typing import TYPE_CHECKING, Final
 
 import pytest
+from tests.mutation.mutants import place
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -57,7 +58,7 @@ class Trials:
 
     def survives(self, mutant: Mutant, rooms: Sequence[str]) -> bool:
         """Return whether no test of `rooms` fails with the mutant."""
-        module = self._copy / "src" / "undersigned" / mutant.module
+        module = self._copy / place(mutant.module)
         known = module.stat()
         module.write_bytes(mutant.mutated)
         try:

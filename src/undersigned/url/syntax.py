@@ -11,7 +11,6 @@ from undersigned.url.rule import quote, rule
 if TYPE_CHECKING:
     from undersigned.url.value import URL
 
-_REFUSED: Final = re.compile(r"[^!-\[\]-~]")
 _FORBIDDEN: Final = re.compile(r"[^!-\[\]-~]")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from inspect import iscoroutinefunction
 from types import ModuleType
 
 import httpx
@@ -21,8 +22,10 @@ from werkzeug.test import EnvironBuilder, run_wsgi_app
 
 from undersigned import ConfigurationError, Policy, asgi, wsgi
 from undersigned_django import RouteResolver
+from undersigned_django.middleware import RouteMiddleware
 
 RAN: list[str] = []
+ON_LOOP: list[bool] = []
 OWN = "undersigned_django.middleware.SignatureMiddleware"
 CHECK = "undersigned_django.middleware.RouteMiddleware"
 LOCALE = "django.middleware.locale.LocaleMiddleware"
@@ -248,3 +251,19 @@ def test_views_of_a_site_without_a_policy_by_route_run():
     with override_settings(ROOT_URLCONF=URLS, MIDDLEWARE=[CHECK]):
         assert _send("wsgi", WSGIHandler(), f"{ORIGIN}/create", [], b"") == (200, ["create"])
         assert _send("asgi", ASGIHandler(), f"{ORIGIN}/create", [], b"") == (200, ["create"])
+
+
+class Noting(RouteMiddleware):
+    """The middleware, which notes whether what it calls runs on the event loop."""
+
+    def __init__(self, get_response) -> None:
+        super().__init__(get_response)
+        ON_LOOP.append(iscoroutinefunction(get_response))
+
+
+@pytest.mark.parametrize(("handler", "is_async"), [(WSGIHandler, False), (ASGIHandler, True)])
+def test_middleware_that_checks_views_runs_where_the_handler_runs_and_not_in_another_thread(handler, is_async):
+    ON_LOOP.clear()
+    with override_settings(MIDDLEWARE=here("Noting")):
+        handler()
+    assert list(ON_LOOP) == [is_async]

@@ -31,6 +31,8 @@ from undersigned.message.dictionaries import read_dictionary, spelled
         ("@99999999999", "@99999999999"),
         ('%"\\ f%c3%bc%22%0a"', '%"\\ f%c3%bc%22%0a"'),
         ('%"%41"', '%"A"'),
+        ('%"a"', '%"a"'),
+        ('%""', '%""'),
     ],
 )
 def test_item_is_read_and_spelled_as_by_http_sf(text, spelling):
@@ -38,6 +40,23 @@ def test_item_is_read_and_spelled_as_by_http_sf(text, spelling):
     [(expected, _)] = http_sf.parse(f"a={text}".encode(), tltype="dictionary").values()
     assert (type(item), item) == (type(expected), expected)
     assert spelled(item) == spelling == http_sf.ser(expected)
+
+
+@pytest.mark.parametrize("text", [*"azAZ*", *(f"t{character}" for character in "azAZ09:/!#$%&'*+.^_`|~-")])
+def test_token_is_read_with_every_character_that_it_may_have(text):
+    [(item, _)] = (read_dictionary(f"a={text}") or {}).values()
+    assert (type(item), str(item)) == (http_sf.Token, text)
+
+
+@pytest.mark.parametrize("key", [*"az*", *(f"k{character}" for character in "az09_.*-")])
+def test_key_is_read_with_every_character_that_it_may_have(key):
+    assert read_dictionary(f"{key}=1;{key}=2") == {key: (1, {key: 2})}
+
+
+def test_display_string_is_spelled_and_read_again_with_every_character_of_ascii():
+    text = http_sf.DisplayString("".join(map(chr, range(128))))
+    assert spelled(text) == http_sf.ser(text)
+    assert read_dictionary(f"a={spelled(text)}") == {"a": (text, {})}
 
 
 def test_decimal_that_a_program_gives_is_spelled_by_http_sf():
@@ -49,6 +68,7 @@ def test_decimal_that_a_program_gives_is_spelled_by_http_sf():
     [
         ("a", {"a": (True, {})}),
         ("  a=1;b;  c=2 \t,\tb=3\t", {"a": (1, {"b": True, "c": 2}), "b": (3, {})}),
+        ("a,b=2", {"a": (True, {}), "b": (2, {})}),
         ("a=()", {"a": ([], {})}),
         ('a=(  "b";c  "d";e=1  );f', {"a": ([("b", {"c": True}), ("d", {"e": 1})], {"f": True})}),
     ],
@@ -60,9 +80,11 @@ def test_members_and_their_parameters_are_read(value, read):
 @pytest.mark.parametrize(
     "value",
     [
-        "", "a,", "A=1", "a=", "a=1 b", "a= 1", "a=1;", "a=1 ;b", "a=(1", "a=(1 2", "a=(1\t2)", 'a=("b""c")', "a=((1))",
+        "", "a,", "!a=1", "A=1", "a=", "a=1 b", "a= 1", "a=1;", "a=1 ;b", "a=(1", "a=(1 2", "a=(1\t2)",
+        'a=("b""c")', "a=((1))",
         'a="b', 'a="\\b"', 'a="\t"', 'a="\xe9"', "a=1234567890123456", "a=1.", "a=1.1234", "a=1234567890123.1", "a=1-",
-        "a=?", "a=?2", "a=:", "a=:A", "a=:A:", "a=:=:", "a=:AA===:", "a=:AA=A:", "a=:A_:", "a=@", "a=@1.0",
+        "a=?", "a=?2", "a=:", "a=:A", "a=:A:", "a=:=:", "a=:AA===:", "a=:AA=A:", "a=:A_:", "a=:AA!:",
+        "a=!", "a=@", "a=@1.0",
         "a=@999999999999999", 'a=%"\t"', 'a=%"%C3"', 'a=%"%c3"', 'a=%"%', "a=%", "a=to=ken",
     ],
 )  # fmt: skip

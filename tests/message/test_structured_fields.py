@@ -15,6 +15,7 @@ from undersigned.limits import DELIMITERS_PER_DECIMAL, LONGEST_FIELD
 from undersigned.message.structured_fields import (
     KEY,
     MalformedField,
+    ParserBudget,
     count_delimiters,
     is_list,
     parse_byte_sequences,
@@ -43,7 +44,8 @@ def test_bytes_are_written_and_read_in_either_encoding(length):
         ("AA===", "base64"),
         ("=", "base64"),
         ("AA==", "base64url"),
-        ("+/+/", "base64url"),
+        ("++++", "base64url"),
+        ("////", "base64url"),
         ("A", "base64url"),
         ("AA AA", "base64"),
         ("AA\nAA", "base64"),
@@ -86,6 +88,7 @@ def test_each_member_may_have_its_own_encoding_when_both_are_accepted():
         ("SHA-256=:AAAA:", "the field value is not a structured field dictionary"),
         ("s=:AAAA", "the field value is not a structured field dictionary"),
         ("s=:AAAA:x", "the field value is not a structured field dictionary"),
+        ('s=:A"A:', "the field value is not a structured field dictionary"),
         ("s=:é:", "a byte sequence is not in the profile's Base64: check alphabet, padding and unused bits"),
         ("é=:AAAA:", "the field value is not ASCII"),
         ("", "the field value is empty"),
@@ -97,7 +100,9 @@ def test_text_that_is_not_a_dictionary_of_byte_sequences_is_rejected_without_quo
     assert str(caught.value) == fault
 
 
-@pytest.mark.parametrize("parameter", ['";:x:"', '"a\\":x:\\"b"', "a:x:b", '%":x:"', "*:x:", '"\\\\";q="\\":y:"'])
+@pytest.mark.parametrize(
+    "parameter", ['";:x:"', '"a\\":x:\\"b"', "a:x:b", "T:x:", '%":x:"', "*:x:", '"";q=":y:"', '"\\\\";q="\\":y:"']
+)
 def test_colon_inside_a_string_or_a_token_starts_no_byte_sequence(parameter):
     assert parse_byte_sequences(f"s=:AAAA:;p={parameter}, t=:BBBB:", "base64") == {
         "s": b"\0\0\0",
@@ -138,7 +143,7 @@ def test_any_text_alone_is_read_as_in_the_whole_field(text, encodings):
 @pytest.mark.parametrize("key", ["sig1", "sha-256"])
 @pytest.mark.parametrize("length", [41, 42, 43, 84, 85, 86])
 def test_text_of_the_usual_length_alone_is_read_as_in_the_whole_field(key, length, encodings):
-    for last, end in itertools.product(string.ascii_letters + string.digits + "+/-_=", ("", "=", "==", "===")):
+    for last, end in itertools.product(string.ascii_letters + string.digits + "+/-_=!", ("", "=", "==", "===")):
         value = f"{key}=:{'b' * length}{last}{end}:"
         try:
             read = parse_byte_sequences(f"{value}, zz=::", *encodings)
@@ -150,7 +155,7 @@ def test_text_of_the_usual_length_alone_is_read_as_in_the_whole_field(key, lengt
 
 
 @pytest.mark.parametrize(
-    "value", [f"s=:{'A' * 2044}:", f"s=:AAAA:;p={'a' * 2037}", "s=:AAAA:" + "".join(f";p{at}" for at in range(37))]
+    "value", [f"s=:{'A' * 2044}:", f"s=:AAAA:;p={'a' * 2037}", "s=:AAAA:" + "".join(f";p{at}" for at in range(38))]
 )
 def test_field_within_the_bounds_is_read(value):
     assert list(parse_byte_sequences(value, "base64")) == ["s"]
@@ -170,7 +175,7 @@ def test_field_over_the_limit_is_rejected_with_little_work(value):
     assert lines_run(parse) < 50
 
 
-@pytest.mark.parametrize("value", ["", "a", "a;b", 'a;b="c, d"', 'a;b="c\\", d"', '"a" "b"'])
+@pytest.mark.parametrize("value", ["", "a", "a;b", 'a;b="c, d"', 'a;b="c\\", d"', 'a;b=""', '"a" "b"'])
 def test_single_value_is_not_a_list(value):
     assert not is_list(value)
 
@@ -209,3 +214,37 @@ def test_colons_of_a_token_are_not_those_of_a_byte_sequence(character):
 @pytest.mark.parametrize("value", ["1.5", "a=1.5", "1,-1.5", "(1.5", "1 1.5"])
 def test_number_with_a_fraction_counts_as_several_delimiters_wherever_it_is(value):
     assert count_delimiters(value, "") == DELIMITERS_PER_DECIMAL
+
+
+@pytest.mark.parametrize("value", ["a=.5", "a=-.5", "a=t1.5", "a=t-1.5", "a=."])
+def test_dot_that_is_not_the_dot_of_a_number_counts_nothing(value):
+    assert count_delimiters(value, "") == 0
+
+
+def test_empty_byte_sequence_ends_where_it_begins():
+    assert parse_byte_sequences("a=::;p=1, b=:AAAA:", "base64") == {"a": b"", "b": b"\0\0\0"}
+
+
+def spent(value: str) -> int:
+    """The effort of reading a value."""
+    budget = ParserBudget()
+    parse_byte_sequences(value, "base64url", "base64", budget=budget)
+    return budget.spent
+
+
+@pytest.mark.parametrize(
+    ("value", "units"),
+    [
+        ("s=:AAAA:;p", 45 + 2 * 3),
+        ("s=:AAAA:;p=a!", 45 + 2 * 3),
+        ("s=:AAAA: , t=:AAAA:;p", 45 + 2 * 6 + 3),
+        ("s=:AAAA:;d=@1", 45 + 2 * 3 + 2),
+    ],
+)
+def test_effort_of_the_parser_is_that_of_a_field_with_its_delimiters_members_and_dates(value, units):
+    assert spent(value) == units
+
+
+@pytest.mark.parametrize("value", ["a=::", "sig1=:AA==:", "a=:AA==:, b=:-_-_:, c=:AA:", f"s=:{'A' * 2044}:"])
+def test_usual_spelling_takes_nothing_of_the_budget(value):
+    assert spent(value) == 0

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
+
 import pytest
 
 from undersigned import ConfigurationError, Request
+from undersigned.limits import LONGEST_PARSED, LONGEST_PARSED_LINKED
 from undersigned.message.signature_input import parse_signature_input
 from undersigned.signature.rules import (
     Answers,
@@ -17,7 +21,7 @@ from undersigned.signature.rules import (
     Selection,
     Validity,
 )
-from undersigned.signature.rules.coverage import covered_member
+from undersigned.signature.rules.coverage import covered_member, is_component
 
 
 @pytest.mark.parametrize(
@@ -115,6 +119,11 @@ from undersigned.signature.rules.coverage import covered_member
         (Answers, {"statuses": {"signature_invalid": "401"}}, "answers.statuses"),
         (Answers, {"rpc_codes": {"signature_invalid": "-32000"}}, "answers.rpc_codes"),
         (Answers, {"unknown": frozenset({"x"})}, "answers.unknown"),
+        (Answers, {"codes": {"signature_invalid": ""}}, "answers.codes"),
+        (Answers, {"statuses": {"signature_invalid": 399}}, "answers.statuses"),
+        (Answers, {"statuses": {"signature_invalid": 600}}, "answers.statuses"),
+        (CoverageRule, {"sent": ("",)}, "coverage.sent"),
+        (CoverageRule, {"member_of": "A"}, "coverage.member_of"),
     ],
 )
 def test_rule_with_a_wrong_value_is_rejected_by_the_name_of_the_option(rule, options, named):
@@ -200,3 +209,132 @@ def test_caps_are_a_value():
 def test_query_parameter_can_be_forbidden():
     rule = CoverageRule(never=frozenset({"@query-param"}))
     assert rule.unexpected(coverage('"@method" "@query-param";name="a"')) == ["@query-param"]
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        Answers(),
+        Caps(1),
+        CoverageRule(),
+        DigestRule(),
+        KeyRule(),
+        ParameterRule(),
+        ReplayRule(),
+        Selection(),
+        Validity(),
+    ],
+    ids=lambda rule: type(rule).__name__,
+)
+def test_rule_is_shown_and_compared_by_what_it_was_given_alone(rule):
+    given = {*inspect.signature(type(rule)).parameters}
+    fields = dataclasses.fields(rule)
+    assert {field.name for field in fields if field.repr} == given
+    assert {field.name for field in fields if field.compare} == given
+
+
+@pytest.mark.parametrize(
+    ("rule", "option", "least", "is_optional"),
+    [
+        (Validity, "longest", 1, True),
+        (Validity, "ahead", 0, False),
+        (Validity, "behind", 0, False),
+        (Validity, "default", 1, True),
+        (Validity, "longest_age", 1, True),
+        (Validity, "signed_for", 1, False),
+        (ReplayRule, "keeps_for", 1, True),
+    ],
+)
+def test_seconds_of_a_rule_have_a_least_value_and_are_optional_only_if_none_means_something(
+    rule, option, least, is_optional
+):
+    others = {"signed_for": 1} if rule is Validity else {}
+    assert getattr(rule(**{**others, option: least}), option) == least
+    wrong = [least - 1] if is_optional else [least - 1, None]
+    for value in wrong:
+        with pytest.raises(ConfigurationError, match=f"{option}: give whole seconds, at least {least}"):
+            rule(**{**others, option: value})
+    if is_optional:
+        assert getattr(rule(**{**others, option: None}), option) is None
+
+
+def test_statuses_of_errors_are_accepted():
+    statuses = {"signature_invalid": 400, "signature_replayed": 599}
+    assert Answers(statuses=statuses).statuses == statuses
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"statuses": {"signature_invalid": 403}},
+        {"member": "code"},
+        {"text_member": "message"},
+        {"challenge": "none"},
+        {"rpc_codes": {"signature_invalid": -32000}},
+    ],
+)
+def test_answers_are_special_if_one_option_differs(options):
+    assert Answers(**options).is_special
+    assert not Answers().is_special
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x",
+        "@query",
+        '"x"',
+        '"x";sf',
+        '"x";key=""',
+        '"x";key="!#AZ[]az09~"',
+        '"@query-param";name="a"',
+        '"@query-param";req;name=""',
+    ],
+)
+def test_component_may_be_a_name_or_an_identifier(text):
+    assert is_component(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["", '""', '"x"; sf', '"x";', '"x";="a"', '"x";key=a', '"x";key=" "', '"x";key="\\"', '"@query-param";name']
+)
+def test_other_text_is_not_a_component(text):
+    assert not is_component(text)
+
+
+def test_first_component_that_is_required_and_forbidden_is_named():
+    with pytest.raises(ConfigurationError, match="@authority is required"):
+        CoverageRule(never=frozenset({"@method", "@authority"}))
+
+
+def test_nonce_of_no_bytes_may_be_empty():
+    pattern = ParameterRule(nonce_bytes=0).nonce_pattern
+    assert [text for text in ("", "A", "AA", "AAA", "AAAA", "AAAAA") if pattern.fullmatch(text)] == [
+        *("", "AA", "AAA", "AAAA"),
+    ]
+    pattern = ParameterRule(nonce_bytes=1).nonce_pattern
+    assert [text for text in ("", "A", "AA", "AAA") if pattern.fullmatch(text)] == ["AA", "AAA"]
+
+
+def test_more_may_be_parsed_of_a_message_only_if_its_signature_is_over_another_one():
+    assert CoverageRule().reading.longest_parsed == LONGEST_PARSED
+    assert CoverageRule(over="a").reading.longest_parsed == LONGEST_PARSED_LINKED > LONGEST_PARSED
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        *({"any_of": (("date",),)}, {"with_query": ("@query",)}, {"if_sent": ("date",)}, {"if_asked": ("date",)}),
+        *({"sent": ("date",)}, {"member_of": "signature-agent"}, {"over": "a"}, {"never": frozenset({"date"})}),
+        *({"always": ('"@method";req',)}, {"with_content": ('"date";bs',)}),
+    ],
+    ids=lambda option: next(iter(option)),
+)
+def test_rule_is_conditional_if_it_asks_for_more_than_names(option):
+    assert CoverageRule(**option).is_conditional
+    assert not CoverageRule(always=("date",), with_content=("content-digest",)).is_conditional
+
+
+def test_rule_without_a_component_is_empty():
+    assert CoverageRule(always=(), with_content=("date",)).is_empty
+    assert not CoverageRule(always=(), any_of=(("date",),)).is_empty

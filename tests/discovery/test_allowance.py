@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from undersigned.discovery.allowance import Allowance
-from undersigned.errors import KeySourceError
+from undersigned.errors import ConfigurationError, KeySourceError
 
 
 @pytest.fixture
@@ -41,3 +41,10 @@ def test_quiet_time_allows_no_more_than_one_minute_does(allowance, clock):
         allowance.end()
     with pytest.raises(KeySourceError):
         allowance.check()
+
+
+@pytest.mark.parametrize(("at_once", "a_minute", "named"), [(0, 1, "most_at_once"), (1, 0, "most_a_minute")])
+def test_allowance_is_at_least_one_of_each(clock, at_once, a_minute, named):
+    with pytest.raises(ConfigurationError, match=f"^{named}: give a whole number of fetches, at least 1"):
+        Allowance(at_once=at_once, a_minute=a_minute, clock=clock)
+    Allowance(at_once=1, a_minute=1, clock=clock).begin(is_known=False)

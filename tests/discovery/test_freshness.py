@@ -30,6 +30,17 @@ FRESHNESS = Freshness(least=60, most=900, default=300)
         ({"cache-control": "max-age=120, no-store"}, 60),
         ({"cache-control": 'no-cache="x"'}, 60),
         ({"cache-control": "x-no-store"}, 300),
+        ({"cache-control": "public,\tmax-age=120\t, immutable"}, 120),
+        ({"cache-control": 'public,\tmax-age="120"\t'}, 120),
+        ({"cache-control": 'max-age="5"'}, 60),
+        ({"cache-control": "max-age=0000000090"}, 90),
+        ({"cache-control": 'max-age="0000000090"'}, 90),
+        ({"cache-control": "max-age=00000000090"}, 300),
+        ({"cache-control": 'max-age="00000000090"'}, 300),
+        ({"cache-control": "max-age=120", "age": "\t5 "}, 115),
+        ({"cache-control": "max-age=120", "age": "0000000050"}, 70),
+        ({"cache-control": "max-age=120", "age": "00000000050"}, 120),
+        ({"cache-control": "max-age=120,\tno-store\t, public"}, 60),
     ],
 )
 def test_lifetime_follows_cache_control_within_the_limits(fields, seconds):
@@ -56,11 +67,20 @@ def test_freshness_names_the_option_that_cannot_be_used(options, named):
         Freshness(**options)
 
 
+def test_each_value_may_be_the_least_one():
+    least = Freshness(least=1, most=1, default=1, stale=0, interval=1)
+    assert least.lifetime({}) == 1
+    assert least.stale == 0
+
+
 @pytest.mark.parametrize(
     ("asked", "date", "seconds"),
     [
         ("120", "", 120),
         (" 120 ", "", 120),
+        ("5", "", 5),
+        ("0000000005", "", 5),
+        ("00000000005", "", None),
         ("86400", "", 300),
         ("", "", None),
         ("-1", "", None),

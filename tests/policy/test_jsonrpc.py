@@ -118,7 +118,9 @@ def test_message_is_rejected_when_it_is_both_request_and_answer(member):
     assert rejected({**call(), member: None}) == "the envelope is a request and a response"
 
 
-@pytest.mark.parametrize("key", ["Method", "METHOD", "Params", "param\u017f", "JSONRPC", "method\x00"])
+@pytest.mark.parametrize(
+    "key", ["Method", "METHOD", "Params", "param\u017f", "JSONRPC", "ID", "Result", "eRROR", "method\x00"]
+)
 def test_envelope_member_in_another_spelling_is_rejected(key):
     rejected({**envelope("tasks/get"), key: "tools/call"})
 

@@ -110,6 +110,16 @@ def test_name_of_a_route_comes_before_the_class_of_its_view():
     assert resolved(route, {Plans: None, "plan-pay": "pay"}) == Operation("pay")
 
 
+@pytest.mark.parametrize(
+    ("wrappers", "expected"), [(63, Operation("update_media_buy")), (64, Operation(is_unknown=True))]
+)
+def test_as_many_functions_around_each_other_are_looked_at_as_the_bound_says(wrappers, expected):
+    endpoint = create_media_buy
+    for _ in range(wrappers):
+        endpoint = wrapping(endpoint)
+    assert resolved(MatchedRoute(endpoint), {create_media_buy: "update_media_buy"}) == expected
+
+
 def test_request_must_be_signed_if_the_endpoint_wraps_functions_without_end():
     def endless() -> None:
         """Stand for an endpoint."""

@@ -52,7 +52,9 @@ def test_webhook_with_authentication_is_found_at_any_depth(content):
     assert registers(content)
 
 
-@pytest.mark.parametrize("key", ["Push_Notification_Config", "PUSHNOTIFICATIONCONFIG", "pu\u017fh-notification.config"])
+@pytest.mark.parametrize(
+    "key", ["Push_Notification_Config", "PUSHNOTIFICATIONCONFIG", "pu\u017fh-notification.config", "webhook"]
+)
 def test_webhook_config_is_found_in_any_spelling_of_its_name(key):
     assert registers({key: CONFIG})
 
@@ -91,6 +93,7 @@ def test_webhook_without_authentication_of_its_own_is_not_found(content):
         {"arguments": json.dumps(json.dumps({"reporting_webhook": CONFIG}))},
         {"push_notification_config": json.dumps(CONFIG).replace("a", "\\u0061")},
         {"push_notification_config": "{'authentication': None, nobody reads this}"},
+        {"push_notification_config": '{"authentication":1}'},
         json.dumps({"push_notification_config": CONFIG}),
     ],
 )
@@ -131,6 +134,10 @@ FORM = b"push_notification_config%5B%61uthentication%5D%5Bschemes%5D=Bearer"
         b'"{\\"webhook\\": {\\"authenti\\\\u00750063ation\\": {}}}" x',
         b"\\u005cu005cu005cu005cu005cu0061",
         FORM,
+        b"webhook%5bauthenticati%6fn%5d",
+        rb"webhook authenticati\u006fn",
+        rb"webhook authenticati\u006Fn",
+        rb"webhook authenticat\u0069on",
     ],
 )
 def test_text_mentions_a_webhook_when_a_lenient_reader_finds_a_registration(text):

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from undersigned import ConfigurationError, MalformedURL, canonicalize
+from undersigned.limits import LONGEST_AUTHORITY
 from undersigned.url.origin import Origin, Origins
 
 
@@ -272,6 +273,7 @@ def test_text_of_origins_has_the_other_spellings_and_is_short():
         "http://localhost:8000; for a loopback host also http://127.0.0.1:8000, http://[::1]:8000"
     )
     assert str(Origins([f"https://h{at}" for at in range(9)])).endswith("https://h4 and 4 more")
+    assert str(Origins([f"https://h{at}" for at in range(5)])).endswith("https://h3, https://h4")
     assert str(Origins(lambda _authority: None)) == "those that a function names"
 
 
@@ -304,3 +306,10 @@ def test_function_that_returns_no_origin_is_a_configuration_error(answer):
 def test_function_is_not_asked_about_what_is_no_authority(authority):
     with pytest.raises(MalformedURL):
         Origins(lambda _authority: pytest.fail("it was asked")).match(authority)
+
+
+@pytest.mark.parametrize(("length", "rule"), [(LONGEST_AUTHORITY, "reg-name"), (LONGEST_AUTHORITY + 1, "length")])
+def test_authority_that_is_too_long_is_rejected_before_it_is_read(length, rule):
+    with pytest.raises(MalformedURL) as caught:
+        Origins(["https://h"]).match("h" * length)
+    assert caught.value.rule == rule

@@ -372,6 +372,13 @@ def test_digest_covered_with_parameters_also_binds_the_content(component):
     assert screen(request, profiles.ADCP_3_1, now=NOW).digest is not None
 
 
+def test_detail_names_everything_that_must_be_covered():
+    assert rejection(unsigned_claim(covering("@method"))).detail == "@target-uri, @authority must be covered"
+    rule = CoverageRule(always=("@method", "@path"), any_of=(("@query", "date"),))
+    error = rejection(unsigned_claim(covering("@method")), profiles.ADCP_3_2.derive(coverage=rule))
+    assert error.detail == "@path must be covered; @query or date must be covered"
+
+
 def test_webhook_must_cover_every_component_even_without_content():
     webhook = profiles.ADCP_WEBHOOK
     request = unsigned_claim(covering(*BARE, tag=f'"{webhook.selection.tag}"'))

@@ -5,6 +5,7 @@ import contextlib
 import inspect
 import pathlib
 import time
+from types import SimpleNamespace
 
 import pytest
 from tests.keys import BODY, JSON_FIELD, KEYS, NONCE, NOW, OTHER_PUBLIC, PUBLIC, URL, changed, signed_request, verifier
@@ -322,11 +323,11 @@ def test_cancellation_of_a_verification_is_raised():
         ({"keys": b"{}"}, "keys"),
         ({"keys": bytearray(b"{}")}, "keys"),
         ({"keys": pathlib.Path("keys/public.jwks.json")}, "keys"),
-        ({"keys": KeySet}, "keys: KeySet is a class"),
-        ({"replay": MemoryReplayStore}, "replay: MemoryReplayStore is a class; make one, such as MemoryReplayStore()"),
-        ({"revocations": RevocationList}, "revocations: RevocationList is a class"),
         ({"clock": time.monotonic}, "clock"),
         ({"clock": time.perf_counter}, "clock"),
+        ({"clock": time.time_ns}, "clock"),
+        ({"replay": SimpleNamespace(claim=print)}, "replay"),
+        ({"replay": SimpleNamespace(full=print)}, "replay"),
         ({"replay": None}, "replay"),
         ({"replay": {}}, "replay"),
         ({"replay": KEYS}, "replay"),
@@ -340,6 +341,21 @@ def test_argument_of_the_wrong_type_is_rejected_at_construction(driver, change, 
     with pytest.raises(ConfigurationError) as caught:
         made(driver, **change)
     assert str(caught.value).startswith(option)
+
+
+@DRIVERS
+@pytest.mark.parametrize(
+    ("option", "kind", "made_by"),
+    [
+        ("keys", KeySet, "KeySet.from_jwks(jwks)"),
+        ("replay", MemoryReplayStore, "MemoryReplayStore()"),
+        ("revocations", RevocationList, "RevocationList.from_json(text)"),
+    ],
+)
+def test_class_in_the_place_of_a_source_is_rejected_with_how_to_make_one(driver, option, kind, made_by):
+    with pytest.raises(ConfigurationError) as caught:
+        made(driver, **{option: kind})
+    assert str(caught.value) == f"{option}: {kind.__name__} is a class; make one, such as {made_by}"
 
 
 @pytest.mark.parametrize(

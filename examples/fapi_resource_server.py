@@ -25,7 +25,7 @@ class ClientKeys:
         self.clients = clients
 
     def find(self, lookup: KeyLookup) -> Sequence[VerificationKey]:
-        keys = self.clients.get((lookup.covered("authorization") or "").removeprefix("Bearer "))
+        keys = self.clients.get((lookup.covered_value("authorization") or "").removeprefix("Bearer "))
         return () if keys is None else keys.find(lookup)
 
 

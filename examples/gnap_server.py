@@ -38,7 +38,7 @@ class TokenKeys:
         self.bound = bound
 
     def find(self, lookup: KeyLookup) -> Sequence[VerificationKey]:
-        token = (lookup.covered("authorization") or "").removeprefix("GNAP ")
+        token = (lookup.covered_value("authorization") or "").removeprefix("GNAP ")
         return self.bound[token].find(lookup) if token in self.bound else ()
 
 

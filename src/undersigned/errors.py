@@ -196,7 +196,7 @@ class SignatureError(UndersignedError):
             lines.append(f"keyid: {printable(self.keyid)}")
         if self.signature_base is not None:
             lines.append("signature base:")
-            lines += [f"  {_withheld(line)}" for line in self.signature_base.split("\n")]
+            lines += [f"  {_withhold(line)}" for line in self.signature_base.split("\n")]
         return "\n".join(lines)
 
 
@@ -271,7 +271,7 @@ def without_credentials(text: str, *, mask: str = "(withheld)") -> str:
     return _PARAMETER.sub(lambda found: f"{found[1]}={mask}" if is_credential(found[1]) else found[0], text)
 
 
-def _withheld(line: str) -> str:
+def _withhold(line: str) -> str:
     """Return a line of a base for a log, without the value of a credential."""
     name, colon, _ = line.partition(": ")
     if colon and is_credential(name):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import http_sf
 import pytest
 
-from undersigned.message.dictionaries import read_dictionary, spelled
+from undersigned.message.dictionaries import read_dictionary, serialize_item
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_item_is_read_and_spelled_as_by_http_sf(text, spelling):
     [(item, _)] = (read_dictionary(f"a={text}") or {}).values()
     [(expected, _)] = http_sf.parse(f"a={text}".encode(), tltype="dictionary").values()
     assert (type(item), item) == (type(expected), expected)
-    assert spelled(item) == spelling == http_sf.ser(expected)
+    assert serialize_item(item) == spelling == http_sf.ser(expected)
 
 
 @pytest.mark.parametrize("text", [*"azAZ*", *(f"t{character}" for character in "azAZ09:/!#$%&'*+.^_`|~-")])
@@ -55,12 +55,12 @@ def test_key_is_read_with_every_character_that_it_may_have(key):
 
 def test_display_string_is_spelled_and_read_again_with_every_character_of_ascii():
     text = http_sf.DisplayString("".join(map(chr, range(128))))
-    assert spelled(text) == http_sf.ser(text)
-    assert read_dictionary(f"a={spelled(text)}") == {"a": (text, {})}
+    assert serialize_item(text) == http_sf.ser(text)
+    assert read_dictionary(f"a={serialize_item(text)}") == {"a": (text, {})}
 
 
 def test_decimal_that_a_program_gives_is_spelled_by_http_sf():
-    assert spelled(1.5) == "1.5"
+    assert serialize_item(1.5) == "1.5"
 
 
 @pytest.mark.parametrize(

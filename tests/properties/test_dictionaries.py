@@ -6,7 +6,7 @@ import http_sf
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from undersigned.message.dictionaries import read_dictionary, spelled, spelled_dictionary
+from undersigned.message.dictionaries import read_dictionary, serialize_dictionary, serialize_item
 
 KEYS = st.sampled_from(["a", "b", "*c.d-e_1", "sig1", "x"])
 BARE = st.sampled_from(
@@ -64,7 +64,7 @@ def test_patterns_read_a_dictionary_as_http_sf_does(value):
     assert (read is None) == (expected is None)
     assert typed(read) == typed(expected)
     if read is not None:
-        assert spelled_dictionary(read) == http_sf.ser(expected)
+        assert serialize_dictionary(read) == http_sf.ser(expected)
 
 
 @given(BARE)
@@ -72,4 +72,4 @@ def test_item_is_spelled_as_http_sf_serializes_it(text):
     read = read_dictionary(f"a={text}")
     assume(read is not None and text != "()")
     [(item, _)] = read.values()
-    assert spelled(item) == http_sf.ser(item)
+    assert serialize_item(item) == http_sf.ser(item)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.properties.strategies import any_text, urls
 
 from undersigned import ConfigurationError, MalformedURL, canonicalize
-from undersigned.message.request_target import RequestTarget, application_path, percent_decoded
+from undersigned.message.request_target import RequestTarget, application_path, percent_decode
 from undersigned.url.origin import Origin, Origins
 
 ENCODED = re.compile("(?:[^%]|%[0-9A-Fa-f]{2})*")
@@ -22,7 +22,7 @@ raw_targets = st.binary(max_size=40) | st.text("/a.%2eEfF?&=;#~ \\[]|^`{", max_s
 
 @given(st.text(st.characters(codec="utf-8"), max_size=20) | st.text("a=%2eEfFcC3\n _\xe9", max_size=20))
 def test_escapes_are_decoded_as_the_standard_library_decodes_them(text):
-    assert percent_decoded(text) == unquote_to_bytes(text)
+    assert percent_decode(text) == unquote_to_bytes(text)
 
 
 def test_target_has_a_percent_sign_only_where_an_escape_begins():

@@ -108,7 +108,7 @@ def step_by_step(request: Request, profile, components, *, check_limits: bool) -
     check_fields(request, target)
     signed = target if profile.target == "canonical" else typed_target(request.url, target)
     check_signatures(request, "sig1", encoding=profile.encoding)
-    covered = Covered.of((*profile.asked(request), *components))
+    covered = Covered.of((*profile.components_of(request), *components))
     digest = None
     if "content-digest" in covered.names and "content-digest" not in request.fields.combined:
         digest = content_digest(request.body, profile.digest.encodings[0])

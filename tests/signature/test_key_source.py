@@ -130,12 +130,12 @@ def test_key_set_can_be_made_of_verification_keys():
     key = VerificationKey.from_jwk(PUBLIC)
     assert KeySet.of(key, VerificationKey.from_jwk(EC_PUBLIC)).find(lookup()) == (key,)
     with pytest.raises(ConfigurationError, match="share a keyid"):
-        KeySet.of(key, key.owned_by("another"))
+        KeySet.of(key, key.with_owner("another"))
 
 
 def test_lookup_reads_the_fields_that_the_signature_covers_and_no_others():
     fields = HeaderFields([("Signature-Agent", "https://bot.example"), ("X-Agent", "https://evil.example")])
     asked = lookup(components=frozenset({"signature-agent", "absent"}), fields=fields)
-    assert asked.covered("signature-agent") == "https://bot.example"
-    assert asked.covered("x-agent") is None
-    assert asked.covered("absent") is None
+    assert asked.covered_value("signature-agent") == "https://bot.example"
+    assert asked.covered_value("x-agent") is None
+    assert asked.covered_value("absent") is None

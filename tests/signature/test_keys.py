@@ -337,7 +337,7 @@ def test_verification_key_needs_a_keyid():
 
 def test_replay_store_distinguishes_keys_by_owner_and_keyid():
     key = VerificationKey.from_jwk(PUBLIC)
-    owned = key.owned_by("buyer.example.com")
+    owned = key.with_owner("buyer.example.com")
     assert (key.owner, owned.owner) == ("", "buyer.example.com")
     assert (key.replay_name, owned.replay_name) == ("buyer-ed25519", "buyer.example.com\nbuyer-ed25519")
     assert owned.verifies(SigningKey.from_jwk(PRIVATE).sign(b"base"), b"base")

@@ -546,7 +546,7 @@ def test_replay_store_separates_keys_by_owner(driver):
     with pytest.raises(SignatureRejected, match=r"^request_signature_replayed$"):
         driver.run(made(driver, keys=Keys(RIGHT), replay=store).verify(request))
     # The nonce of one owner's key is not spent for the other's.
-    assert driver.run(made(driver, keys=Keys(RIGHT.owned_by("fourth.example.com")), replay=store).verify(request))
+    assert driver.run(made(driver, keys=Keys(RIGHT.with_owner("fourth.example.com")), replay=store).verify(request))
 
 
 class FullFor(MemoryReplayStore):
@@ -619,8 +619,8 @@ def test_key_source_gets_the_hints_of_the_message(driver):
         "alg": "ed25519",
         "tag": "adcp/request-signing/v1",
     }
-    assert lookup.covered("content-type") == "application/json"
-    assert lookup.covered("signature") is None
+    assert lookup.covered_value("content-type") == "application/json"
+    assert lookup.covered_value("signature") is None
     assert "content-digest" in lookup.components
 
 

@@ -9,7 +9,7 @@ from tests.serving import exchange, gunicorn_server
 from tests.wsgi.test_middleware import Echo, environ_of, run
 
 from undersigned import VerificationUnavailable, profiles, wsgi
-from undersigned.wsgi.servers import check_server, detected_server, raw_target_missing
+from undersigned.wsgi.servers import check_server, detected_server, missing_target_error
 
 ORIGIN = "https://seller.example.com"
 
@@ -96,7 +96,7 @@ def test_script_name_is_rejected_when_a_header_field_may_have_set_it(mounted, fi
     ],
 )
 def test_missing_target_is_reported_with_the_fix(server, fix):
-    assert fix in raw_target_missing(server, profiles.ADCP_3_2).detail
+    assert fix in missing_target_error(server, profiles.ADCP_3_2).detail
 
 
 def test_werkzeugs_server_causes_one_warning(party, caplog):

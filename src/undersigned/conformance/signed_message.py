@@ -87,7 +87,7 @@ class SignedMessage:
 
     def _is_digested(self) -> bool:
         given = self.message.sent.fields.combined.get("content-digest") or ""
-        return ContentDigest.parse(given, "base64").running(self.message.sent.body).matches()
+        return ContentDigest.parse(given, "base64").running_digest(self.message.sent.body).matches()
 
 
 def _word(valid: bool) -> str:  # noqa: FBT001 - a truth value to be spelled

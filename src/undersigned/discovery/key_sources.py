@@ -164,7 +164,7 @@ def _waits(source: KeySource, lookup: KeyLookup) -> bool:
 
 def _asked(lookup: KeyLookup, signer: str, source: KeySource) -> _Answer:
     try:
-        return _owned(source.find(lookup), signer), None
+        return _with_owner(source.find(lookup), signer), None
     except Exception as failure:  # noqa: BLE001 - another source may have the key
         return (), failure
 
@@ -172,10 +172,10 @@ def _asked(lookup: KeyLookup, signer: str, source: KeySource) -> _Answer:
 async def _awaited(lookup: KeyLookup, signer: str, source: AsyncKeySource) -> _Answer:
     try:
         answer = source.find(lookup)
-        return _owned(await answer if isawaitable(answer) else answer, signer), None
+        return _with_owner(await answer if isawaitable(answer) else answer, signer), None
     except Exception as failure:  # noqa: BLE001 - another source may have the key
         return (), failure
 
 
-def _owned(keys: Iterable[VerificationKey], signer: str) -> _Keys:
-    return tuple(key if key.owner == signer else key.owned_by(signer) for key in keys)
+def _with_owner(keys: Iterable[VerificationKey], signer: str) -> _Keys:
+    return tuple(key if key.owner == signer else key.with_owner(signer) for key in keys)

@@ -126,7 +126,7 @@ class _Rule:
         return {}
 
     def agent(self, lookup: KeyLookup) -> UCPAgent:
-        value = lookup.covered("ucp-agent")
+        value = lookup.covered_value("ucp-agent")
         if value is None:
             raise KeySourceError("signature_identity_missing", "the signature covers no UCP-Agent")
         try:
@@ -143,7 +143,7 @@ class _Rule:
 
         def read(body: bytes) -> Keys:
             keys = read_jwk_set(read_json_object(body), wanted=_verifies)
-            return {keyid: tuple(key.owned_by(agent.location) for key in found) for keyid, found in keys.items()}
+            return {keyid: tuple(key.with_owner(agent.location) for key in found) for keyid, found in keys.items()}
 
         async def load(last: Copy[Keys] | None) -> Copy[Keys]:
             self.allowance.begin(is_known=last is not None)

@@ -91,7 +91,7 @@ def digested_content(body: bytes, declared: str) -> str:
 
 
 def _matches(expected: ContentDigest, content: bytes) -> bool:
-    return expected.running(content).matches()
+    return expected.running_digest(content).matches()
 
 
 def other_contents(body: bytes) -> Iterator[tuple[str, bytes]]:

@@ -212,7 +212,7 @@ def _digests(request: Request, profile: Profile) -> ContentDigests | None:
     computed = content_digest(request.body, encoding, algorithms=declares or ALGORITHM_NAMES[:1])
     if profile is DRAFT:
         computed = legacy_digest(content_digest(request.body, "base64"))
-    return ContentDigests(field, computed, declared, parsed.running(request.body).matches())
+    return ContentDigests(field, computed, declared, parsed.running_digest(request.body).matches())
 
 
 def _causes(

@@ -107,7 +107,7 @@ def _has_digest_of_content(request: Request) -> bool:
     if declared is None or request.body:
         return False
     try:
-        return not ContentDigest.parse(declared, "base64", "base64url").running(b"").matches()
+        return not ContentDigest.parse(declared, "base64", "base64url").running_digest(b"").matches()
     except MalformedField:
         return False
 

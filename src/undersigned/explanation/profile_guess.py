@@ -49,7 +49,7 @@ def guess(request: Request, keys: KeySource, *, now: float | None = None) -> Pro
         tagged = [one for one in REQUEST_PROFILES if not one.selection.tags and any(map(one.selection.accepts, tags))]
 
     def fits(one: Profile) -> tuple[int, int]:
-        return _reached(request, one, keys, now=now), len(one.asked(request))
+        return _reached(request, one, keys, now=now), len(one.components_of(request))
 
     return max(tagged or REQUEST_PROFILES[:1], key=fits)
 

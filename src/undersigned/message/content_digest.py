@@ -63,7 +63,7 @@ class ContentDigest(NamedTuple):
             return self
         return ContentDigest({name: digest for name, digest in self.expected.items() if name in algorithms})
 
-    def running(self, begun: bytes = b"") -> RunningDigest:
+    def running_digest(self, begun: bytes = b"") -> RunningDigest:
         """Return a running digest for every algorithm of the field, which has already read `begun`."""
         return RunningDigest(self, begun)
 

@@ -74,34 +74,36 @@ def read_dictionary(value: str) -> dict[str, tuple[object, Parameters]] | None:
     return members
 
 
-def spelled_dictionary(members: Mapping[str, tuple[object, Parameters]]) -> str:
+def serialize_dictionary(members: Mapping[str, tuple[object, Parameters]]) -> str:
     """Return a dictionary that was read as RFC 9651 section 4.1.2 serializes it."""
     texts = [
-        f"{key}{spelled_parameters(member[1])}" if member[0] is True else f"{key}={spelled_member(member)}"
+        f"{key}{serialize_parameters(member[1])}" if member[0] is True else f"{key}={serialize_member(member)}"
         for key, member in members.items()
     ]
     return ", ".join(texts)
 
 
-def spelled_member(member: tuple[object, Parameters]) -> str:
+def serialize_member(member: tuple[object, Parameters]) -> str:
     """Return a member of a dictionary that was read: an item or an inner list with its parameters."""
     value, parameters = member
     if isinstance(value, list):
         items = cast("list[tuple[BareItem, Parameters]]", value)
-        text = f"({' '.join([spelled(item) + spelled_parameters(given) for item, given in items])})"
+        text = f"({' '.join([serialize_item(item) + serialize_parameters(given) for item, given in items])})"
     else:
-        text = spelled(cast("BareItem", value))
-    return text + spelled_parameters(parameters)
+        text = serialize_item(cast("BareItem", value))
+    return text + serialize_parameters(parameters)
 
 
-def spelled_parameters(parameters: Parameters) -> str:
+def serialize_parameters(parameters: Parameters) -> str:
     """Return parameters that were read as RFC 9651 section 4.1.1.2 serializes them."""
     if not parameters:
         return ""
-    return "".join([f";{name}" if value is True else f";{name}={spelled(value)}" for name, value in parameters.items()])
+    return "".join(
+        [f";{name}" if value is True else f";{name}={serialize_item(value)}" for name, value in parameters.items()]
+    )
 
 
-def spelled(item: BareItem) -> str:  # noqa: PLR0911 - one for each type
+def serialize_item(item: BareItem) -> str:  # noqa: PLR0911 - one for each type
     """Return a bare item that was read as RFC 9651 section 4.1.3.1 serializes it.
 
     http-sf looks at each character of a text. Here the reader has checked it.
@@ -121,11 +123,11 @@ def spelled(item: BareItem) -> str:  # noqa: PLR0911 - one for each type
         return f"{digits}0" if digits[-1] == "." else digits
     if isinstance(item, http_sf.DisplayString):
         octets = item.encode().decode("latin-1")
-        return '%"' + _compiled(_ESCAPED).sub(_escaped, octets) + '"'
+        return '%"' + _compiled(_ESCAPED).sub(_escape, octets) + '"'
     return http_sf.ser(item)
 
 
-def _escaped(match: re.Match[str]) -> str:
+def _escape(match: re.Match[str]) -> str:
     return f"%{ord(match[0]):02x}"
 
 

@@ -89,9 +89,9 @@ class HeaderFields:
         pairs = cast("Iterable[tuple[str, str]]", headers.items() if isinstance(headers, Mapping) else headers)
         try:
             # A value without white space around it is returned as it is, so nothing more is done with it.
-            made = _made(
+            made = _make(
                 [
-                    (_LOWER.get(name) or _lower(name), value if value.strip() is value else _trimmed(value))
+                    (_LOWER.get(name) or _lower(name), value if value.strip() is value else _trim(value))
                     for name, value in pairs
                 ]
             )
@@ -109,15 +109,15 @@ class HeaderFields:
             lines.append(
                 (
                     _DECODED.get(name) or _lower(name.decode("latin-1")),
-                    value if value.strip() is value else _trimmed(value),
+                    value if value.strip() is value else _trim(value),
                 )
             )
-        return _made(lines)
+        return _make(lines)
 
     @staticmethod
     def of_lower(lines: Iterable[tuple[str, str]]) -> HeaderFields:
         """Return the header fields of (name, value) pairs of text, if the names are in lower case already."""
-        return _made([(name, value if value.strip() is value else _trimmed(value)) for name, value in lines])
+        return _make([(name, value if value.strip() is value else _trim(value)) for name, value in lines])
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         """Yield the (name, value) pairs in their order."""
@@ -144,12 +144,12 @@ class _Unfrozen:
     __slots__ = HeaderFields.__slots__
 
 
-def _made(lines: list[tuple[str, str]]) -> HeaderFields:
-    """Return the header fields of lines with names in lower case and values trimmed."""
+def _make(lines: list[tuple[str, str]]) -> HeaderFields:
+    """Make the header fields of lines with names in lower case and values trimmed."""
     fields: Any = _Unfrozen()
     fields.lines = tuple(lines)
     fields.combined = combined = dict(lines)
-    fields.repeated = _joined(lines, combined) if len(combined) < len(lines) else {}
+    fields.repeated = _join(lines, combined) if len(combined) < len(lines) else {}
     fields.are_usual = usual = USUAL_NAMES.issuperset(combined)
     # Joining fails for a name or value in bytes.
     text = "".join(combined.values() if usual else [*combined, *combined.values()])
@@ -166,7 +166,7 @@ def _lower(name: str) -> str:
     return name.lower() if name.isascii() else name
 
 
-def _trimmed(value: str) -> str:
+def _trim(value: str) -> str:
     """Return a field value without the spaces and tabs around it (RFC 9110 section 5.5).
 
     More of them than `MOST_BLANKS` stay. To strip two characters, the standard library takes twenty times as long as to
@@ -176,8 +176,8 @@ def _trimmed(value: str) -> str:
     return value if blanks == 0 or blanks > MOST_BLANKS else value.strip(" \t")
 
 
-def _joined(lines: list[tuple[str, str]], combined: dict[str, str]) -> Mapping[str, Sequence[str]]:
-    """Return the values of each field that has several lines, and join them in `combined`."""
+def _join(lines: list[tuple[str, str]], combined: dict[str, str]) -> Mapping[str, Sequence[str]]:
+    """Join, in `combined`, the values of each field that has several lines, and return these values."""
     values: dict[str, list[str]] = {}
     for name, value in lines:
         values.setdefault(name, []).append(value)

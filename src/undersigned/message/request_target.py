@@ -61,7 +61,7 @@ class RequestTarget(NamedTuple):
         target = raw.decode("latin-1")
         check_length(target)
         match = _ORIGIN_FORM.fullmatch(target)
-        if match is None or ("%" in target and not _is_encoded(target, _unescaped(target))):
+        if match is None or ("%" in target and not _is_encoded(target, _unescape(target))):
             raise MalformedURL("the request target is not a path and query", rule=_RULE)
         return cls(*match.groups())
 
@@ -91,13 +91,13 @@ class RequestTarget(NamedTuple):
         own_path = self.path.encode("ascii")
         if own_path in candidates:
             return True
-        decoded = percent_decoded(self.path)
+        decoded = percent_decode(self.path)
         # ASGI servers decode as UTF-8 with replacement characters, so compare that too.
         lossy = decoded.decode("utf-8", "replace").encode()
         if decoded in candidates or lossy in candidates:
             return True
         # Apache and cheroot keep an encoded slash, and decode the rest.
-        kept = percent_decoded(_ENCODED_SLASH.sub(r"%25\1", self.path))
+        kept = percent_decode(_ENCODED_SLASH.sub(r"%25\1", self.path))
         levelled = {_level(decoded), _level(kept)}
         return any(_level(candidate) in levelled for candidate in candidates)
 
@@ -126,19 +126,19 @@ class ReceivedURL:
             UnicodeDecodeError: the decoded path is not UTF-8.
         """
         if self._path is None:
-            self._path = percent_decoded(self.canonical(url).path).decode()
+            self._path = percent_decode(self.canonical(url).path).decode()
         return self._path
 
 
-def percent_decoded(text: str) -> bytes:
+def percent_decode(text: str) -> bytes:
     """Return the octets of percent-encoded text, as `urllib.parse.unquote_to_bytes` does."""
     if _VISIBLE.fullmatch(text) is None:
         return unquote_to_bytes(text)
-    octets = _unescaped(text)
+    octets = _unescape(text)
     return octets if _is_encoded(text, octets) else unquote_to_bytes(text)
 
 
-def _unescaped(text: str) -> bytes:
+def _unescape(text: str) -> bytes:
     """Return the octets of visible ASCII characters, decoded where a percent sign begins an escape."""
     # Quoted-printable has the same escapes, and is decoded in C. That takes a twentieth of the time.
     return a2b_qp(text.replace("=", "=3D").replace("%", "="))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from undersigned.limits import LONGEST_FIELD, MOST_COMPONENTS, MOST_PARAMETERS, MOST_SIGNATURES
 from undersigned.message.component import Component, Coverage
-from undersigned.message.dictionaries import spelled, spelled_parameters
+from undersigned.message.dictionaries import serialize_item, serialize_parameters
 from undersigned.message.structured_fields import (
     KEY,
     MalformedField,
@@ -56,7 +56,7 @@ def parse_signature_input(value: str, *, repeated_keys: bool = False) -> dict[st
         MalformedField: not a dictionary of inner lists of strings, too large, or a repeated label, parameter or
             component.
     """
-    return _pattern_read(value) or {
+    return _read_by_pattern(value) or {
         label: member.read() for label, member in _members(value, repeated_keys=repeated_keys).items()
     }
 
@@ -92,7 +92,7 @@ def choose_signature_inputs(
             }  # fmt: skip
             read = SignatureInput(coverage, parameters, text, (begins, ends, nonce, keyid, algorithm, tag))
             return ((label, read),) if only_one or choose({label: parameters}) else ()
-    usual = _pattern_read(value)
+    usual = _read_by_pattern(value)
     if usual is not None and only_one and len(usual) == 1:
         return tuple(usual.items())
     members = usual or _members(value, budget, repeated_keys=repeated_keys)
@@ -112,7 +112,7 @@ def serialize_signature_input(components: Iterable[str], parameters: Mapping[str
 def _members(value: str, budget: ParserBudget | None = None, *, repeated_keys: bool) -> dict[str, _Member]:
     (budget or ParserBudget()).spend(value)
     read = parse_dictionary(value, repeated_keys=repeated_keys)
-    return {label: _Member.checked(*member) for label, member in read.items()}
+    return {label: _Member.of(*member) for label, member in read.items()}
 
 
 class _Member(NamedTuple):
@@ -122,8 +122,8 @@ class _Member(NamedTuple):
     parameters: Mapping[str, Parameter]
 
     @classmethod
-    def checked(cls, value: object, parameters: Mapping[str, Parameter]) -> _Member:
-        """Check that `value` is an inner list of components."""
+    def of(cls, value: object, parameters: Mapping[str, Parameter]) -> _Member:
+        """Make a member of `value`, which must be an inner list of components."""
         if not isinstance(value, list):
             raise MalformedField("a member of Signature-Input is not an inner list")
         items = cast("list[tuple[str, dict[str, Parameter]]]", value)
@@ -143,16 +143,16 @@ class _Member(NamedTuple):
         """Return the member with its serialization, which takes longer than parsing it."""
         if len(self.parameters) + sum(len(qualifiers) for _, qualifiers in self.items) > MOST_PARAMETERS:
             raise MalformedField(f"a signature and its components have more than {MOST_PARAMETERS} parameters")
-        components = [_identified(name, given) for name, given in self.items]
+        components = [_make_component(name, given) for name, given in self.items]
         coverage = Coverage.of(components)
         return SignatureInput(
-            coverage, self.parameters, f"({' '.join(coverage.texts)}){spelled_parameters(self.parameters)}"
+            coverage, self.parameters, f"({' '.join(coverage.texts)}){serialize_parameters(self.parameters)}"
         )
 
 
-def _identified(name: str, parameters: Mapping[str, Parameter]) -> Component:
+def _make_component(name: str, parameters: Mapping[str, Parameter]) -> Component:
     # http-sf looks at each character of a text again. Here the parser has checked it.
-    text = spelled(name) + spelled_parameters(parameters)
+    text = serialize_item(name) + serialize_parameters(parameters)
     return _KNOWN.get(text) or Component(name, text, not parameters)
 
 
@@ -204,7 +204,7 @@ USUAL_COVERAGES = tuple(_USUAL.values())
 """The coverage of nearly every signature."""
 
 
-def _pattern_read(value: str) -> dict[str, SignatureInput] | None:
+def _read_by_pattern(value: str) -> dict[str, SignatureInput] | None:
     """Return the members of a value in the usual spelling, or None if the parser must read the value."""
     if len(value) > LONGEST_FIELD:
         return None

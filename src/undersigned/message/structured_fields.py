@@ -106,12 +106,12 @@ def parse_byte_sequences(
     if match is not None and "base64" in encodings:
         key, text = match.groups()
         return {key: a2b_base64(text)}
-    members = _pattern_read(value, encodings)
+    members = _read_by_pattern(value, encodings)
     if members is not None:
         return members
     (budget or ParserBudget()).spend(value)
     sequences: dict[str, bytes] = {}
-    for key, (sequence, _) in parse_dictionary(_to_padded(value, encodings), repeated_keys=repeated_keys).items():
+    for key, (sequence, _) in parse_dictionary(_pad_sequences(value, encodings), repeated_keys=repeated_keys).items():
         if not isinstance(sequence, bytes):
             raise MalformedField("a member is not a byte sequence")
         sequences[key] = sequence
@@ -171,7 +171,7 @@ def serialize_inner_list(
     return http_sf.ser([cast("http_sf.InnerListType", (list(items), dict(parameters)))])
 
 
-def _pattern_read(value: str, encodings: Sequence[Encoding]) -> dict[str, bytes] | None:
+def _read_by_pattern(value: str, encodings: Sequence[Encoding]) -> dict[str, bytes] | None:
     """Return the members of a value in the usual spelling, or None if the parser must read the value."""
     if len(value) > LONGEST_FIELD:
         return None
@@ -181,7 +181,7 @@ def _pattern_read(value: str, encodings: Sequence[Encoding]) -> dict[str, bytes]
         if text[-1:] != ":" or KEY.fullmatch(key) is None or key in members:
             return None
         for encoding in encodings:
-            decoded = _decoded(text[:-1], encoding)
+            decoded = _decode(text[:-1], encoding)
             if decoded is not None:
                 members[key] = decoded
                 break
@@ -190,7 +190,7 @@ def _pattern_read(value: str, encodings: Sequence[Encoding]) -> dict[str, bytes]
     return members
 
 
-def _decoded(text: str, encoding: Encoding) -> bytes | None:
+def _decode(text: str, encoding: Encoding) -> bytes | None:
     """Return the bytes whose only spelling in `encoding` is `text`, or None if there are none."""
     if encoding == "base64url":
         if "+" in text or "/" in text or "=" in text:
@@ -207,20 +207,20 @@ def _decoded(text: str, encoding: Encoding) -> bytes | None:
     return decoded if len(text) == 4 * groups + 4 and text[last - 4] in _LAST[last] else None
 
 
-def _to_padded(value: str, encodings: Sequence[Encoding]) -> str:
-    """Check that every byte sequence is in one of `encodings`, and return the value as RFC 9651 spells it."""
+def _pad_sequences(value: str, encodings: Sequence[Encoding]) -> str:
+    """Return the value with its byte sequences padded as in RFC 9651. Each must be in one of `encodings`."""
 
-    def padded(match: re.Match[str]) -> str:
+    def pad(match: re.Match[str]) -> str:
         text: str | None = match[1]
         if text is None:
             return match[0]
         for encoding in encodings:
-            decoded = _decoded(text, encoding)
+            decoded = _decode(text, encoding)
             if decoded is not None:
                 return serialize_byte_sequence(decoded, "base64")
         raise MalformedField("a byte sequence is not in the profile's Base64: check alphabet, padding and unused bits")
 
-    return _LEXEME.sub(padded, value)
+    return _LEXEME.sub(pad, value)
 
 
 def _reject_duplicate(_key: str, context: str) -> None:

@@ -114,7 +114,7 @@ class MessageValues(ABC):
             # Nearly every value is printable ASCII, which these methods tell fastest. The pattern also accepts a tab.
             if (value.isascii() and value.isprintable()) or FIELD_VALUE.fullmatch(value):
                 return value
-        return self._resolved(component)
+        return self._resolve(component)
 
     def resolver(self) -> Resolver:
         """Return the resolver of the header section. It is made once, and only if it is needed."""
@@ -122,7 +122,7 @@ class MessageValues(ABC):
             self._resolver = self._section(self.fields, ParsedAmount(self.reading.longest_parsed))
         return self._resolver
 
-    def _resolved(self, component: Component) -> str:
+    def _resolve(self, component: Component) -> str:
         in_trailers = None if component.bare else _without(component, "tr")
         if in_trailers is None:
             return self.resolver().value(component)
@@ -176,7 +176,7 @@ class ComponentValues(MessageValues):
             self._known['"@request-target"'] = request_target
         self._resolver = None
 
-    def _resolved(self, component: Component) -> str:
+    def _resolve(self, component: Component) -> str:
         if self.reading.lower_case_methods:
             if _ANY_CASE.fullmatch(self.request.method) is None:
                 raise UnresolvableComponent("the method is not a token")
@@ -185,7 +185,7 @@ class ComponentValues(MessageValues):
         derived = _DERIVED.get(component.text)
         if derived is not None and FIELD_VALUE.fullmatch(value := derived(self.request, self.target)):
             return value
-        return super()._resolved(component)
+        return super()._resolve(component)
 
     def _section(self, fields: HeaderFields, parsed: ParsedAmount) -> Resolver:
         def library() -> SectionResolver:
@@ -233,10 +233,10 @@ class ResponseValues(MessageValues):
             self._resolver = self._section(self.fields, parsed)
         return self._resolver
 
-    def _resolved(self, component: Component) -> str:
+    def _resolve(self, component: Component) -> str:
         of_request = None if component.bare else _without(component, "req")
         if of_request is None:
-            return super()._resolved(component)
+            return super()._resolve(component)
         if self.requested is None:
             raise UnresolvableComponent("the request that this response answers is not known")
         return self.requested.value(of_request)

@@ -86,10 +86,10 @@ class Covering:
             return self._static[message.has_body]
         if rule.sent and (absent := rule.absent(message)):
             raise SigningError(f"headers: profile {self._profile.name} asks for {', '.join(absent)}: add it")
-        if rule.over and not rule.linked(message):
+        if rule.over and not rule.linked_labels(message):
             raise SigningError(f"headers: profile {self._profile.name} signs over a signature with the tag {rule.over}")
         member = (f'"{rule.member_of}";key="{label}"',) if rule.member_of else ()
-        return self._listed((*self._profile.asked(message), *member, *self._components))
+        return self._listed((*self._profile.components_of(message), *member, *self._components))
 
 
 def check_names(option: str, names: Sequence[str]) -> None:

@@ -59,7 +59,7 @@ class Draft:
     base: str
     is_usual: bool
 
-    def changed_in(self, request: Request) -> str:
+    def change_in(self, request: Request) -> str:
         """Return which part of `request` differs from the prepared request, or ""."""
         own = self.request
         if request.method != own.method:
@@ -194,5 +194,5 @@ class Drafting:
             declared = ContentDigest.parse(given, *rule.encodings).of(rule.algorithms)
         except MalformedField as malformed:
             raise SigningError(f"headers: Content-Digest: {malformed}; remove it, and the signer makes one") from None
-        if not declared.running(message.body).matches():
+        if not declared.running_digest(message.body).matches():
             raise SigningError("headers: Content-Digest does not match the body; remove it, and the signer makes one")

@@ -42,9 +42,9 @@ class Ed25519(HTTPSignatureAlgorithm):
         self._make: Callable[[bytes], bytes] = _keyless
         if public_key is not None:
             self._public = public_key.public_bytes_raw()
-            self._check = _verifying(self._public) if has_sodium() else public_key.verify
+            self._check = _check_function(self._public) if has_sodium() else public_key.verify
         if private_key is not None:
-            self._make = _signing(private_key) if has_sodium() else private_key.sign
+            self._make = _sign_function(private_key) if has_sodium() else private_key.sign
 
     def sign(self, message: bytes) -> bytes:
         """Return the signature over `message`."""
@@ -87,7 +87,7 @@ def _keyless(*_: bytes) -> NoReturn:
     raise TypeError("this object has no key for that")
 
 
-def _verifying(public: bytes) -> Callable[[bytes, bytes], object]:
+def _check_function(public: bytes) -> Callable[[bytes, bytes], object]:
     from nacl.bindings import crypto_sign_open  # noqa: PLC0415 - an extra
     from nacl.exceptions import BadSignatureError  # noqa: PLC0415
 
@@ -100,7 +100,7 @@ def _verifying(public: bytes) -> Callable[[bytes, bytes], object]:
     return check
 
 
-def _signing(key: Ed25519PrivateKey) -> Callable[[bytes], bytes]:
+def _sign_function(key: Ed25519PrivateKey) -> Callable[[bytes], bytes]:
     from nacl.bindings import crypto_sign  # noqa: PLC0415 - an extra
 
     # libsodium keeps the public key after the seed.

@@ -75,13 +75,13 @@ def _times_order(point: _Extended) -> _Extended:
     """Return a point multiplied by the order of the base point."""
     total = point
     for bit in f"{_ORDER:b}"[1:]:
-        total = _doubled(total)
+        total = _double(total)
         if bit == "1":
-            total = _added(total, point)
+            total = _add(total, point)
     return total
 
 
-def _doubled(point: _Extended) -> _Extended:
+def _double(point: _Extended) -> _Extended:
     """Return twice a point (RFC 8032 section 5.1.4)."""
     x, y, z, _ = point
     a, b = x * x, y * y
@@ -90,7 +90,7 @@ def _doubled(point: _Extended) -> _Extended:
     return e * f % _PRIME, g * h % _PRIME, f * g % _PRIME, e * h % _PRIME
 
 
-def _added(one: _Extended, other: _Extended) -> _Extended:
+def _add(one: _Extended, other: _Extended) -> _Extended:
     """Return the sum of two points (RFC 8032 section 5.1.4)."""
     (x1, y1, z1, t1), (x2, y2, z2, t2) = one, other
     a, b = (y1 - x1) * (y2 - x2) % _PRIME, (y1 + x1) * (y2 + x2) % _PRIME

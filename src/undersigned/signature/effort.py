@@ -116,7 +116,7 @@ def effort(message: Request | Response, components: Sequence[Component]) -> int:
     if _PLAIN.issuperset(map(_TEXT, components)):
         return total
     others = [component for component in components if component.text not in _PLAIN]
-    return total + _OTHER_COMPONENTS + _TWO_COMPONENTS * len(others) // 2 + _of_parsed(fields, query, others)
+    return total + _OTHER_COMPONENTS + _TWO_COMPONENTS * len(others) // 2 + _of_components(fields, query, others)
 
 
 def _of_path_escapes(path: str) -> int:
@@ -124,7 +124,7 @@ def _of_path_escapes(path: str) -> int:
     return len(_CHANGED.findall(path)) // _CHANGED_ESCAPES if path.count("%") <= MOST_ESCAPES else 0
 
 
-def _of_parsed(fields: HeaderFields, query: str, components: Sequence[Component]) -> int:
+def _of_components(fields: HeaderFields, query: str, components: Sequence[Component]) -> int:
     """Return the effort of the components whose values are looked up or parsed: of each, and of each text."""
     total, texts = 0, dict[str, int]()
     for component in components:

@@ -62,7 +62,7 @@ def algorithms_of(jwk: JWK) -> frozenset[str]:
     Raises:
         UnusableKey: there is none.
     """
-    registered, alg = _registered(jwk), jwk.get("alg")
+    registered, alg = _registered_algorithms(jwk), jwk.get("alg")
     found = frozenset(registered.values())
     if alg is not None:
         found &= {registered.get(alg, alg) if isinstance(alg, str) else ""}
@@ -86,7 +86,7 @@ def algorithm_of(jwk: JWK) -> str:
 def named_algorithm(jwk: JWK) -> str:
     """Return the RFC 9421 name of the algorithm that `kty`, `crv` and a registered `alg` agree on, or ""."""
     alg = jwk.get("alg")
-    return _registered(jwk).get(alg, "") if isinstance(alg, str) else ""
+    return _registered_algorithms(jwk).get(alg, "") if isinstance(alg, str) else ""
 
 
 def public_key_of(jwk: JWK) -> PublicKey:
@@ -166,7 +166,7 @@ def texts_of(value: object) -> frozenset[str]:
     return frozenset(item for item in cast("list[object]", value) if isinstance(item, str))
 
 
-def _registered(jwk: JWK) -> Mapping[str, str]:
+def _registered_algorithms(jwk: JWK) -> Mapping[str, str]:
     kty, crv = jwk.get("kty"), jwk.get("crv")
     return _REGISTERED.get(f"{kty} {crv}" if kty in {"OKP", "EC"} else str(kty), {}) if isinstance(kty, str) else {}
 

@@ -32,7 +32,7 @@ class KeyLookup(NamedTuple):
         components: the names of the covered components.
         method: the method.
         url: the target URI as it was received.
-        fields: the header fields; `covered` reads one of them.
+        fields: the header fields; `covered_value` reads one of them.
         again: whether the keys that were found before did not verify the signature.
         label: the label of the signature.
         identifiers: the identifiers of the covered components, with their parameters.
@@ -48,7 +48,7 @@ class KeyLookup(NamedTuple):
     label: str = ""
     identifiers: tuple[str, ...] = ()
 
-    def covered(self, name: str) -> str | None:
+    def covered_value(self, name: str) -> str | None:
         """Return the combined value of a header field if the signature covers it, else None."""
         return self.fields.combined.get(name) if name in self.components else None
 

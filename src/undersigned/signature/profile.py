@@ -128,12 +128,12 @@ class Profile:
         """
         return replace(self, **changes)
 
-    def asked(self, request: Request | Response) -> tuple[str, ...]:
+    def components_of(self, request: Request | Response) -> tuple[str, ...]:
         """Return the components that a signer covers of this message, in their order."""
         if not self.coverage.is_conditional:
             return self.required_components[request.has_body]
         digest = ("content-digest",) if self.digest.policy == "required" and request.has_body else ()
-        return tuple(dict.fromkeys((*self.coverage.asked(request), *digest)))
+        return tuple(dict.fromkeys((*self.coverage.components_of(request), *digest)))
 
     def error(
         self,
@@ -154,10 +154,10 @@ class Profile:
             message: the message, if the answer depends on it (Accept-Signature).
         """
         error = signature_error(reason, self.answers.code(reason), step=step, detail=detail, received=received)
-        return self.answered(error, message)
+        return self.add_answer(error, message)
 
-    def answered(self, error: SignatureError, message: Request | Response | None) -> SignatureError:
-        """Return `error`, which now also has the answer to the sender of this message."""
+    def add_answer(self, error: SignatureError, message: Request | Response | None) -> SignatureError:
+        """Add the answer to the sender of this message to `error`, and return `error`."""
         error.form = self.answers.form(error, lambda: self.wanted(message))
         return error
 
@@ -168,16 +168,16 @@ class Profile:
             message: the message as it was received, without the signature; None for one without content and query.
         """
         rule, selection = self.parameters, self.selection
-        components = self.required_components[False] if message is None else self.asked(message)
+        components = self.required_components[False] if message is None else self.components_of(message)
         names = [name if name[0] == '"' else f'"{name}"' for name in components]
         if self.coverage.member_of:
             names.append(f'"{self.coverage.member_of}";key="{selection.label}"')
         asked = "".join([f";{name}" for name in ("created", "expires") if name in rule.required])
-        tag = f';tag="{_escaped(selection.tag)}"' if selection.tag and rule.tag == "required" else ""
+        tag = f';tag="{_escape(selection.tag)}"' if selection.tag and rule.tag == "required" else ""
         return f"{selection.label}=({' '.join(names)}){asked}{tag}"
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"')
 
 

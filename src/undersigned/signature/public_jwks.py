@@ -38,7 +38,7 @@ def public_jwks_text(jwks: object) -> bytes:
     members = cast("Mapping[str, object]", jwks).get("keys") if isinstance(jwks, dict) else None
     if not isinstance(members, list):
         raise ConfigurationError('keys: a JWK set is a JSON object with a "keys" array')
-    keys = [_checked(member) for member in cast("list[object]", members)]
+    keys = [_key_of(member) for member in cast("list[object]", members)]
     if len({key.keyid for key in keys}) != len(keys):
         raise ConfigurationError("keys: two keys of the JWK set share a kid; make them distinct")
     if not any(key.algorithm for key in keys):
@@ -62,7 +62,7 @@ def read_public_jwks(text: bytes) -> Mapping[str, object]:
     return cast("Mapping[str, object]", jwks)
 
 
-def _checked(member: object) -> VerificationKey:
+def _key_of(member: object) -> VerificationKey:
     """Return the key of one member, which may be for another use and so have a fault."""
     if not isinstance(member, dict):
         raise ConfigurationError("keys: every member of the JWK set's keys array must be a JSON object")

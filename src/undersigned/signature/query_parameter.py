@@ -40,16 +40,16 @@ class QueryParameters:
             UnresolvableComponent: the name has another encoding, or the query does not have the parameter exactly once.
         """
         match = _IDENTIFIER.fullmatch(identifier)
-        if match is None or _encoded(name := unquote(match[1])) != match[1]:
+        if match is None or _encode(name := unquote(match[1])) != match[1]:
             raise UnresolvableComponent("a covered query parameter is not named as RFC 9421 section 2.2.8 encodes it")
         if self._parsed is None:
             self._parsed = parse_qs(self._query, keep_blank_values=True)
         values = self._parsed.get(name, ())
         if len(values) != 1:
             raise UnresolvableComponent(NO_VALUE)
-        return _encoded(values[0])
+        return _encode(values[0])
 
 
-def _encoded(text: str) -> str:
+def _encode(text: str) -> str:
     """Return a name or value as section 2.2.8 encodes it."""
     return quote(text, safe="*").replace("~", "%7E")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 import http_sf
 from http_message_signatures import HTTPMessageSignaturesException, HTTPSignatureComponentResolver
 
-from undersigned.message.dictionaries import spelled_dictionary, spelled_member
+from undersigned.message.dictionaries import serialize_dictionary, serialize_member
 from undersigned.message.field_types import field_type
 from undersigned.message.structured_fields import parse_dictionary, serialize_byte_sequence
 from undersigned.signature.query_parameter import QueryParameters
@@ -91,21 +91,21 @@ class Resolver:
         # The library unfolds lines, and wraps no derived component. Valid fields have no name with an @.
         valid = self._fields.are_valid
         if valid and text == f'"{name}";bs':
-            return self._wrapped(name)
+            return self._wrap(name)
         try:
             if text == f'"{name}";sf':
-                return self._serialized(name)
+                return self._serialize(name)
             member = _MEMBER.fullmatch(text)
             if valid and member is not None:
                 return self._member(name, member[1])
-            value = self._resolved(component)
+            value = self._resolve(component)
         except (HTTPMessageSignaturesException, KeyError, TypeError, ValueError):
             raise UnresolvableComponent(NO_VALUE) from None
         if not isinstance(value, str) or FIELD_VALUE.fullmatch(value) is None:
             raise UnresolvableComponent("the value of a covered component is not printable ASCII")
         return value
 
-    def _resolved(self, component: Component) -> object:
+    def _resolve(self, component: Component) -> object:
         """Return the value that the library has for a component."""
         if self._made is None:
             self._made = self._library()
@@ -121,19 +121,19 @@ class Resolver:
         """
         if name not in self._dictionaries:
             self._dictionaries[name] = parse_dictionary(self._fields.combined[name], repeated_keys=True)
-        return spelled_member(self._dictionaries[name][key])
+        return serialize_member(self._dictionaries[name][key])
 
-    def _serialized(self, name: str) -> str:
+    def _serialize(self, name: str) -> str:
         """Return a structured field in its strict serialization (RFC 9421 section 2.1.1)."""
         tltype = field_type(name, self._reading.field_types)
         if tltype is None or name not in self._fields.combined:
             raise UnresolvableComponent(NO_VALUE)
         text = self._fields.combined[name]
         if tltype == "dictionary":
-            return spelled_dictionary(parse_dictionary(text, repeated_keys=True))
+            return serialize_dictionary(parse_dictionary(text, repeated_keys=True))
         return http_sf.ser(http_sf.parse(text.encode("ascii"), tltype=tltype))
 
-    def _wrapped(self, name: str) -> str:
+    def _wrap(self, name: str) -> str:
         """Return the lines of a field, none of them folded, as byte sequences (RFC 9421 section 2.1.3)."""
         lines = self._fields.values(name)
         if not lines:

@@ -62,7 +62,7 @@ def begin_rotation(jwks: _JWK, new: _JWK, *, now: int, overlap: int) -> Rotation
     """
     if overlap < LEAST_OVERLAP:
         raise ConfigurationError(f"overlap: give at least {LEAST_OVERLAP} seconds: receivers cache the set")
-    kept, dropped = _without_ended(jwks, now)
+    kept, dropped = _drop_ended(jwks, now)
     retiring = [{**jwk, "exp": now + overlap} if _signs(jwk) and _end(jwk) is None else jwk for jwk in kept]
     return _rotation(jwks, [*retiring, new], dropped)
 
@@ -77,13 +77,13 @@ def finish_rotation(jwks: _JWK, *, now: int) -> Rotation:
     Raises:
         ConfigurationError: the set is not one that may be published, or no key for request signing would be left.
     """
-    kept, dropped = _without_ended(jwks, now)
+    kept, dropped = _drop_ended(jwks, now)
     if not any(_signs(jwk) for jwk in kept):
         raise ConfigurationError("keys: no key for request signing would be left; add one first, without --finish")
     return _rotation(jwks, kept, dropped)
 
 
-def _without_ended(jwks: _JWK, now: int) -> tuple[list[_JWK], tuple[str, ...]]:
+def _drop_ended(jwks: _JWK, now: int) -> tuple[list[_JWK], tuple[str, ...]]:
     public_jwks_text(jwks)
     keys = cast("list[_JWK]", jwks["keys"])
     ended = [jwk for jwk in keys if _signs(jwk) and (end := _end(jwk)) is not None and end <= now]

@@ -143,7 +143,7 @@ class Signer:
             ConfigurationError: the `sign` of the key must be awaited.
         """
         draft = self._draft(request, created, expires, nonce, label, parameters, digest)
-        return self._signed(draft, self._sign(draft.base.encode("ascii")))
+        return self._make_fields(draft, self._sign(draft.base.encode("ascii")))
 
     def sign_response(
         self,
@@ -173,7 +173,7 @@ class Signer:
                 "response: pass the request that it answers, and sign by a profile that is for responses"
             )
         draft = self._draft(response, created, expires, nonce, label, parameters)
-        return self._signed(draft, self._sign(draft.base.encode("ascii")))
+        return self._make_fields(draft, self._sign(draft.base.encode("ascii")))
 
     async def async_sign(
         self,
@@ -188,7 +188,7 @@ class Signer:
     ) -> SignedFields:
         """Sign a request as `sign` does, and await the key if its `sign` is async."""
         draft = self._draft(request, created, expires, nonce, label, parameters, digest)
-        return self._signed(draft, await awaited_signature(self._key, draft.base.encode("ascii")))
+        return self._make_fields(draft, await awaited_signature(self._key, draft.base.encode("ascii")))
 
     def prepare(
         self,
@@ -225,9 +225,9 @@ class Signer:
         """
         if (prepared.keyid, prepared.algorithm) != (self._key.keyid, self._key.algorithm):
             raise ConfigurationError("prepared: it is for another key than this signer's; attach it by its own signer")
-        if changed := prepared.draft.changed_in(request):
+        if changed := prepared.draft.change_in(request):
             raise SigningError(f"request: its {changed} changed after it was prepared; prepare the request again")
-        return self._signed(prepared.draft, raw_signature(signature, prepared.algorithm))
+        return self._make_fields(prepared.draft, raw_signature(signature, prepared.algorithm))
 
     @property
     def keyid(self) -> str:
@@ -264,7 +264,7 @@ class Signer:
         """Return a new builder of the Content-Digest that this signer covers, for content that is read in chunks."""
         return DigestBuilder(self.profile.digest.encodings[0], self._digests)
 
-    def _signed(self, draft: Draft, signature: bytes) -> SignedFields:
+    def _make_fields(self, draft: Draft, signature: bytes) -> SignedFields:
         label, unread = draft.label, self._unread
         parameters = f"{label}={draft.parameters}"
         text = f"{label}={serialize_byte_sequence(signature, self._encoding)}"

@@ -177,7 +177,7 @@ class VerificationKey:
         """
         return frozenset(self._verifiers)
 
-    def owned_by(self, owner: str) -> VerificationKey:
+    def with_owner(self, owner: str) -> VerificationKey:
         """Return this key as a key of `owner`."""
         return VerificationKey(
             self.keyid, self.algorithm, self.use, self.operations, self.purposes, self.fault, owner, self._verifiers,

@@ -87,7 +87,7 @@ class WatchedFile(Generic[Value]):
                     return self._fault
                 text = file.read(self._most + 1)
             version = found
-            value = self._parsed(text)
+            value = self._parse(text)
         except OSError as error:
             version, fault = None, error.strerror or type(error).__name__
         except UndersignedError as error:
@@ -96,7 +96,7 @@ class WatchedFile(Generic[Value]):
         self._state = value, version
         return fault
 
-    def _parsed(self, text: bytes) -> Value:
+    def _parse(self, text: bytes) -> Value:
         if len(text) > self._most:
             raise ConfigurationError(f"the file has more than {self._most} bytes")
         return self._read(text)

@@ -41,7 +41,7 @@ class _Rule:
         self._clock = clock
 
     def question(self, lookup: KeyLookup) -> Question:
-        value = lookup.covered(_FIELD)
+        value = lookup.covered_value(_FIELD)
         if value is None:
             raise KeySourceError("signature_identity_missing", f"the signature covers no {_FIELD}")
         token = read_token(_token(value, lookup.label), types=self._types)

@@ -30,7 +30,7 @@ class _Rule:
         self._clock = clock
 
     def question(self, lookup: KeyLookup) -> Question:
-        value = lookup.covered(_FIELD)
+        value = lookup.covered_value(_FIELD)
         if value is None:
             raise KeySourceError("signature_identity_missing", f"the signature covers no {_FIELD}")
         return Question(read_token(value, types=(_TYPE,)), self._issuers)

@@ -123,7 +123,7 @@ class AsyncVerifier:
             chosen = first
         try:
             answer = self._find(chosen)
-            keys = answer if isinstance(answer, tuple) else await _awaited(answer)
+            keys = answer if isinstance(answer, tuple) else await _wait_for(answer)
         except Exception as failure:
             unavailable = self._keys_unavailable(failure)
             _add_evidence(unavailable, chosen)
@@ -133,12 +133,12 @@ class AsyncVerifier:
             try:
                 identified = identify(chosen, keys)
                 if self._revocations is not None:
-                    identified = await self._unrevoked(identified, self._revocations)
+                    identified = await self._check_revocations(identified, self._revocations)
                 full: list[VerificationKey] = []
                 try:
                     for key in identified.keys if self._remembers else ():
                         is_full = self._replay.full(key.replay_name, now=chosen.now, caps=self._caps)
-                        if is_full is not False and await _awaited(is_full):
+                        if is_full is not False and await _wait_for(is_full):
                             full.append(key)
                 except Exception as failure:
                     raise self._store_unavailable(step="9a") from failure
@@ -207,7 +207,7 @@ class AsyncVerifier:
                         answer = store.claim_content(name, remembered, content_digest, now=now, until=until, caps=caps)
                     else:
                         answer = self._replay.claim(name, remembered, now=now, until=until, caps=caps)
-                    claim = answer if isinstance(answer, str) else await _awaited(answer)
+                    claim = answer if isinstance(answer, str) else await _wait_for(answer)
                 except Exception as failure:
                     raise self._store_unavailable(step=12) from failure
             verified = bound.accept(claim, content)
@@ -245,20 +245,20 @@ class AsyncVerifier:
         if len(tried) == 1 and getattr(self._keys, "asks_again", False):
             # If another source is down, that is no reason to call the signature valid: what was found before decides.
             with suppress(Exception):
-                found = await _awaited(self._keys.find(parsed.lookup(again=True)))
+                found = await _wait_for(self._keys.find(parsed.lookup(again=True)))
                 others = [key for key in found if key not in tried[0]]
         if others:
             return others
         _add_evidence(error, parsed)
         raise error
 
-    async def _unrevoked(self, identified: Identified, source: AsyncRevocationSource) -> Identified:
+    async def _check_revocations(self, identified: Identified, source: AsyncRevocationSource) -> Identified:
         """Check step 9 with the revocation list of each key."""
         return identified.check_revocations([await self._list(source, key) for key in identified.keys])
 
     async def _list(self, source: AsyncRevocationSource, key: VerificationKey) -> RevocationList | None:
         try:
-            return await _awaited(source.current(key.owner))
+            return await _wait_for(source.current(key.owner))
         except Exception as failure:
             raise self.profile.error(
                 "signature_revocation_stale",
@@ -290,5 +290,5 @@ def _add_evidence(error: SignatureError, parsed: ParsedSignature, base: str | No
     error.add_evidence(keyid=parsed.keyid, created=parsed.created, algorithm=parsed.algorithm, signature_base=base)
 
 
-async def _awaited(answer: Answer | Awaitable[Answer]) -> Answer:
+async def _wait_for(answer: Answer | Awaitable[Answer]) -> Answer:
     return await cast("Awaitable[Answer]", answer) if isawaitable(answer) else answer

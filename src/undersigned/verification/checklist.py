@@ -129,7 +129,7 @@ class Identified:
             signed = target if profile.target == "canonical" else typed_target(request.url, target)
             base = candidate.rebuilt(candidate, signed)
         except MalformedURL as malformed:
-            raise self._malformed(malformed) from None
+            raise self._malformed_error(malformed) from None
         except UnresolvableComponent as unresolvable:
             raise self._invalid(str(unresolvable)) from None
         if len(base) > LONGEST_BASE:
@@ -179,7 +179,7 @@ class Identified:
         detail = "the key's cap of live nonces is reached"
         return self.candidate.profile.error("signature_rate_abuse", step="9a", detail=detail)
 
-    def _malformed(self, malformed: MalformedURL) -> SignatureError:
+    def _malformed_error(self, malformed: MalformedURL) -> SignatureError:
         # The detail has only the name of the rule, because the message may quote the URL.
         detail = f"the rule {malformed.rule!r} rejects the target URI or an authority"
         return self.candidate.profile.error("target_uri_malformed", step=10, detail=detail)

@@ -96,7 +96,7 @@ class Gate:
         policy = self._policy
         message = _Message(request, self._verifier, server, undeclared=undeclared, dispatched=dispatched)
         if policy is None:
-            return Admitted(await message.verified(), None, message.content)
+            return Admitted(await message.verify(), None, message.content)
         operation: Operation | UnresolvedOperation | None = None
         if policy.resolver.comes_first:
             operation = await self._first_operation(policy, message, signed=signed)
@@ -104,7 +104,7 @@ class Gate:
         result: SignatureResult = "unsigned"
         if signed and not isinstance(operation, UnresolvedOperation):
             try:
-                signature, result = await message.verified(), "verified"
+                signature, result = await message.verify(), "verified"
             except SignatureError as error:
                 if not self._fallback or not is_forgivable(error):
                     raise
@@ -160,16 +160,16 @@ class Gate:
         """
         most = self._max_unsigned_body
         if not await message.read_unverified(most):
-            raise self._not_searched(message, result, "the body is longer than max_unsigned_body")
+            raise self._unsearched_error(message, result, "the body is longer than max_unsigned_body")
         if message.is_dense(max(most, DEFAULT_MAX_UNSIGNED_BODY) // BYTES_PER_DELIMITER):
             why = "the body has too many brackets, commas, colons or escapes to be searched"
-            raise self._not_searched(message, result, why)
+            raise self._unsearched_error(message, result, why)
         if not message.is_short:
             # Parsing and resolving each take some milliseconds. In between, the event loop has a turn.
             await message.server.run_apart(message.parse)
         return await message.run_apart(partial(message.operation, policy.resolver))
 
-    def _not_searched(self, message: _Message, result: SignatureResult, why: str) -> SignatureError:
+    def _unsearched_error(self, message: _Message, result: SignatureResult, why: str) -> SignatureError:
         if isinstance(result, SignatureError):
             return result
         detail = f"{why}, so the request must be signed"
@@ -193,7 +193,7 @@ class Gate:
         if verdict.outcome == "reject" or await message.server.accepts_caller() is not True:
             if not isinstance(operation, UnresolvedOperation):
                 verdict.error.route = operation.route
-            raise self._profile.answered(verdict.error, message.request)
+            raise self._profile.add_answer(verdict.error, message.request)
         return result if isinstance(result, SignatureError) else None
 
 
@@ -280,7 +280,7 @@ class _Message:
             return error
         return None
 
-    async def verified(self) -> VerifiedSignature:
+    async def verify(self) -> VerifiedSignature:
         """Verify the signature. Read the content only after the signature is authentic, and only if it is covered."""
         verifier, covered, authenticated = self._verifier, self.content, self._authenticated
         if isinstance(authenticated, SignatureError):
@@ -288,7 +288,7 @@ class _Message:
         if authenticated is None:
             authenticated = await verifier.authenticate(self.request)
         declared = authenticated.candidate.digest
-        digest = None if declared is None else declared.running()
+        digest = None if declared is None else declared.running_digest()
         if digest is None:
             # If there is content that no field declares, it is not signed. So the application gets no content.
             covered, self._undeclared = Content(), False

@@ -51,7 +51,7 @@ def check_coverage(coverage: Coverage, request: Request | Response, profile: Pro
             missing.append("content-digest must be covered")
         if missing:
             raise profile.error("signature_components_incomplete", step=6, detail="; ".join(missing))
-        if rule.never and (unexpected := rule.unexpected(coverage)):
+        if rule.never and (unexpected := rule.unexpected_components(coverage)):
             detail = f"{', '.join(unexpected)} must not be covered"
             raise profile.error("signature_components_unexpected", step=6, detail=detail)
     else:

@@ -124,19 +124,19 @@ def screen_all(
     try:
         members, signatures = _signatures(request.fields, profile, budget)
         if len(members) > 1:
-            return _parsed_each(request, profile, members, signatures, budget, now)
-        return (_parsed(request, profile, members[0], signatures, budget, now),)
+            return _parse_each(request, profile, members, signatures, budget, now)
+        return (_parse(request, profile, members[0], signatures, budget, now),)
     except MalformedField as malformed:
-        raise _malformed(malformed, profile, request) from None
+        raise _malformed_error(malformed, profile, request) from None
     except SignatureError as error:
-        raise profile.answered(error, request) from None
+        raise profile.add_answer(error, request) from None
 
 
-def _malformed(malformed: MalformedField, profile: Profile, message: Request | Response) -> SignatureError:
+def _malformed_error(malformed: MalformedField, profile: Profile, message: Request | Response) -> SignatureError:
     return profile.error("signature_header_malformed", step=1, detail=str(malformed), message=message)
 
 
-def _parsed_each(
+def _parse_each(
     request: Request | Response,
     profile: Profile,
     members: Sequence[tuple[str, SignatureInput]],
@@ -144,19 +144,19 @@ def _parsed_each(
     budget: ParserBudget,
     now: float,
 ) -> list[ParsedSignature | SignatureError]:
-    """Check several signatures of the message, unless one fails and all must be valid."""
+    """Parse and check several signatures of the message, unless one fails and all must be valid."""
     parsed: list[ParsedSignature | SignatureError] = []
     for member in members:
         try:
-            parsed.append(_parsed(request, profile, member, signatures, budget, now))
+            parsed.append(_parse(request, profile, member, signatures, budget, now))
         except MalformedField as malformed:
             if profile.selection.pick == "all":
                 raise
-            parsed.append(_malformed(malformed, profile, request))
+            parsed.append(_malformed_error(malformed, profile, request))
         except SignatureError as error:
             if profile.selection.pick == "all":
                 raise
-            parsed.append(profile.answered(error, request))
+            parsed.append(profile.add_answer(error, request))
     return parsed
 
 
@@ -185,7 +185,7 @@ def _signatures(
     return members, signatures
 
 
-def _parsed(
+def _parse(
     request: Request | Response,
     profile: Profile,
     member: tuple[str, SignatureInput],
@@ -193,11 +193,11 @@ def _parsed(
     budget: ParserBudget,
     now: float,
 ) -> ParsedSignature:
-    """Check one signature of the message (steps 1 to 6). Raises SignatureError or MalformedField."""
+    """Parse and check one signature of the message (steps 1 to 6). Raises SignatureError or MalformedField."""
     label, (coverage, parameters, text, registered) = member
     rule, selection = profile.parameters, profile.selection
     # If there are exactly the registered ones, their types are known.
-    given: _Parameters = registered or _typed(parameters, rule)
+    given: _Parameters = registered or _registered_parameters(parameters, rule)
     nonce = given[2]
     if nonce is not None and rule.nonce_pattern is not None and rule.nonce_pattern.fullmatch(nonce) is None:
         raise MalformedField(f"the nonce is not unpadded Base64url of at least {rule.nonce_bytes} bytes")
@@ -224,7 +224,7 @@ def _parsed(
     )  # fmt: skip
 
 
-def _typed(parameters: Mapping[str, Parameter], rule: ParameterRule) -> _Parameters:
+def _registered_parameters(parameters: Mapping[str, Parameter], rule: ParameterRule) -> _Parameters:
     """Return the registered parameters, and check the types of all (step 1)."""
     fault = rule.fault_of_types(parameters)
     if fault:

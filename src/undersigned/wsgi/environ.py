@@ -9,8 +9,8 @@ from undersigned.asgi import scope as asgi_scope
 from undersigned.errors import MalformedURL
 from undersigned.limits import MOST_FIELDS, MOST_LENGTH_DIGITS
 from undersigned.message.header_fields import USUAL_NAMES
-from undersigned.message.request_target import RequestTarget, application_path, percent_decoded
-from undersigned.wsgi.servers import raw_target_missing
+from undersigned.message.request_target import RequestTarget, application_path, percent_decode
+from undersigned.wsgi.servers import missing_target_error
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -126,12 +126,12 @@ def request_target(
     target = _raw_target(environ, profile)
     if target is None:
         if not reconstruct:
-            raise raw_target_missing(server, profile)
+            raise missing_target_error(server, profile)
         query = environ.get("QUERY_STRING", "")
         target = RequestTarget.reconstruct(environ.get("SCRIPT_NAME", ""), environ.get("PATH_INFO", ""), query)
     # With a SCRIPT_NAME, it is checked too.
     is_same = not environ.get("SCRIPT_NAME") and environ.get("PATH_INFO") == target.path
-    if not is_same and not target.is_path(*_routed(environ)):
+    if not is_same and not target.is_path(*_routed_paths(environ)):
         raise MalformedURL("the raw target and PATH_INFO are different: something rewrites one", rule=_RULE)
     return target
 
@@ -173,7 +173,7 @@ def verified_environ(environ: dict[str, Any], target: CanonicalURL, origin: Orig
     """
     path = application_path(target, origin)
     query = target.query
-    decoded = percent_decoded(path).decode("latin-1") if "%" in path else path
+    decoded = percent_decode(path).decode("latin-1") if "%" in path else path
     path_info = _path_info(environ, decoded)
     new = {**environ, "PATH_INFO": path_info, "QUERY_STRING": query or "", "wsgi.url_scheme": origin.scheme}
     for key in _RAW_KEYS:
@@ -200,7 +200,7 @@ def _path_info(environ: dict[str, Any], path: str) -> str:
         return path
     shown = shown_target(environ).partition("?")[0]
     target = RequestTarget(shown or script_name + environ.get("PATH_INFO", ""), None)
-    received = percent_decoded(target.path).decode("latin-1")
+    received = percent_decode(target.path).decode("latin-1")
     # Some servers remove dot segments before they decode the path and merge slashes, others after.
     if _READ_TWO_WAYS.search(target.path) and not _DOT_SEGMENTS.isdisjoint(received.split("/")):
         raise MalformedURL("dot segments hide whether the target starts with SCRIPT_NAME", rule=_RULE)
@@ -219,8 +219,8 @@ def _cuts_script_name(environ: dict[str, Any], target: RequestTarget) -> bool:
     Raises:
         MalformedURL: it was cut off in the middle of a segment, or dot segments hide whether it was.
     """
-    inner, outer = _routed(environ)
-    received = percent_decoded(target.path)
+    inner, outer = _routed_paths(environ)
+    received = percent_decode(target.path)
     if received == inner:
         return False
     if received != outer and target.is_path(inner):
@@ -247,7 +247,7 @@ def _raw_target(environ: dict[str, Any], profile: Profile) -> RequestTarget | No
     return RequestTarget.parse(_octets(shown)) if shown else None
 
 
-def _routed(environ: dict[str, Any]) -> tuple[bytes, bytes]:
+def _routed_paths(environ: dict[str, Any]) -> tuple[bytes, bytes]:
     """Return the decoded path the application routes on, without and with the mount in front of it."""
     path_info = _octets(environ.get("PATH_INFO", ""))
     return path_info, _octets(environ.get("SCRIPT_NAME", "")) + path_info

@@ -86,7 +86,7 @@ def check_server(server: str | None, environ: Mapping[str, Any], profile: Profil
         )
 
 
-def raw_target_missing(server: str | None, profile: Profile) -> SignatureError:
+def missing_target_error(server: str | None, profile: Profile) -> SignatureError:
     """Return the error for a server that shows no raw target. The detail says how to get one."""
     return authority.unsupported(
         profile,

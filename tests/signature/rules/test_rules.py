@@ -208,7 +208,7 @@ def test_caps_are_a_value():
 
 def test_query_parameter_can_be_forbidden():
     rule = CoverageRule(never=frozenset({"@query-param"}))
-    assert rule.unexpected(coverage('"@method" "@query-param";name="a"')) == ["@query-param"]
+    assert rule.unexpected_components(coverage('"@method" "@query-param";name="a"')) == ["@query-param"]
 
 
 @pytest.mark.parametrize(

@@ -113,7 +113,9 @@ class CoverageRule:
             Reading(field_types=self.field_types)
         except ConfigurationError as wrong:
             raise ConfigurationError(f"coverage.{wrong}") from None
-        untyped = self._untyped((*with_content, *self.with_query, *(one for group in self.any_of for one in group)))
+        untyped = self._untyped_fields(
+            (*with_content, *self.with_query, *(one for group in self.any_of for one in group))
+        )
         if untyped:
             raise ConfigurationError(f"coverage.field_types: ;sf needs the type of {untyped[0]}: add it here")
         assign = object.__setattr__
@@ -133,12 +135,12 @@ class CoverageRule:
         """Whether a signature could cover nothing."""
         return not self.by_content[False]
 
-    def _untyped(self, components: Iterable[str]) -> list[str]:
+    def _untyped_fields(self, components: Iterable[str]) -> list[str]:
         """Return the fields that are covered with `;sf`, and have no known type."""
         serialized = [match[1] for one in components if (match := _SERIALIZED.match(one))]
         return [name for name in serialized if field_type(name, self.field_types) is None]
 
-    def asked(self, request: Request | Response) -> tuple[str, ...]:
+    def components_of(self, request: Request | Response) -> tuple[str, ...]:
         """Return the components that a signer covers of this message, in their order."""
         asked = [*self.by_content[request.has_body]]
         if self.with_query and "?" in request.url:
@@ -147,12 +149,12 @@ class CoverageRule:
             combined = request.fields.combined
             asked += [name for name in self.if_sent if name in combined]
         if self.if_asked:
-            asked += [f'"{name}";req' for name in self._asked_for(request)]
+            asked += [f'"{name}";req' for name in self._asked_fields(request)]
         if self.over:
-            asked += [one for label in self.linked(request)[:1] for one in _of_signature(label)]
+            asked += [one for label in self.linked_labels(request)[:1] for one in _of_signature(label)]
         return tuple(dict.fromkeys(asked))
 
-    def linked(self, message: Request | Response) -> list[str]:
+    def linked_labels(self, message: Request | Response) -> list[str]:
         """Return the labels of the signatures of the message that this one may be over, if it is over one."""
         try:
             members = parse_signature_input(message.fields.combined.get("signature-input", ""))
@@ -160,7 +162,7 @@ class CoverageRule:
             return []
         return [label for label, member in members.items() if member.parameters.get("tag") == self.over]
 
-    def _asked_for(self, message: Request | Response) -> list[str]:
+    def _asked_fields(self, message: Request | Response) -> list[str]:
         """Return the header fields of the request that a response must cover, if it must cover any."""
         request = cast("Response", message).request
         return [] if request is None else [name for name in self.if_asked if name in request.fields.combined]
@@ -189,12 +191,12 @@ class CoverageRule:
         if self.if_asked:
             faults += [
                 f'"{name}";req must be covered'
-                for name in self._asked_for(request)
+                for name in self._asked_fields(request)
                 if not any(text.startswith(f'"{name}";') and ";req" in text for text in coverage.texts)
             ]
         if self.member_of and covered_member(coverage.texts, self.member_of, label) is None:
             faults.append(f"one member of {self.member_of} must be covered, by ;key")
-        linked = [set(_of_signature(label)) for label in self.linked(request)] if self.over else ()
+        linked = [set(_of_signature(label)) for label in self.linked_labels(request)] if self.over else ()
         if self.over and not any(both <= set(coverage.texts) for both in linked):
             faults.append(
                 f"signature and signature-input of a signature with the tag {self.over} must be covered, by ;key"
@@ -205,7 +207,7 @@ class CoverageRule:
         """Return the header fields that the message must have and does not have."""
         return [name for name in self.sent if name not in request.fields.combined]
 
-    def unexpected(self, coverage: Coverage) -> list[str]:
+    def unexpected_components(self, coverage: Coverage) -> list[str]:
         """Return the components that are covered and must not be."""
         return sorted(coverage.names & self.never)
 

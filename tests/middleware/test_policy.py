@@ -30,6 +30,7 @@ from undersigned import (
     wsgi,
 )
 from undersigned.middleware.fixes import UNREAD_FIXES
+from undersigned.signature.rules import CoverageRule
 
 JSON = [("Content-Type", "application/json")]
 BUY = "/adcp/create_media_buy"
@@ -617,6 +618,27 @@ def test_undeclared_content_that_names_the_operation_must_be_covered(side, party
     covered = party.fields("POST", f"{ORIGIN}/adcp/get_products", JSON, body)
     assert gate.request("POST", "/adcp/get_products", covered, body, http2=True) == (200, None)
     assert gate.calls[0]["operation"].name == "create_media_buy"
+
+
+DIGEST_ONLY = profiles.ADCP_3_2.derive(
+    coverage=CoverageRule(always=("@method", "@target-uri", "@authority", "content-digest"))
+)
+
+
+@pytest.mark.parametrize("policy", [None, Policy()])
+def test_undeclared_content_must_be_covered_as_declared_content_is(side, party, policy):
+    fields = Signer(party.key, profile=DIGEST_ONLY).sign(Request("POST", f"{ORIGIN}/adcp/get_products", (), BODY))
+    gate = side(policy=policy, http2_server="gunicorn")
+    assert over_http2(gate, "POST", BODY, fields) == (401, "request_signature_components_incomplete")
+    assert gate.calls == []
+
+
+def test_undeclared_content_must_have_one_reading(side, party):
+    twice = b'{"plan_id":"a","plan_id":"b"}'
+    fields = party.fields("POST", f"{ORIGIN}/adcp/get_products", JSON, twice)
+    gate = side(http2_server="gunicorn")
+    status = gate.request("POST", "/adcp/get_products", fields, twice, http2=True)
+    assert (status, gate.calls) == ((401, "request_body_malformed"), [])
 
 
 def test_undeclared_content_of_a_method_without_content_ends_the_request(party):

@@ -282,12 +282,16 @@ class _Message:
 
     async def verify(self) -> VerifiedSignature:
         """Verify the signature. Read the content only after the signature is authentic, and only if it is covered."""
-        verifier, covered, authenticated = self._verifier, self.content, self._authenticated
+        verifier, authenticated = self._verifier, self._authenticated
         if isinstance(authenticated, SignatureError):
             raise authenticated
         if authenticated is None:
             authenticated = await verifier.authenticate(self.request)
-        declared = authenticated.candidate.digest
+        if self._undeclared and self.content is None and authenticated.candidate.digest is not None:
+            # A signature over content must cover more than one over none. Only reading shows whether there is content.
+            await self.read()
+            authenticated = await verifier.authenticate(self.request)
+        covered, declared = self.content, authenticated.candidate.digest
         digest = None if declared is None else declared.running_digest()
         if digest is None:
             # If there is content that no field declares, it is not signed. So the application gets no content.

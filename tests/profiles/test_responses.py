@@ -9,8 +9,10 @@ from tests.profiles.test_signing import key_pair, verification_key
 from tests.profiles.wire import RESPONSE_PROFILES, RESPONSES, OneKey
 
 from undersigned import ConfigurationError, MemoryReplayStore, Request, SignatureError, Signer, SigningError, Verifier
+from undersigned.message.content_digest import content_digest
 from undersigned.message.response import Response
 from undersigned.profiles import ADCP_3_2, BY_NAME, FAPI_2_REQUEST, FAPI_2_RESPONSE, UCP_RESPONSE, WIMSE, WIMSE_RESPONSE
+from undersigned.signature.rules import DigestRule
 
 NOW = 1_795_305_605
 ALL = pytest.mark.parametrize("example", RESPONSES.values(), ids=RESPONSES)
@@ -89,6 +91,18 @@ def test_response_must_cover_the_signature_of_its_request():
         verify(FAPI_2_RESPONSE, replace(bare, request=signed_request()))
     assert caught.value.reason == "signature_components_incomplete"
     assert '"signature";req must be covered' in caught.value.detail
+
+
+def test_response_without_content_may_answer_a_request_with_a_digest():
+    verified = verify(FAPI_2_RESPONSE, signed(FAPI_2_RESPONSE, Response(204, request=signed_request())))
+    assert '"content-digest";req' in verified.components
+
+
+def test_digest_of_the_request_does_not_bind_the_content_of_the_response():
+    profile = FAPI_2_RESPONSE.derive(digest=DigestRule(policy="either"))
+    honest = signed(profile, Response(200, JSON, b"{}", request=signed_request()))
+    added = ("Content-Digest", content_digest(b"[]", "base64"))
+    assert bytes(verify(profile, replace(honest, body=b"[]", fields=[*honest.fields, added])).content) == b""
 
 
 def wimse_request(*written, profile=WIMSE) -> Request:

@@ -379,6 +379,28 @@ def test_detail_names_everything_that_must_be_covered():
     assert error.detail == "@path must be covered; @query or date must be covered"
 
 
+@pytest.mark.parametrize(
+    ("parameters", "is_bound"),
+    [
+        (';key="sha-256"', True),
+        (';key="sha-256";sf', True),
+        (';sf;key="sha-256"', True),
+        (';key="sha-512"', False),
+        (';key="md5"', False),
+    ],
+)
+def test_content_is_bound_only_by_a_covered_member_of_the_digest(parameters, is_bound):
+    fields = [JSON_FIELD, ("content-digest", f"md5=:AAAA:, {DIGEST}")]
+    request = with_content(*BARE, "content-type", f'"content-digest"{parameters}', fields=fields)
+    assert screen(request, profiles.ADCP_3_1, now=NOW).digest.running_digest(BODY).matches() is is_bound
+
+
+@pytest.mark.parametrize("parameters", [";req", ";tr", ';key="sha-256";req', ';key="sha-256";tr', ";bs;req"])
+def test_digest_of_another_message_or_of_the_trailers_does_not_bind_the_content(parameters):
+    request = with_content(*BARE, "content-type", f'"content-digest"{parameters}')
+    assert screen(request, profiles.ADCP_3_1, now=NOW).digest is None
+
+
 def test_webhook_must_cover_every_component_even_without_content():
     webhook = profiles.ADCP_WEBHOOK
     request = unsigned_claim(covering(*BARE, tag=f'"{webhook.selection.tag}"'))

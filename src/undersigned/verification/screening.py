@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
 from undersigned.errors import SignatureError
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
 
 SIGNATURE_FIELDS = frozenset({"signature", "signature-input"})
 """The header fields of a signature: a message with any of them is signed (RFC 9421 section 4)."""
+
+_WHOLE_DIGEST = frozenset({'"content-digest"', '"content-digest";sf', '"content-digest";bs'})
+_MEMBER_OF_DIGEST = re.compile(r'"content-digest"(?:;sf)?;key="([^"\\]*)"(?:;sf)?')
 
 _Parameters: TypeAlias = tuple[int | None, int | None, str | None, str | None, str | None, str | None]
 """The registered signature parameters in the order of `PARAMETERS`, None for each that is absent or ignored."""
@@ -243,6 +247,14 @@ def _covered_digest(
             raise MalformedField("the covered Content-Type has several values")
     if "content-digest" not in coverage.names:
         return None
+    keys: list[str] = []
+    if _WHOLE_DIGEST.isdisjoint(coverage.texts):
+        keys = [match[1] for match in map(_MEMBER_OF_DIGEST.fullmatch, coverage.texts) if match is not None]
+        if not keys:
+            # What is covered is the field of the request that a response answers, or a trailer field.
+            return None
     value = fields.combined.get("content-digest", "")
     digest = ContentDigest.parse(value, *profile.digest.encodings, budget=budget)
-    return digest if profile.digest.takes_all else digest.of(profile.digest.algorithms)
+    digest = digest if profile.digest.takes_all else digest.of(profile.digest.algorithms)
+    # Anybody can change a member that is not covered. So without one that is, no content matches.
+    return digest if not keys or any(key in digest.expected for key in keys) else ContentDigest({})

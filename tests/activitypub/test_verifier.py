@@ -123,6 +123,15 @@ def test_parameter_that_is_not_signed_can_end_a_signature(parameters):
     assert reason(request) == "signature_window_invalid"
 
 
+def test_parameter_that_is_not_signed_does_not_end_what_is_remembered():
+    remembering, clock = ACTIVITYPUB.derive(replay=ReplayRule(remembers="base")), iter([NOW, NOW, NOW + 120, NOW + 120])
+    one = verifier(profile=remembering, replay=MemoryReplayStore(), clock=clock.__next__)
+    assert one.verify(hand_signed(dated(), DATED, f",expires={NOW - 3599}"))
+    with pytest.raises(SignatureError) as caught:
+        one.verify(hand_signed(dated(), DATED))
+    assert caught.value.reason == "signature_replayed"
+
+
 def test_signature_is_remembered_no_longer_than_it_is_valid():
     remembering = ACTIVITYPUB.derive(replay=ReplayRule(remembers="base"))
     one = verifier(profile=remembering, replay=MemoryReplayStore())

@@ -18,7 +18,7 @@ class RouteResolver(_RouteResolver):
     """A resolver for `Policy`: the operation is the path operation function that the application's router runs.
 
     As `undersigned_starlette.RouteResolver`, and it follows included routers. The requests for an included router must
-    be signed if a `route_class` in it overrides `matches`.
+    be signed if a `route_class` in it overrides `matches`, or if its own class overrides `matches` or `handle`.
 
     Args:
         app: the application, or a router.
@@ -36,7 +36,8 @@ class RouteResolver(_RouteResolver):
         contexts: Callable[[Sequence[BaseRoute]], Iterable[Any]] = getattr(routing, "iter_route_contexts", iter)
         for route in routes:
             included = [(getattr(context, "original_route", context), context) for context in contexts([route])]
-            if any(declared is not route and _matches_by_itself(declared) for declared, _ in included):
+            itself = any(declared is not route and _matches_by_itself(declared) for declared, _ in included)
+            if itself or _decides_by_itself(route):
                 # FastAPI asks the declared route, in a way that is private. So only the router as a whole can be asked.
                 yield route, route
             else:
@@ -46,3 +47,12 @@ class RouteResolver(_RouteResolver):
 def _matches_by_itself(route: BaseRoute) -> bool:
     """Return whether a route is of a class of the application's own that decides what it matches."""
     return isinstance(route, routing.APIRoute) and type(route).matches is not routing.APIRoute.matches
+
+
+def _decides_by_itself(included: object) -> bool:
+    """Return whether an included router, or one that is included in it, has a class that decides what it runs."""
+    router: Any = getattr(included, "original_router", None)
+    if router is None:
+        return False
+    usual = routing.APIRouter.matches, routing.APIRouter.handle
+    return (type(router).matches, type(router).handle) != usual or any(map(_decides_by_itself, router.routes))

@@ -27,9 +27,10 @@ class RouteResolver(_RouteResolver):
 
     It follows mounts, hosts and sub-applications of Starlette. Any other mounted application must be listed in
     `operations`, by itself or by the name of its mount, or its requests must be signed. This is also true for an
-    endpoint that is neither a function nor a class, and for a route whose class overrides `handle`. It is also true for
-    a mounted application or router whose class overrides `__call__`. Between SignatureMiddleware and the router, no
-    middleware may change the path.
+    endpoint that is neither a function nor a class, and for a route or mount whose class overrides `handle`. It is also
+    true for a mounted application or router whose class overrides `__call__`, and for what no route matches if the
+    class of the router overrides `not_found`. Between SignatureMiddleware and the router, no middleware may change the
+    path or the method.
 
     Args:
         app: the application, or its router.
@@ -68,7 +69,7 @@ class RouteResolver(_RouteResolver):
     def _routes(self, app: Starlette | Router) -> Iterator[MatchedRoute]:
         router = app if isinstance(app, Router) else app.router
         for declared, route in self.candidates(router.routes):
-            inner = _followed_application(route) if isinstance(declared, (Mount, Host)) else None
+            inner = _followed_application(declared, route) if isinstance(declared, (Mount, Host)) else None
             if inner is not None:
                 yield from self._routes(inner)
             elif isinstance(declared, (Route, WebSocketRoute)):
@@ -91,20 +92,22 @@ class RouteResolver(_RouteResolver):
                 partly = declared
         if partly is not None:
             # A route answers 405.
-            return None if isinstance(partly, Route) else MatchedRoute(partly, is_opaque=True)
+            is_known = isinstance(partly, Route) and not _overrides(partly, "handle")
+            return None if is_known else MatchedRoute(partly, is_opaque=True)
         # A redirect, or 404.
-        return None if router.default == router.not_found else MatchedRoute(router.default, is_opaque=True)
+        is_known = router.default == router.not_found and not _overrides(router, "not_found")
+        return None if is_known else MatchedRoute(router.default, is_opaque=True)
 
     def _followed(self, declared: BaseRoute, route: Any, scope: dict[str, Any]) -> MatchedRoute | None:
         """Return the route that runs after `route` has matched."""
         if isinstance(declared, (Route, WebSocketRoute)):
             endpoint = scope["endpoint"]
-            is_opaque = _is_application(endpoint) or _overrides(route, "handle")
+            is_opaque = _is_application(endpoint) or _overrides(declared, "handle")
             path = getattr(route, "path", None)
             return MatchedRoute(endpoint, (route.name,), scope["path_params"], is_opaque=is_opaque, path=path)
         if not isinstance(declared, (Mount, Host)):
             return MatchedRoute(declared, is_opaque=True)
-        inner = _followed_application(route)
+        inner = _followed_application(declared, route)
         if inner is not None:
             return self._found(inner, scope)
         return MatchedRoute(_mounted(route), (route.name,) if route.name else (), scope["path_params"], is_opaque=True)
@@ -115,10 +118,10 @@ def _mounted(route: Any) -> object:
     return getattr(route, "_base_app", route.app)
 
 
-def _followed_application(route: object) -> Starlette | Router | None:
+def _followed_application(declared: BaseRoute, route: object) -> Starlette | Router | None:
     """Return the application of a mount if its routes tell what runs."""
     inner = _mounted(route)
-    if not isinstance(inner, (Starlette, Router)):
+    if _overrides(declared, "handle") or not isinstance(inner, (Starlette, Router)):
         return None
     return None if _decides_itself(inner) or _decides_itself(getattr(inner, "router", inner)) else inner
 

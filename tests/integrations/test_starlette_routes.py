@@ -417,10 +417,87 @@ class Handles(Route):
         await Application()(scope, receive, send)
 
 
-def test_route_that_handles_requests_by_itself_leaves_open_what_runs():
+@pytest.mark.parametrize("method", ["POST", "GET"])
+def test_route_that_handles_requests_by_itself_leaves_open_what_runs(method):
     app = Starlette(routes=[Handles("/create", create, methods=["POST"])])
-    assert run(app, scope_of("POST", "/create")) == ["application"]
-    assert found(app, scope_of("POST", "/create")) == "?"
+    assert run(app, scope_of(method, "/create")) == ["application"]
+    assert found(app, scope_of(method, "/create")) == "?"
+
+
+class HandlesMount(Mount):
+    """A mount that decides by itself what it runs."""
+
+    async def handle(self, scope, receive, send) -> None:
+        await Application()(scope, receive, send)
+
+
+class HandlesHost(Host):
+    """A host that decides by itself what it runs."""
+
+    async def handle(self, scope, receive, send) -> None:
+        await Application()(scope, receive, send)
+
+
+@pytest.mark.parametrize("route", [HandlesMount("/in", starlette()), HandlesHost("{host}", starlette())])
+def test_mount_that_handles_requests_by_itself_leaves_open_what_runs(route):
+    app = Starlette(routes=[route])
+    assert run(app, scope_of("POST", "/in/create")) == ["application"]
+    assert found(app, scope_of("POST", "/in/create")) == "?"
+    assert undersigned_starlette.RouteResolver(app).missing(["craete"]) == set()
+
+
+class HandlesAPI(routing.APIRoute):
+    """A path operation that decides by itself what it runs."""
+
+    async def handle(self, scope, receive, send) -> None:
+        await Application()(scope, receive, send)
+
+
+@pytest.mark.parametrize("method", ["POST", "GET"])
+def test_included_route_that_handles_requests_by_itself_leaves_open_what_runs(method):
+    plans, app = APIRouter(prefix="/plans", route_class=HandlesAPI), FastAPI(openapi_url=None)
+    plans.post("/x")(created)
+    app.include_router(plans)
+    assert run(app, scope_of(method, "/plans/x")) == ["application"]
+    assert found(app, scope_of(method, "/plans/x")) == "?"
+
+
+class HandlesIncluded(APIRouter):
+    """A router that decides by itself what it runs when it is included."""
+
+    async def handle(self, scope, receive, send) -> None:
+        await Application()(scope, receive, send)
+
+
+class MatchesNothing(APIRouter):
+    """A router that decides by itself what it matches when it is included."""
+
+    def matches(self, _scope):
+        return Match.NONE, {}
+
+
+@pytest.mark.parametrize("kind", [HandlesIncluded, MatchesNothing])
+@pytest.mark.parametrize("is_nested", [False, True])
+def test_included_router_that_decides_by_itself_is_not_followed(kind, is_nested):
+    itself, outer, app = kind(prefix="/plans"), APIRouter(), FastAPI(openapi_url=None)
+    itself.post("/x")(updated)
+    outer.include_router(itself)
+    app.include_router(outer if is_nested else itself)
+    app.post("/plans/x")(created)
+    # Older versions of FastAPI copy the routes, and ask no router that is included.
+    (ran,) = run(app, scope_of("POST", "/plans/x"))
+    assert found(app, scope_of("POST", "/plans/x")) in {"?", f"{ran}d"}
+
+
+def test_router_that_answers_by_itself_if_no_route_matches_leaves_open_what_runs():
+    class Answers(Router):
+        async def not_found(self, scope, receive, send) -> None:
+            await Application()(scope, receive, send)
+
+    app = with_router(Answers([Route("/create", create, methods=["POST"])]))
+    assert run(app, scope_of("GET", "/nothing")) == ["application"]
+    assert found(app, scope_of("GET", "/nothing")) == "?"
+    assert found(app, scope_of("POST", "/create")) == "create"
 
 
 def test_class_that_only_adds_to_an_application_is_followed():

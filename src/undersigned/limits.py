@@ -11,7 +11,7 @@ from typing import Final
 # The head of a request
 
 MOST_FIELDS: Final = 100
-"""header fields: each takes up to 1 us, and gunicorn and Apache stop at as many"""
+"""header fields: each takes up to 1 us, and gunicorn and Apache have the same limit"""
 
 MOST_BLANKS: Final = 16
 """spaces and tabs around a field value that are removed: servers remove them, and it takes 6 ns for each"""
@@ -49,7 +49,7 @@ MOST_SIGNATURES: Final = 8
 """signatures, or digests, in one field: with more, its delimiters are counted, or the field is rejected"""
 
 DELIMITERS_PER_DECIMAL: Final = 4
-"""delimiters for each number with a fraction: to read and write it takes as long as that many"""
+"""delimiters that a number with a fraction counts as: to read and write it takes as long"""
 
 MOST_COMPONENTS: Final = 32
 """components that one signature covers: each is looked up, and its value is part of the base"""
@@ -63,16 +63,16 @@ MOST_PARSED: Final = 64
 """delimiters parsed for covered components with parameters, all together: each takes some 3 us"""
 
 PARSED_PER_COMPONENT: Final = 4
-"""delimiters for each such component: to find its value takes as long as that many"""
+"""delimiters that each such component counts as: to find its value takes as long"""
 
 LONGEST_PARSED: Final = 1024
 """characters parsed for such components, all together: a parser looks at each"""
 
 LONGEST_PARSED_LINKED: Final = 2304
-"""the same if a signature covers another one: two signatures by RSA keys of 4,096 bits have 1,400 characters"""
+"""such characters if a signature covers another one: two signatures by RSA keys of 4,096 bits have 1,400 characters"""
 
 WRAPPED_PER_PARSED: Final = 8
-"""characters of a field covered as bytes (`bs`) for one parsed character: they take as long"""
+"""characters of a field covered as bytes (`bs`) that count as one parsed character: they take as long"""
 
 LONGEST_BASE: Final = 16_384
 """characters of the signature base: it is hashed for each key, and again for a lone `?` that the server hides"""
@@ -101,7 +101,7 @@ MOST_RSA_BITS: Final = 8192
 """bits of an RSA key: its publisher chooses them, and the time of a verification grows with their square"""
 
 LEAST_SECRET_BYTES: Final = 32
-"""bytes of a shared secret: RFC 7518 section 3.2 asks for as many as SHA-256 has"""
+"""bytes of a shared secret: RFC 7518 section 3.2 asks for the length of a SHA-256"""
 
 LONGEST_NONCE: Final = 32
 """characters of a nonce that a store keeps as they are: a longer nonce is kept as a digest, so memory is bounded"""
@@ -125,7 +125,7 @@ SECONDS_PER_LINE: Final = 60.0
 """seconds until a middleware logs another line about a code: 20 codes then write some 15 MB a day"""
 
 MOST_LINE_KINDS: Final = 64
-"""codes whose lines are counted apart, and all others together: an application may reject by codes of its own"""
+"""codes whose lines are counted separately; other codes count as one: an application may have codes of its own"""
 
 # Content
 
@@ -136,7 +136,7 @@ DEFAULT_MAX_UNSIGNED_BODY: Final = 65_536
 """bytes of content without a valid signature by default (`max_unsigned_body`): a policy parses and searches it"""
 
 BYTES_PER_DELIMITER: Final = 24
-"""bytes of such content at its limit for each bracket, comma, colon or escape: each takes up to 1 us"""
+"""bytes of such content for each bracket, comma, colon or escape that it may have: each takes up to 1 us"""
 
 MOST_ON_LOOP: Final = 8192
 """bytes of such content that are parsed on the event loop: more are parsed in a thread, while other requests go on"""

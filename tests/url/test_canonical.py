@@ -92,6 +92,14 @@ def test_authority_has_the_same_form_alone_and_in_a_url(authority, scheme, expec
     assert canonicalize(f"{scheme}://{authority}/p").authority == expected
 
 
+def test_authority_has_at_most_253_characters():
+    longest = f"{'a.' * 126}a"
+
+    assert canonicalize_authority(longest, "https") == longest
+    with pytest.raises(MalformedURL, match="longer than 253 characters"):
+        canonicalize_authority(f"{longest}a", "https")
+
+
 @pytest.mark.parametrize(
     "authority",
     [

@@ -125,9 +125,9 @@ def canonicalize_authority(authority: str, scheme: str, *, received: bool = Fals
             http nor https.
         TypeError: an argument is not a `str`.
     """
-    known = canonical_already(scheme + "://" + authority + "/")
-    if known is not None and known.authority == authority and scheme in {"https", "http"}:
-        return known.authority
+    match = _CANONICAL.fullmatch(scheme + "://" + authority + "/")
+    if match is not None and match[2] == authority and scheme in {"https", "http"} and len(authority) <= LONGEST_NAME:
+        return match[2]
     url = URL.parse("//" + authority)
     if url.path or (url.userinfo, url.query, url.fragment) != (None, None, None):
         raise MalformedURL("the authority must be a host and an optional port only", rule=authority_rule.name)

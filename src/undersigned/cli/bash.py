@@ -24,8 +24,8 @@ def bash_word(octets: bytes) -> str:
         raise ValueError("a word of bash cannot have a NUL")
     if _PRINTABLE.fullmatch(octets):
         return shlex.quote(octets.decode("ascii"))
-    return f"$'{''.join(map(_escaped, octets))}'"
+    return f"$'{''.join(map(_escape, octets))}'"
 
 
-def _escaped(octet: int) -> str:
+def _escape(octet: int) -> str:
     return chr(octet) if _AS_IT_IS.fullmatch(bytes((octet,))) else f"\\x{octet:02x}"

@@ -21,7 +21,7 @@ class NoAnswer(UndersignedError):
 
 
 @contextmanager
-def connected(site: CanonicalURL, *, timeout: float, tls: ssl.SSLContext) -> Generator[http.client.HTTPConnection]:
+def connect(site: CanonicalURL, *, timeout: float, tls: ssl.SSLContext) -> Generator[http.client.HTTPConnection]:
     """Yield a connection, which is opened when something is sent, and close it.
 
     Args:
@@ -44,7 +44,7 @@ def connected(site: CanonicalURL, *, timeout: float, tls: ssl.SSLContext) -> Gen
 
 
 @contextmanager
-def encrypted(
+def connect_tls(
     site: CanonicalURL, protocols: Sequence[str], *, timeout: float, tls: ssl.SSLContext
 ) -> Generator[ssl.SSLSocket]:
     """Yield a socket that is connected over TLS, and close it.

@@ -82,7 +82,7 @@ def read_signing_key(file: InputFile, profile: Profile | None, *, keyid: str | N
         if is_pem(text):
             key = _from_pem(file, text, profile, keyid)
         else:
-            key = SigningKey.from_jwk(_named(file, _private_jwk(file, text), keyid))
+            key = SigningKey.from_jwk(_with_kid(file, _private_jwk(file, text), keyid))
     except ConfigurationError as error:
         raise file.wrong(str(error)) from None
     file.warn_if_exposed()
@@ -110,7 +110,7 @@ def read_key_set(file: InputFile, *, keyid: str | None, is_own: bool = False) ->
         jwks = _object(file, text, expected="a JWK set, a public JWK or a public key in PEM")
         if "kty" in jwks and "keys" not in jwks:
             jwk = _public_jwk(file, jwks)
-            return ExaminedKeys.from_jwks({"keys": [_named(file, jwk, None if is_own and "kid" in jwk else keyid)]})
+            return ExaminedKeys.from_jwks({"keys": [_with_kid(file, jwk, None if is_own and "kid" in jwk else keyid)]})
         if keyid is not None and not is_own:
             raise file.wrong(f"{file} is a JWK set, whose keys have their own kids; leave out --keyid")
         return ExaminedKeys.from_jwks(jwks)
@@ -145,7 +145,7 @@ def _public_jwk(file: InputFile, jwk: JSONObject) -> JSONObject:
     return jwk
 
 
-def _named(file: InputFile, jwk: JSONObject, keyid: str | None) -> JSONObject:
+def _with_kid(file: InputFile, jwk: JSONObject, keyid: str | None) -> JSONObject:
     """Return a JWK with its own kid, or with `keyid` if it has none."""
     own = jwk.get("kid", keyid)
     if own is None:

@@ -157,7 +157,7 @@ def _begin(jwks: Mapping[str, object], pair: KeyPair, public: Path, private: Pat
         f"kid of the new key: {new['kid']}",
         f"private JWK for signing, mode 0600: {signing}",
         f"public JWK set to publish: {published}",
-        *_dropped(rotation),
+        *_dropped_lines(rotation),
         f"next: 1. Publish {published} at once.",
         f"      2. From {_time(now + SPREAD)} on, sign with {signing}: by then receivers know the key.",
     ]
@@ -170,7 +170,7 @@ def _begin(jwks: Mapping[str, object], pair: KeyPair, public: Path, private: Pat
 def _finish(jwks: Mapping[str, object], public: Path, *, now: int) -> _Step:
     rotation = finish_rotation(jwks, now=now)
     lines = [
-        *_dropped(rotation),
+        *_dropped_lines(rotation),
         *(f"kept until {_time(end)}: {keyid}" for keyid, end in rotation.retiring.items()),
         f"next: publish {click.format_filename(public)}, and delete the private keys of what was dropped."
         if rotation.dropped
@@ -179,7 +179,7 @@ def _finish(jwks: Mapping[str, object], public: Path, *, now: int) -> _Step:
     return _Step(rotation, tuple(lines))
 
 
-def _dropped(rotation: Rotation) -> list[str]:
+def _dropped_lines(rotation: Rotation) -> list[str]:
     return [f"dropped, as its overlap is over: {keyid}" for keyid in rotation.dropped]
 
 

@@ -16,10 +16,10 @@ def write_foreign(text: str) -> None:
 
 def foreign(text: str) -> str:
     """Return the text with all but printable characters, line ends and tabs escaped."""
-    return "".join(map(_shown, text.replace("\r\n", "\n")))
+    return "".join(map(_escape, text.replace("\r\n", "\n")))
 
 
-def _shown(character: str) -> str:
+def _escape(character: str) -> str:
     if character.isprintable() or character in "\n\t":
         return character
     return character.encode("unicode_escape", "surrogatepass").decode("ascii")

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from undersigned.cli.input_file import InputFile
 
 
-def trusted(file: InputFile | None) -> ssl.SSLContext:
-    """Return the trust in the certificates of a file, or in the system's if no file is given.
+def tls_context(file: InputFile | None) -> ssl.SSLContext:
+    """Return a TLS context that trusts the certificates of a file, or the system's if no file is given.
 
     Raises:
         click.BadParameter: the file cannot be read, or has no PEM certificate.

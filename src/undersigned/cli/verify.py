@@ -67,7 +67,7 @@ def verify(
             verified = verifier.verify(parse_request(value))
         except SignatureError as error:
             counts["rejected"] += 1
-            return _rejected(error.code, error.step, error.detail)
+            return _rejection(error.code, error.step, error.detail)
         counts["verified"] += 1
         return {
             "ok": True,
@@ -78,7 +78,7 @@ def verify(
 
     def line_error(malformed: MalformedLine) -> Answer:
         counts["rejected"] += 1
-        return _rejected(CODE, None, str(malformed))
+        return _rejection(CODE, None, str(malformed))
 
     answer_lines(source, answer, line_error)
     if not counts:
@@ -86,5 +86,5 @@ def verify(
     click.get_current_context().exit(int(set(counts) != {"verified"}))
 
 
-def _rejected(code: str, step: int | str | None, detail: str) -> Answer:
+def _rejection(code: str, step: int | str | None, detail: str) -> Answer:
     return {"ok": False, "code": code, "step": step, "detail": detail}

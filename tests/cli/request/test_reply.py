@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.cli.listener import listener
 
 from undersigned import canonicalize
-from undersigned.cli.connection import connected
+from undersigned.cli.connection import connect
 from undersigned.cli.request.reply import MOST_CONTENT, Reply
 from undersigned.cli.terminal import foreign, write_foreign
 
@@ -20,7 +20,7 @@ from undersigned.cli.terminal import foreign, write_foreign
 def reply(response: bytes) -> Reply:
     with (
         listener(response, []) as port,
-        connected(canonicalize(f"http://127.0.0.1:{port}"), timeout=10, tls=ssl.create_default_context()) as one,
+        connect(canonicalize(f"http://127.0.0.1:{port}"), timeout=10, tls=ssl.create_default_context()) as one,
     ):
         one.request("GET", "/")
         with one.getresponse() as answer:
@@ -55,7 +55,7 @@ def test_chunks_that_are_no_chunks_end_the_answer():
 def test_content_that_does_not_come_is_not_waited_for():
     with (
         listener(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc", [], holds=True) as port,
-        connected(canonicalize(f"http://127.0.0.1:{port}"), timeout=10, tls=ssl.create_default_context()) as one,
+        connect(canonicalize(f"http://127.0.0.1:{port}"), timeout=10, tls=ssl.create_default_context()) as one,
     ):
         one.request("GET", "/")
         with one.getresponse() as answer:
@@ -67,7 +67,7 @@ def test_content_that_does_not_come_is_not_waited_for():
 def test_content_is_read_for_a_limited_time():
     with (
         listener(b"HTTP/1.1 200 OK\r\n\r\nabc", [], holds=True) as port,
-        connected(canonicalize(f"http://127.0.0.1:{port}"), timeout=10, tls=ssl.create_default_context()) as one,
+        connect(canonicalize(f"http://127.0.0.1:{port}"), timeout=10, tls=ssl.create_default_context()) as one,
     ):
         one.request("GET", "/")
         with one.getresponse() as answer:

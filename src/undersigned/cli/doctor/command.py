@@ -18,7 +18,7 @@ from undersigned.cli.key_file import key_option, keyid_option, read_signing_key
 from undersigned.cli.lines import write_object
 from undersigned.cli.options import ca_file_option, timeout_option
 from undersigned.cli.signing import signer_by
-from undersigned.cli.trust import trusted
+from undersigned.cli.trust import tls_context
 from undersigned.errors import ConfigurationError, MalformedURL, SigningError
 from undersigned.explanation.draft import DRAFT
 from undersigned.explanation.profile_guess import REQUEST_PROFILES
@@ -103,12 +103,12 @@ def doctor(
     """  # noqa: D301 - click needs the escape to keep the line breaks
     given = next((one for one in REQUEST_PROFILES if one.name == profile), None)
     signing = read_signing_key(key, given, keyid=keyid)
-    client = ProbeClient(url, timeout, trusted(ca_file))
+    client = ProbeClient(url, timeout, tls_context(ca_file))
     guess = ProfileGuess(Site.of(url), signing, fields, client.ask)
     try:
         if given is None:
             likely = guess.likely()
-            found = guess.accepted(likely) or likely[0]
+            found = guess.find_accepted(likely) or likely[0]
         else:
             found = given
         guess.check(found)
@@ -117,7 +117,7 @@ def doctor(
         if found is DRAFT:
             diagnosis = dataclasses.replace(diagnosis, notes=(*diagnosis.notes, _UNSIGNED_SCHEME))
         if given is not None and diagnosis.findings and not diagnosis.passed:
-            other = guess.accepted([other for other in guess.likely() if other is not found])
+            other = guess.find_accepted([other for other in guess.likely() if other is not found])
             if other is not None:
                 note = f"requests by the profile {other.name} are accepted: --profile {other.name}"
                 diagnosis = dataclasses.replace(diagnosis, notes=(*diagnosis.notes, note))

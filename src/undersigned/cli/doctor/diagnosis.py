@@ -85,7 +85,7 @@ class Examination:
         )
 
     def _note_unsigned_requests(self) -> None:
-        answer = self._ask(self._probes.unsigned(_PLAIN))
+        answer = self._ask(self._probes.unsigned_probe(_PLAIN))
         if answer.code != "signature_required":
             self._notes.append(
                 f"an unsigned request is answered with {answer.status} {answer.code}".rstrip()
@@ -100,9 +100,9 @@ class Examination:
         if answer.code == "target_uri_malformed":
             self._findings.append(self._foreign_authority())
         elif answer.code not in _ACCEPTED:
-            self._findings.append(_rejected(answer, _PLAIN_REQUEST))
+            self._findings.append(_rejection_finding(answer, _PLAIN_REQUEST))
         elif not self._is_verified(_PLAIN, self._site):
-            self._findings.append(_not_verified(answer, _PLAIN_REQUEST))
+            self._findings.append(_unverified_finding(answer, _PLAIN_REQUEST))
         else:
             self._passed.append("scheme, Host and prefix")
             return self._site
@@ -122,7 +122,7 @@ class Examination:
         origin = f"{site.scheme}://{site.authority}"
         if site.port:
             bare = replace(site, port="")
-            probe = self._probes.signed(_PLAIN, bare.url(_PLAIN))
+            probe = self._probes.signed_probe(_PLAIN, bare.url(_PLAIN))
             if self._ask(replace(probe, host=bare.authority)).code in _ACCEPTED:
                 problem = f"origins= contains {bare.authority} without the port {site.port[1:]} that clients use"
                 return Finding("Host", problem, f'add the port: origins=["{origin}"]')
@@ -147,12 +147,12 @@ class Examination:
         if answer.code in _MAYBE_ACCEPTED and self._is_verified(end, seen):
             return None
         if answer.code in _ACCEPTED:
-            return _not_verified(answer, name)
+            return _unverified_finding(answer, name)
         if answer.code == "target_uri_malformed":
             problem = "it does not arrive as a request target (for example, its escapes are decoded to raw bytes)"
             return Finding(name, problem, spelling.advice)
         if answer.code != "signature_invalid":
-            return _rejected(answer, name)
+            return _rejection_finding(answer, name)
         for arrives, change in spelling.rewritings.items():
             if self._ask_signed(end, seen.url(arrives)).code in _MAYBE_ACCEPTED:
                 return Finding(name, change, spelling.advice, arrives=self._site.target(arrives))
@@ -163,14 +163,14 @@ class Examination:
         probe = self._probes.with_content(_PLAIN, url, content, signed=content.sent)
         answer = self._ask(probe)
         if answer.code in _ACCEPTED:
-            control = self._ask(self._probes.damaged(probe, url))
-            return None if control.code == "signature_invalid" else _not_verified(answer, name)
+            control = self._ask(self._probes.damage(probe, url))
+            return None if control.code == "signature_invalid" else _unverified_finding(answer, name)
         if answer.code == "signature_invalid":
             return Finding(name, "Content-Type or Content-Digest is rewritten", advice.CONTENT_FIELDS)
         if answer.code == "signature_header_malformed":
             return Finding(name, "the application's server does not show where the content ends", advice.CHUNKS)
         if answer.code != "signature_digest_mismatch":
-            return _rejected(answer, name)
+            return _rejection_finding(answer, name)
         for arrives, change in content.rewritings.items():
             if self._ask(self._probes.with_content(_PLAIN, url, content, signed=arrives)).code in _ACCEPTED:
                 return Finding(name, change, advice.CONTENT)
@@ -179,10 +179,10 @@ class Examination:
     def _is_verified(self, end: str, seen: Site) -> bool:
         """Return whether a verifier answers: whether a signature over something else is rejected."""
         url = seen.url(end)
-        return self._ask(self._probes.damaged(self._probes.signed(end, url), url)).code == "signature_invalid"
+        return self._ask(self._probes.damage(self._probes.signed_probe(end, url), url)).code == "signature_invalid"
 
     def _ask_signed(self, end: str, url: str) -> Answer:
-        return self._ask(self._probes.signed(end, url))
+        return self._ask(self._probes.signed_probe(end, url))
 
     def _ask(self, probe: Probe) -> Answer:
         self._requests += 1
@@ -192,7 +192,7 @@ class Examination:
         return answer
 
 
-def _not_verified(answer: Answer, name: str) -> Finding:
+def _unverified_finding(answer: Answer, name: str) -> Finding:
     """Return the finding for an answer that does not come from a verifier."""
     if 300 <= answer.status < 400:  # noqa: PLR2004 - the class of redirects
         return Finding(name, f"it is redirected ({answer.status}) before it is verified", advice.REDIRECTED)
@@ -201,7 +201,7 @@ def _not_verified(answer: Answer, name: str) -> Finding:
     return Finding(name, f"the answer is {answer.status}, before it is verified", advice.NOT_VERIFIED)
 
 
-def _rejected(answer: Answer, name: str) -> Finding:
+def _rejection_finding(answer: Answer, name: str) -> Finding:
     """Return the finding for an answer whose code names the problem."""
     problem, remedy = advice.CODES.get(answer.code, (f"it is rejected: {answer.code}", advice.LOG))
     return Finding(name, problem, remedy)

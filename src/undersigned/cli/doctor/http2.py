@@ -11,7 +11,7 @@ from h2.connection import H2Connection
 from h2.events import ConnectionTerminated, DataReceived, ResponseReceived, StreamEnded, StreamReset
 from h2.exceptions import ProtocolError
 
-from undersigned.cli.connection import NoAnswer, encrypted
+from undersigned.cli.connection import NoAnswer, connect_tls
 from undersigned.cli.doctor.probe import Answer
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class HTTP2Client:
             NoAnswer: the server cannot be reached, is not trusted, is silent, or does not answer with HTTP/2.
         """
         client = self.client
-        with encrypted(client.site, ["h2"], timeout=client.timeout, tls=client.tls) as connection:
+        with connect_tls(client.site, ["h2"], timeout=client.timeout, tls=client.tls) as connection:
             try:
                 received = _exchange(connection, probe, client.site.scheme)
             except ProtocolError:

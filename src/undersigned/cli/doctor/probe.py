@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, cast, get_args
 
 from undersigned import profiles
-from undersigned.cli.connection import connected, encrypted
+from undersigned.cli.connection import connect, connect_tls
 from undersigned.cli.doctor.intermediaries import FIELDS
 from undersigned.errors import Reason
 from undersigned.middleware.answer import UNREAD
@@ -126,7 +126,7 @@ class ProbeClient:
         Raises:
             NoAnswer: the server cannot be reached, is not trusted, is silent, or does not answer with HTTP/1.1.
         """
-        with connected(self.site, timeout=self.timeout, tls=self.tls) as connection:
+        with connect(self.site, timeout=self.timeout, tls=self.tls) as connection:
             _send(connection, probe)
             with connection.getresponse() as response:
                 fields = [(name.lower(), value) for name, value in response.headers.items()]
@@ -138,7 +138,7 @@ class ProbeClient:
         Raises:
             NoAnswer: the server cannot be reached, is not trusted, or is silent.
         """
-        with encrypted(self.site, ["h2", "http/1.1"], timeout=self.timeout, tls=self.tls) as connection:
+        with connect_tls(self.site, ["h2", "http/1.1"], timeout=self.timeout, tls=self.tls) as connection:
             return connection.selected_alpn_protocol() == "h2"
 
 

@@ -47,7 +47,7 @@ class ProfileGuess:
             ConfigurationError: the key cannot.
             SigningError: a header field is missing.
         """
-        self._probes(profile).signed(_PLAIN, self._site.url(_PLAIN))
+        self._probes(profile).signed_probe(_PLAIN, self._site.url(_PLAIN))
 
     def likely(self) -> Sequence[Profile]:
         """Return the profiles that the key can sign by, the most likely first, by the answer to an unsigned request.
@@ -57,7 +57,7 @@ class ProfileGuess:
         """
         # The profile of GNAP is always among them: it takes every algorithm, and needs no header field.
         usable = [profile for profile in REQUEST_PROFILES if self._can_sign(profile)]
-        answer = self._ask(self._probes(usable[0]).unsigned(_PLAIN))
+        answer = self._ask(self._probes(usable[0]).unsigned_probe(_PLAIN))
         tags = _tags(answer.accepts)
         names = {name.lower() for name, _ in self._fields}
 
@@ -69,7 +69,7 @@ class ProfileGuess:
 
         return sorted(usable, key=hints, reverse=True)
 
-    def accepted(self, likely: Sequence[Profile]) -> Profile | None:
+    def find_accepted(self, likely: Sequence[Profile]) -> Profile | None:
         """Return the first of these profiles by which a plain request is verified, or None.
 
         Raises:
@@ -79,8 +79,8 @@ class ProfileGuess:
 
     def _is_verified(self, profile: Profile) -> bool:
         probes, url = self._probes(profile), self._site.url(_PLAIN)
-        probe = probes.signed(_PLAIN, url)
-        return not self._ask(probe).code and self._ask(probes.damaged(probe, url)).code == "signature_invalid"
+        probe = probes.signed_probe(_PLAIN, url)
+        return not self._ask(probe).code and self._ask(probes.damage(probe, url)).code == "signature_invalid"
 
     def _can_sign(self, profile: Profile) -> bool:
         try:

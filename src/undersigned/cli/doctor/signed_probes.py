@@ -40,11 +40,11 @@ class SignedProbes:
         """Return whether the method takes content."""
         return self.method in CONTENT_METHODS
 
-    def unsigned(self, end: str) -> Probe:
+    def unsigned_probe(self, end: str) -> Probe:
         """Return an unsigned probe for the target that ends with `end`."""
         return Probe(self._bare_method, self.site.target(end), self.site.authority)
 
-    def signed(self, end: str, url: str) -> Probe:
+    def signed_probe(self, end: str, url: str) -> Probe:
         """Return a probe for the target that ends with `end`, signed for `url`.
 
         Raises:
@@ -53,7 +53,7 @@ class SignedProbes:
         always = self.signer.profile.coverage.always if isinstance(self.signer, Signer) else ()
         own = (*(_JSON if "content-type" in always else ()), *self.fields)
         signature = self.signer.sign(Request(self._bare_method, url, own))
-        return replace(self.unsigned(end), fields=(*own, *signature))
+        return replace(self.unsigned_probe(end), fields=(*own, *signature))
 
     def with_content(self, end: str, url: str, content: Content, *, signed: bytes) -> Probe:
         """Return a probe with `content`, signed for `url` and for the content `signed`."""
@@ -68,13 +68,14 @@ class SignedProbes:
             chunked=content.chunked,
         )
 
-    def damaged(self, probe: Probe, url: str) -> Probe:
+    def damage(self, probe: Probe, url: str) -> Probe:
         """Return `probe` with a signature over something else, which every verifier rejects."""
-        other = dict(self.signed("", f"{url}-control").fields)["Signature"]
+        other = dict(self.signed_probe("", f"{url}-control").fields)["Signature"]
         return replace(
             probe,
             fields=tuple(
-                (name, _signed_by(value, other) if name == "Signature" else value) for name, value in probe.fields
+                (name, _replace_signature(value, other) if name == "Signature" else value)
+                for name, value in probe.fields
             ),
         )
 
@@ -83,7 +84,7 @@ class SignedProbes:
         return "GET" if self.take_content else self.method
 
 
-def _signed_by(value: str, other: str) -> str:
+def _replace_signature(value: str, other: str) -> str:
     """Return a Signature field with the bytes of another one. For the draft, all other parameters stay."""
     start, mark, _ = value.rpartition(_DRAFT_BYTES)
     return f"{start}{mark}{other.rpartition(_DRAFT_BYTES)[2]}"

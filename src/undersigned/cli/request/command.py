@@ -18,7 +18,7 @@ from undersigned.cli.request.sender import Sender
 from undersigned.cli.request.why import Why
 from undersigned.cli.signing import BY_NAME, signer_by, signing_profile_option
 from undersigned.cli.terminal import write_foreign
-from undersigned.cli.trust import trusted
+from undersigned.cli.trust import tls_context
 from undersigned.errors import ConfigurationError, MalformedURL, SigningError, printable
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def request(
     try:
         signing = read_signing_key(key, by, keyid=keyid)
         keys = None if jwks is None else read_key_set(jwks, keyid=signing.keyid, is_own=True)
-        sender = Sender(signer_by(by, signing), timeout, trusted(ca_file))
+        sender = Sender(signer_by(by, signing), timeout, tls_context(ca_file))
         octets = b"" if content is None else content.octets
         sent = sender.sign(method, url, typed_fields(headers, content), octets)
     except MalformedURL as malformed:
@@ -109,12 +109,12 @@ def request(
 
 def _note_redirect(reply: Reply, sent: Request) -> None:
     for location in reply.values("location") if reply.status in _REDIRECTS else ():
-        target = printable(_joined(sent.url, location))
+        target = printable(_join(sent.url, location))
         write_foreign("")
         write_foreign(f"The redirect to {target} is not followed: a signature is for one URL only.")
 
 
-def _joined(url: str, location: str) -> str:
+def _join(url: str, location: str) -> str:
     try:
         return urljoin(url, location)
     except ValueError:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from undersigned import __version__
-from undersigned.cli.connection import connected
+from undersigned.cli.connection import connect
 from undersigned.cli.request.reply import Reply
 from undersigned.client import ClientSigner
 from undersigned.message.request import Request
@@ -46,7 +46,7 @@ class Sender:
         target = canonicalize(url)
         client = ClientSigner(self.signer, [f"{target.scheme}://{target.authority}"])
         signed = client.sign(method, url, list(_with_own(fields)), content)
-        return Request(method, signed.url, list(_sent(signed, content)), content)
+        return Request(method, signed.url, list(_fields_to_send(signed, content)), content)
 
     def send(self, request: Request) -> Reply:
         """Send a signed request and read the answer.
@@ -56,7 +56,7 @@ class Sender:
         """
         target = canonicalize(request.url)
         path = request.url.removeprefix(f"{target.scheme}://{target.authority}")
-        with connected(target, timeout=self.timeout, tls=self.tls) as connection:
+        with connect(target, timeout=self.timeout, tls=self.tls) as connection:
             connection.putrequest(request.method, path, skip_host=True, skip_accept_encoding=True)
             for name, value in request.fields:
                 connection.putheader(name, value.encode("latin-1"))
@@ -71,7 +71,7 @@ def _with_own(fields: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     yield from (field for field in _OWN if field[0].lower() not in given)
 
 
-def _sent(signed: SignedRequest, content: bytes) -> Iterator[tuple[str, str]]:
+def _fields_to_send(signed: SignedRequest, content: bytes) -> Iterator[tuple[str, str]]:
     if not any(name.lower() == "host" for name, _ in signed.fields):
         yield "Host", signed.authority
     yield from signed.fields

@@ -8,7 +8,7 @@ from tests.conformance.files import ECDSA, KEYS, MCP, PLAIN, RING, SIGNED, own
 from undersigned import Signer, profiles
 from undersigned.conformance import resigning
 from undersigned.conformance.document import Document
-from undersigned.conformance.resigning import signed_again
+from undersigned.conformance.resigning import sign_again
 from undersigned.conformance.vector import Endpoint, KeyRing, Vector
 from undersigned.policy.operation import PathResolver
 
@@ -21,7 +21,7 @@ def vector(path: str, endpoint: Endpoint = PLAIN, ring: KeyRing = RING) -> Vecto
 
 
 def compared(given: Vector) -> list:
-    return list(signed_again(given, given.result().signature.signature_base))
+    return list(sign_again(given, given.result().signature.signature_base))
 
 
 def differing(given: Vector) -> set[str]:
@@ -62,7 +62,7 @@ def test_covered_signature_fields_are_not_signed_again():
     )
     # No one can have signed that, so it is compared as text.
     given = Vector("own", Document(document), PLAIN, RING)
-    found = list(signed_again(given, document["expected_signature_base"]))
+    found = list(sign_again(given, document["expected_signature_base"]))
     assert len(found) == 2
 
 
@@ -70,7 +70,7 @@ def test_wrong_private_key_is_found():
     jwks = {jwk["kid"]: jwk for jwk in own(KEYS)["keys"]}
     given = vector(SIGNED)
     other = Vector("own", given.document, PLAIN, KeyRing((Document({**jwks["own-revoked"], "kid": "own-buyer"}),)))
-    found = signed_again(other, given.result().signature.signature_base)
+    found = sign_again(other, given.result().signature.signature_base)
     assert {difference.subject for difference in found if difference} == {"Signature, signed again"}
 
 

@@ -126,8 +126,8 @@ def test_key_that_is_neither_jwk_nor_pem_is_malformed(published):
 
 def test_key_is_found_in_the_member_jwk_or_is_the_object():
     assert PublishedKey.read({"alg": "ed25519", "jwk": BUYER.jwk}) == PublishedKey.read(BUYER.jwk)
-    assert PublishedKey.read(BUYER.jwk).identified().keyid == BUYER.kid
+    assert PublishedKey.read(BUYER.jwk).by_kid().keyid == BUYER.kid
     assert PublishedKey.read(BUYER.jwk).by_thumbprint().keyid != BUYER.kid
-    assert PublishedKey.read({"kty": "x"}).identified().keyid == "k"
-    assert PublishedKey.read(BUYER.jwk).named("x", "ed25519").keyid == "x"
-    assert PublishedKey.read(BUYER.jwk).identified("ed25519").algorithms == {"ed25519"}
+    assert PublishedKey.read({"kty": "x"}).by_kid().keyid == "k"
+    assert PublishedKey.read(BUYER.jwk).under_keyid("x", "ed25519").keyid == "x"
+    assert PublishedKey.read(BUYER.jwk).by_kid("ed25519").algorithms == {"ed25519"}

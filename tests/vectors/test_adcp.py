@@ -8,7 +8,7 @@ import pytest
 from tests.vectors.corpora import OWN, PUBLISHED, SIGNING, params
 
 from undersigned import AsyncVerifier, MemoryReplayStore, SignatureError, VerifiedSignature, Verifier
-from undersigned.conformance.resigning import signed_again
+from undersigned.conformance.resigning import sign_again
 from undersigned.verification.screening import screen
 
 
@@ -106,7 +106,7 @@ def test_negative_vector_is_rejected_by_both_verifiers_and_spends_no_nonce(vecto
 def test_published_vector_is_signed_again_to_the_same_bytes(vector):
     """Base, Signature-Input, what verifies, twice Signature if it is deterministic, and Content-Digest."""
     candidate = screen(vector.request, vector.profile, now=vector.now)
-    compared = list(signed_again(vector, vector.result().signature.signature_base))
+    compared = list(sign_again(vector, vector.result().signature.signature_base))
     expected = (5 if candidate.algorithm == "ed25519" else 3) + (candidate.digest is not None)
     assert compared == [None] * expected
 

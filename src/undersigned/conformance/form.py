@@ -51,20 +51,20 @@ def has(file: VectorFile, *members: str) -> bool:
     return any(member in file.document.members for member in members)
 
 
-def listed(file: VectorFile, member: str, *names: str) -> bool:
+def has_in_list(file: VectorFile, member: str, *names: str) -> bool:
     """Return whether a file is an object with a list, of which an object has one of the names."""
     items = file.document.members.get(member)
     return isinstance(items, list) and any(isinstance(item, dict) and item.keys() & {*names} for item in items)
 
 
-def named(document: Document, member: str, name: str) -> Iterator[tuple[Document, str]]:
+def named_objects(document: Document, member: str, name: str) -> Iterator[tuple[Document, str]]:
     """Yield the objects of a list, each with its name. An object whose name is not a string is named by its index."""
     for index, case in enumerate(document.documents(member)):
         given = case.members.get(name)
         yield case, given if isinstance(given, str) else f"{member}[{index}]"
 
 
-def made(
+def make_vector(
     make: Callable[Concatenate[str, Parts], Gradable], name: str, *parts: Parts.args, **named_parts: Parts.kwargs
 ) -> Gradable:
     """Return the vector that `make` makes of its name and parts, or one that fails because they are not a vector."""

@@ -8,7 +8,7 @@ from undersigned import profiles
 from undersigned.conformance.body_integrity import BodyIntegrityFact
 from undersigned.conformance.canonicalization import CanonicalizationCase
 from undersigned.conformance.document import MalformedVector
-from undersigned.conformance.form import Form, has, listed, made, named
+from undersigned.conformance.form import Form, has, has_in_list, make_vector, named_objects
 from undersigned.conformance.method_names import MethodDeclaration, MethodMatch
 from undersigned.conformance.signing import SigningVector
 from undersigned.conformance.vector import Endpoint
@@ -57,7 +57,7 @@ def _is_request(file: VectorFile) -> bool:
 
 
 def _request(file: VectorFile, keys: Keys) -> Iterator[Gradable]:
-    yield made(_signing, f"{file.path.parent.name}/{file.path.stem}", file, keys)
+    yield make_vector(_signing, f"{file.path.parent.name}/{file.path.stem}", file, keys)
 
 
 def _signing(name: str, file: VectorFile, keys: Keys) -> SigningVector:
@@ -65,24 +65,24 @@ def _signing(name: str, file: VectorFile, keys: Keys) -> SigningVector:
 
 
 def _canonicalization(file: VectorFile, _keys: Keys) -> Iterator[Gradable]:
-    for case, name in named(file.document, "cases", "name"):
+    for case, name in named_objects(file.document, "cases", "name"):
         yield CanonicalizationCase(name, case)
 
 
 def _body_integrity(file: VectorFile, _keys: Keys) -> Iterator[Gradable]:
-    for case, name in named(file.document, "cases", "id"):
+    for case, name in named_objects(file.document, "cases", "id"):
         yield BodyIntegrityFact(name, case)
 
 
 def _method_names(file: VectorFile, _keys: Keys) -> Iterator[Gradable]:
     document = file.document
-    for family, name in named(document, "valid_declarations", "family"):
+    for family, name in named_objects(document, "valid_declarations", "family"):
         methods = family.texts("methods")
         for method in methods:
             yield MethodMatch(f"{name}: {method}", methods, method, matches=True)
     for method in document.texts("invalid_declarations"):
         yield MethodDeclaration(f"not to be declared: {method}", method)
-    for case, name in named(document, "exact_match_cases", "id"):
+    for case, name in named_objects(document, "exact_match_cases", "id"):
         declared, wire = case.texts("declared_methods"), case.text("wire_method")
         yield MethodMatch(name, declared, wire, matches=case.flag("matches"))
 
@@ -90,7 +90,7 @@ def _method_names(file: VectorFile, _keys: Keys) -> Iterator[Gradable]:
 FORMS: Final = (
     Form(_is_request, _request, in_folder=True),
     Form(lambda file: has(file, "valid_declarations"), _method_names),
-    Form(lambda file: listed(file, "cases", "input_url"), _canonicalization),
-    Form(lambda file: listed(file, "cases", "endpoint_profile"), _body_integrity),
+    Form(lambda file: has_in_list(file, "cases", "input_url"), _canonicalization),
+    Form(lambda file: has_in_list(file, "cases", "endpoint_profile"), _body_integrity),
 )
 """The forms, the most particular first."""

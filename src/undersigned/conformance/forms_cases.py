@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from undersigned import profiles
 from undersigned.conformance.agents import AgentFieldCase
 from undersigned.conformance.document import Document, MalformedVector
-from undersigned.conformance.form import Aside, Form, has, listed, made, named
+from undersigned.conformance.form import Aside, Form, has, has_in_list, make_vector, named_objects
 from undersigned.conformance.message import RequestMessage, message_by_kind
 from undersigned.conformance.rfc9421 import BaseCase, ComponentCase
 from undersigned.conformance.signed_message import SignedMessage
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def _is_cases(file: VectorFile) -> bool:
-    return listed(file, "vectors", "message") or has(file, "components", "bases")
+    return has_in_list(file, "vectors", "message") or has(file, "components", "bases")
 
 
 def _cases(file: VectorFile, keys: Keys) -> Iterator[Gradable | Aside]:
@@ -34,9 +34,9 @@ def _cases(file: VectorFile, keys: Keys) -> Iterator[Gradable | Aside]:
         for case, name in _optional(document, member, "id"):
             yield kind(f"{member}/{name}", case)
     for case, name in _optional(document, "vectors", "id"):
-        yield made(_vector, f"vectors/{name}", case, file, keys)
+        yield make_vector(_vector, f"vectors/{name}", case, file, keys)
     for case, name in _optional(document, "policy", "id"):
-        yield made(_policy, f"policy/{name}", case, file, keys)
+        yield make_vector(_policy, f"policy/{name}", case, file, keys)
     for case, name in _optional(document, "thumbprints", "reference"):
         yield ThumbprintCase(f"thumbprints/{name}", case)
     for case, name in _optional(document, "signature_agent_fields", "name"):
@@ -44,14 +44,14 @@ def _cases(file: VectorFile, keys: Keys) -> Iterator[Gradable | Aside]:
 
 
 def _optional(document: Document, member: str, name: str) -> Iterator[tuple[Document, str]]:
-    return named(document, member, name) if member in document.members else iter(())
+    return named_objects(document, member, name) if member in document.members else iter(())
 
 
 def _vector(name: str, case: Document, file: VectorFile, keys: Keys) -> SignedMessage:
     return SignedMessage(
         name=name,
         message=message_by_kind(case.document("message")),
-        key=keys.named(case.text("key"), file.path),
+        key=keys.find(case.text("key"), file.path),
         algorithm=case.text("alg"),
         label=case.text("label"),
         base=case.text("signature_base"),
@@ -67,7 +67,7 @@ def _policy(name: str, case: Document, file: VectorFile, keys: Keys) -> VerdictC
         name=name,
         request=message.sent,
         profile=_web_bot_auth_profile(message.sent),
-        key=keys.named(case.text("key"), file.path).by_thumbprint(),
+        key=keys.find(case.text("key"), file.path).by_thumbprint(),
         now=case.integer("now"),
         expected="verified" if case.flag("accept") else "rejected",
     )

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
 from undersigned.conformance.agents import AgentFieldCase, CardCase, RangeCase, RegistryCase
-from undersigned.conformance.form import Aside, Form, has, made
+from undersigned.conformance.form import Aside, Form, has, make_vector
 from undersigned.conformance.message import RequestMessage
 from undersigned.conformance.published_key import PublishedKey
 from undersigned.conformance.signed_message import SignedMessage
@@ -32,7 +32,7 @@ def _is_list(file: VectorFile, *members: str) -> bool:
 
 def _targets(file: VectorFile, _keys: Keys) -> Iterator[Gradable]:
     for index, case in enumerate(file.documents):
-        yield made(_target, f"[{index}] {case.members.get('label')}", case)
+        yield make_vector(_target, f"[{index}] {case.members.get('label')}", case)
 
 
 def _target(name: str, case: Document) -> SignedMessage:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, cast
 from undersigned import profiles
 from undersigned.conformance.cavage import ALGORITHM, CavageMessage, parameters
 from undersigned.conformance.document import Document, MalformedVector, read_json
-from undersigned.conformance.form import Aside, Form, has, listed, made, named
+from undersigned.conformance.form import Aside, Form, has, has_in_list, make_vector, named_objects
 from undersigned.conformance.message import RequestMessage, ResponseMessage, message_by_status
 from undersigned.conformance.published_key import PublishedKey
 from undersigned.conformance.signed_message import SignedMessage
@@ -52,11 +52,11 @@ _RFC_9421: Final = "rfc9421"
 
 
 def _examples(file: VectorFile, _keys: Keys) -> Iterator[Gradable | Aside]:
-    for case, name in named(file.document, "examples", "id"):
-        yield made(_example if "signature-input" in _lower(case) else _legacy_example, name, case)
+    for case, name in named_objects(file.document, "examples", "id"):
+        yield make_vector(_example if "signature-input" in _lower(case) else _legacy_example, name, case)
         profile = _PROFILES.get(name) or _named_profile(case)
         if profile is not None:
-            yield made(_example_verdict, f"{name}: verdict", case, profile)
+            yield make_vector(_example_verdict, f"{name}: verdict", case, profile)
 
 
 def _named_profile(case: Document) -> Profile | None:
@@ -93,7 +93,7 @@ def _request(case: Document) -> Request:
     return message.sent
 
 
-def _answered(case: Document) -> Response:
+def _response(case: Document) -> Response:
     """Return a response with the request that it answers."""
     message = message_by_status(case)
     if not isinstance(message, ResponseMessage):
@@ -106,9 +106,9 @@ def _example_verdict(name: str, case: Document, profile: Profile) -> VerdictCase
     algorithm = case.text("algorithm", "")
     return VerdictCase(
         name=name,
-        request=_answered(case) if profile.message == "response" else _request(case),
+        request=_response(case) if profile.message == "response" else _request(case),
         profile=profile,
-        key=PublishedKey.read(case.members.get("jwk")).identified(algorithm),
+        key=PublishedKey.read(case.members.get("jwk")).by_kid(algorithm),
         now=case.integer("now"),
         expected=case.text("outcome", "verified"),
     )
@@ -116,9 +116,9 @@ def _example_verdict(name: str, case: Document, profile: Profile) -> VerdictCase
 
 def _schemes(file: VectorFile, _keys: Keys) -> Iterator[Gradable]:
     published = file.document.document("keys")
-    for case, name in named(file.document, "vectors", "id"):
-        yield made(_scheme if case.text("scheme") == _RFC_9421 else _legacy_scheme, name, case, published)
-        yield made(_scheme_verdict, f"{name}: verdict", case, published)
+    for case, name in named_objects(file.document, "vectors", "id"):
+        yield make_vector(_scheme if case.text("scheme") == _RFC_9421 else _legacy_scheme, name, case, published)
+        yield make_vector(_scheme_verdict, f"{name}: verdict", case, published)
 
 
 def _scheme(name: str, case: Document, published: Document) -> SignedMessage:
@@ -147,7 +147,7 @@ def _scheme_verdict(name: str, case: Document, published: Document) -> VerdictCa
         name=name,
         request=request,
         profile=profiles.ACTIVITYPUB,
-        key=PublishedKey.read(published.members.get(case.text("key"))).named(keyid, ALGORITHM),
+        key=PublishedKey.read(published.members.get(case.text("key"))).under_keyid(keyid, ALGORITHM),
         now=int(now.timestamp()),
         expected="verified",
     )
@@ -165,10 +165,10 @@ def _parameter(request: Request, name: str) -> Parameter:
 def _alone(file: VectorFile, _keys: Keys) -> Iterator[Gradable]:
     name, document = file.path.stem, file.document
     if "response" in document.members:
-        yield made(_directory, name, document)
+        yield make_vector(_directory, name, document)
         return
-    yield made(_example, name, document)
-    yield made(_gnap_verdict, f"{name}: verdict", document)
+    yield make_vector(_example, name, document)
+    yield make_vector(_gnap_verdict, f"{name}: verdict", document)
 
 
 def _gnap_verdict(name: str, case: Document) -> VerdictCase:
@@ -177,7 +177,7 @@ def _gnap_verdict(name: str, case: Document) -> VerdictCase:
     keyid, created = (_parameter(request, one) for one in ("keyid", "created"))
     if not isinstance(created, int):
         raise MalformedVector("the signature has no created")
-    key = PublishedKey.read(case.members.get("jwk")).named(str(keyid), "")
+    key = PublishedKey.read(case.members.get("jwk")).under_keyid(str(keyid), "")
     return VerdictCase(name=name, request=request, profile=profiles.GNAP, key=key, now=created, expected="verified")
 
 
@@ -197,8 +197,8 @@ def _directory(name: str, case: Document) -> SignedMessage:
 
 
 def _negatives(file: VectorFile, _keys: Keys) -> Iterator[Gradable | Aside]:
-    for case, name in named(file.document, "vectors", "id"):
-        yield made(_negative, name, case)
+    for case, name in named_objects(file.document, "vectors", "id"):
+        yield make_vector(_negative, name, case)
 
 
 def _negative(name: str, case: Document) -> VerdictCase:
@@ -211,7 +211,7 @@ def _negative(name: str, case: Document) -> VerdictCase:
         name=name,
         request=request,
         profile=typed.derive(validity=replace(typed.validity, longest=None)),
-        key=PublishedKey(keys[0]).identified() if keys else None,
+        key=PublishedKey(keys[0]).by_kid() if keys else None,
         now=case.integer("now"),
         expected={"unverified": "unknown"}.get(outcome, outcome),
         agent_form="typed",
@@ -219,7 +219,7 @@ def _negative(name: str, case: Document) -> VerdictCase:
 
 
 def _http(file: VectorFile, keys: Keys) -> Iterator[Gradable]:
-    yield made(_http_request, file.path.stem, file, keys)
+    yield make_vector(_http_request, file.path.stem, file, keys)
 
 
 def _http_request(name: str, file: VectorFile, keys: Keys) -> SignedMessage:
@@ -240,9 +240,9 @@ def _lower(case: Document) -> set[str]:
 
 
 FORMS: Final = (
-    Form(lambda file: listed(file, "examples", "headers"), _examples),
-    Form(lambda file: listed(file, "vectors", "scheme"), _schemes),
-    Form(lambda file: listed(file, "vectors", "signedBase"), _negatives),
+    Form(lambda file: has_in_list(file, "examples", "headers"), _examples),
+    Form(lambda file: has_in_list(file, "vectors", "scheme"), _schemes),
+    Form(lambda file: has_in_list(file, "vectors", "signedBase"), _negatives),
     Form(lambda file: has(file, "signature_base") and has(file, "headers", "response"), _alone),
     Form(lambda file: has(file, "http"), _http),
 )

@@ -54,7 +54,7 @@ class Keys:
         A file whose key has no `kid` makes the ring faulty, if it is the nearest one.
         """
         by_kid: dict[str, Document] = {}
-        for where, keys in sorted(self._rings, key=lambda ring: -_shared(ring[0], path)):
+        for where, keys in sorted(self._rings, key=lambda ring: -_count_shared(ring[0], path)):
             for key in keys:
                 kid = key.members.get("kid")
                 if not isinstance(kid, str):
@@ -63,7 +63,7 @@ class Keys:
         fault = "" if by_kid else "no file of the corpus has the keys"
         return KeyRing(tuple(by_kid.values()), fault)
 
-    def named(self, name: str, path: PurePath) -> PublishedKey:
+    def find(self, name: str, path: PurePath) -> PublishedKey:
         """Return the key of that name, from the nearest file that has one.
 
         Raises:
@@ -72,7 +72,7 @@ class Keys:
         having = [found for found in self._named if name in found.keys]
         if not having:
             raise MalformedVector("no file of the corpus has the key that the vector names")
-        return PublishedKey.read(max(having, key=lambda found: _shared(found.path, path)).keys[name])
+        return PublishedKey.read(max(having, key=lambda found: _count_shared(found.path, path)).keys[name])
 
     def alone(self, path: PurePath) -> PublishedKey:
         """Return the nearest key that has a file of its own.
@@ -82,10 +82,10 @@ class Keys:
         """
         if not self._alone:
             raise MalformedVector("no file of the corpus is the key of this message")
-        return PublishedKey(max(self._alone, key=lambda found: _shared(found[0], path))[1])
+        return PublishedKey(max(self._alone, key=lambda found: _count_shared(found[0], path))[1])
 
 
-def _shared(one: PurePath, other: PurePath) -> int:
+def _count_shared(one: PurePath, other: PurePath) -> int:
     """Return how many directories two paths share."""
     pairs = zip(one.parent.parts, other.parent.parts, strict=False)
     return next(

@@ -62,21 +62,21 @@ class PublishedKey:
         """Return the private key; the rest is as for `verification`."""
         return SigningKey.from_jwk(self._jwk(algorithm))
 
-    def identified(self, algorithm: str = "") -> VerificationKey:
+    def by_kid(self, algorithm: str = "") -> VerificationKey:
         """Return the key that verifies, named by its `kid`, or by its thumbprint if it has none (RFC 7638)."""
         members: dict[str, object] = {name: self.jwk.members[name] for name in self.jwk.members if name not in _PRIVATE}
         members.setdefault("kid", thumbprint(members) or _KEYID)
         return VerificationKey.from_jwk({**members, **({"alg": algorithm} if algorithm else {})})
 
-    def named(self, keyid: str, algorithm: str) -> VerificationKey:
+    def under_keyid(self, keyid: str, algorithm: str) -> VerificationKey:
         """Return the key that verifies, named as the message names it."""
         if self.pem:
             return VerificationKey.from_pem(self.pem, keyid=keyid, algorithm=algorithm or None)
-        return PublishedKey(Document({**self.jwk.members, "kid": keyid})).identified(algorithm)
+        return PublishedKey(Document({**self.jwk.members, "kid": keyid})).by_kid(algorithm)
 
     def by_thumbprint(self) -> VerificationKey:
         """Return the key that verifies, named by its thumbprint (RFC 7638), whatever its `kid` is."""
-        return PublishedKey(Document({n: v for n, v in self.jwk.members.items() if n != "kid"})).identified()
+        return PublishedKey(Document({n: v for n, v in self.jwk.members.items() if n != "kid"})).by_kid()
 
     def _jwk(self, algorithm: str) -> dict[str, object]:
         return {**self.jwk.members, "kid": _KEYID, **({"alg": algorithm} if algorithm else {})}

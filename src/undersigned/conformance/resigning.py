@@ -27,7 +27,7 @@ _SIGNATURE_FIELDS = frozenset({"signature", "signature-input"})
 _DIGESTS: Mapping[str, DigestAlgorithm] = MappingProxyType({"sha-256": "sha-256", "sha-512": "sha-512"})
 
 
-def signed_again(vector: Vector, base: str) -> Iterator[Difference | None]:
+def sign_again(vector: Vector, base: str) -> Iterator[Difference | None]:
     """Sign an accepted vector again and compare the results.
 
     - The base gives the same signature with Ed25519. An ECDSA signature differs each time, so a verifier checks it.
@@ -47,13 +47,13 @@ def signed_again(vector: Vector, base: str) -> Iterator[Difference | None]:
         signature = serialize_byte_sequence(key.sign(base.encode("ascii")), vector.profile.encoding)
         yield _field("Signature", request, f"{candidate.label}={signature}")
     if _is_our_spelling(candidate):
-        signed = _signed(vector, candidate, key)
+        signed = _sign(vector, candidate, key)
         made = dict(signed.fields)
         yield Difference.between("signature base, signed again", base, signed.signature_base)
         yield _field("Signature-Input", request, made["Signature-Input"])
         if deterministic:
             yield _field("Signature", request, made["Signature"])
-        yield _verified(vector, request, signed)
+        yield _verify(vector, request, signed)
     if candidate.digest is not None and _is_our_digest(vector, candidate):
         yield _field("Content-Digest", request, _digest(vector, candidate, key))
 
@@ -72,7 +72,7 @@ def _is_our_spelling(candidate: ParsedSignature) -> bool:
     )
 
 
-def _signed(vector: Vector, candidate: ParsedSignature, key: SigningKey) -> SignedFields:
+def _sign(vector: Vector, candidate: ParsedSignature, key: SigningKey) -> SignedFields:
     request = cast("Request", candidate.request)
     required = vector.profile.required_components[request.has_body]
     others = [component.name for component in candidate.coverage.components if component.name not in required]
@@ -85,7 +85,7 @@ def _signed(vector: Vector, candidate: ParsedSignature, key: SigningKey) -> Sign
     )
 
 
-def _verified(vector: Vector, request: Request, signed: SignedFields) -> Difference | None:
+def _verify(vector: Vector, request: Request, signed: SignedFields) -> Difference | None:
     """Verify the request with the new fields, and compare the bases of signer and verifier."""
     stripped = _without(request, _SIGNATURE_FIELDS)
     again = Request(request.method, request.url, [*stripped.fields, *signed.fields], request.body)

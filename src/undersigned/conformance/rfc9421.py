@@ -39,7 +39,7 @@ class ComponentCase:
 
     def differences(self) -> Iterator[Difference | None]:
         """Compare the component's line."""
-        yield from _compared("component", self.document, "expected_line", self._line)
+        yield from _compare("component", self.document, "expected_line", self._line)
 
     def _line(self) -> str:
         case = self.document
@@ -66,7 +66,7 @@ class BaseCase:
 
     def differences(self) -> Iterator[Difference | None]:
         """Compare the signature base."""
-        yield from _compared("signature base", self.document, "expected_base", self._base)
+        yield from _compare("signature base", self.document, "expected_base", self._base)
 
     def _base(self) -> str:
         message, label = message_by_kind(self.document.document("message")), self.document.text("label")
@@ -77,7 +77,7 @@ class BaseCase:
         return signature_base(message.values(), members[label].components, members[label].text)
 
 
-def _compared(subject: str, case: Document, member: str, made: Callable[[], str]) -> Iterator[Difference | None]:
+def _compare(subject: str, case: Document, member: str, made: Callable[[], str]) -> Iterator[Difference | None]:
     expected = _AN_ERROR if case.text("error", "") else case.text(member)
     try:
         found, note = made(), ""

@@ -67,7 +67,7 @@ class SignedMessage:
         if self.valid and self.key.is_private:
             made = self.key.signing(self.algorithm).sign(octets)
             if key.algorithms <= _DETERMINISTIC:
-                yield Difference.between("signature, signed again", _spelled(signature), _spelled(made))
+                yield Difference.between("signature, signed again", _spell(signature), _spell(made))
             yield Difference.between("new signature valid", "true", _word(key.verifies(made, octets)))
 
     def _input(self) -> tuple[str, SignatureInput]:
@@ -94,5 +94,5 @@ def _word(valid: bool) -> str:  # noqa: FBT001 - a truth value to be spelled
     return str(valid).lower()
 
 
-def _spelled(signature: bytes) -> str:
+def _spell(signature: bytes) -> str:
     return serialize_byte_sequence(signature, "base64")

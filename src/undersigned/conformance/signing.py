@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from undersigned.conformance.difference import Difference
-from undersigned.conformance.resigning import signed_again
+from undersigned.conformance.resigning import sign_again
 from undersigned.conformance.vector import Vector
 from undersigned.errors import MalformedURL, SignatureError
 from undersigned.message.request_target import received_target
@@ -46,7 +46,7 @@ class SigningVector(Vector):
         if self.base is not None and base is not None:
             yield Difference.between("signature base", self.base, base)
         if result.signature is not None:
-            yield from signed_again(self, result.signature.signature_base)
+            yield from sign_again(self, result.signature.signature_base)
 
     def rebuilt_base(self) -> str | None:
         """Return the base of the message as in step 10, or None if the message is rejected before it has a base.

@@ -55,7 +55,7 @@ class State:
         """Return the profile's `caps`, reduced to one if the state asks for a full cache."""
         if self.document.flag("replay_cache_total_cap_hit", default=False):
             return replace(caps, total=1)
-        return replace(caps, per_key=1) if self._filled() else caps
+        return replace(caps, per_key=1) if self._full_keys() else caps
 
     def store(self) -> ReplayStore:
         """Return a fresh replay store."""
@@ -66,7 +66,7 @@ class State:
         for entry in entries:
             until = self.now + entry.integer("ttl_seconds", _TTL)
             store.claim(entry.text("keyid"), entry.text("nonce"), now=self.now, until=until, caps=Caps(_ROOM))
-        for keyid in self._filled():
+        for keyid in self._full_keys():
             store.claim(keyid, _OTHER, now=self.now, until=self.now + _TTL, caps=Caps(_ROOM))
         return store
 
@@ -97,7 +97,7 @@ class State:
             return RevocationList(revoked=revoked, updated=self.now, next_update=self.now + _INTERVAL)
         return None
 
-    def _filled(self) -> list[str]:
+    def _full_keys(self) -> list[str]:
         """Return the keys with a live nonce other than the vector's, so that a cap of one is reached."""
         if self.document.flag("replay_cache_total_cap_hit", default=False):
             return [_OTHER]

@@ -85,13 +85,13 @@ class Facts:
         request = Request("POST" if body else "GET", url, fields, body)
         if not self.signed:
             return request
-        request = self._signed(request)
+        request = self._sign(request)
         if not self.paired:
-            return _changed(request, without="signature-input")
+            return _change(request, without="signature-input")
         rewritten = body.replace(b"_001", b"_666")
         if not self.signature_valid:
             return self._invalid(request, rewritten)
-        return request if self.digest_matches else _changed(request, body=rewritten)
+        return request if self.digest_matches else _change(request, body=rewritten)
 
     def _body(self) -> bytes:
         if not self.has_body:
@@ -104,7 +104,7 @@ class Facts:
         params = {"taskId": "task_001", **members}
         return json.dumps({"jsonrpc": "2.0", "id": 1, "method": METHOD, "params": params}).encode()
 
-    def _signed(self, request: Request) -> Request:
+    def _sign(self, request: Request) -> Request:
         digest = replace(self.profile.digest, policy="required" if self.covers_digest else "either")
         signing = self.profile.derive(digest=digest)
         fields = Signer(_KEY, profile=signing).sign(request, created=NOW, nonce=_NONCE)
@@ -116,10 +116,10 @@ class Facts:
             return Request(request.method, f"{request.url}?rewritten", request.fields, request.body)
         digest = content_digest(rewritten, self.profile.digest.encodings[0])
         body = rewritten if self.digest_matches else rewritten + b" "
-        return _changed(request, without="content-digest", field=("Content-Digest", digest), body=body)
+        return _change(request, without="content-digest", field=("Content-Digest", digest), body=body)
 
 
-def _changed(
+def _change(
     request: Request, *, without: str = "", field: tuple[str, str] | None = None, body: bytes | None = None
 ) -> Request:
     fields = [(name, value) for name, value in request.fields if name != without]

@@ -139,7 +139,7 @@ class Vector:
     @property
     def keys(self) -> ExaminedKeys:
         """Return the keys that the verifier knows."""
-        return ExaminedKeys.from_jwks({"keys": [dict(jwk.members) for jwk in self._ring.chosen(self._names)]})
+        return ExaminedKeys.from_jwks({"keys": [dict(jwk.members) for jwk in self._ring.choose(self._names)]})
 
     def verifier(self) -> Verifier:
         """Return a verifier in the vector's initial state."""
@@ -158,7 +158,7 @@ class Vector:
 
     def signing_key(self, keyid: str) -> SigningKey:
         """Return the private key of the key `keyid`."""
-        [jwk] = self._ring.chosen([keyid])
+        [jwk] = self._ring.choose([keyid])
         members = jwk.members
         private = {**members, "key_ops": ["sign"], "d": jwk.text(PRIVATE)}
         return SigningKey.from_jwk(private)
@@ -189,7 +189,7 @@ class KeyRing:
     keys: Sequence[Document]
     fault: str = ""
 
-    def chosen(self, keyids: Sequence[str] | None) -> list[Document]:
+    def choose(self, keyids: Sequence[str] | None) -> list[Document]:
         """Return the keys with those ids, or all keys if None is given.
 
         Raises:

@@ -46,11 +46,11 @@ def is_base64url(value: str) -> bool:
 def other_base64(value: str) -> Iterator[str]:
     """Yield a field value with its byte sequences in each other Base64: either alphabet, with and without padding."""
     unpadded = in_base64(value)
-    spellings = {_padded(unpadded): None, _SEQUENCE.sub(_in_base64url, unpadded): None, unpadded: None}
+    spellings = {_pad(unpadded): None, _SEQUENCE.sub(_in_base64url, unpadded): None, unpadded: None}
     yield from (spelling for spelling in spellings if spelling != value)
 
 
-def _padded(value: str) -> str:
+def _pad(value: str) -> str:
     return _SEQUENCE.sub(lambda match: f":{match[1]}{'=' * (-len(match[1]) % 4)}:", value)
 
 

@@ -107,9 +107,9 @@ class _Rejection:
 
     def cause(self, now: float, budget: Budget) -> Cause | None:
         """Return the cause, or None if none is found."""
-        spelled = tuple(self._spelled())
+        spelled = tuple(self._spelling_changes())
         search = self._search(budget) if self.step in _SEARCHED else None
-        proof = None if search is None else search.unchanged()
+        proof = None if search is None else search.prove_unchanged()
         if proof is not None and spelled:
             return Cause(spelled, proof.keyid)
         for other in others(self.request, self.profile, self.keys, now=now):
@@ -118,7 +118,7 @@ class _Rejection:
             return self._of_content()
         if search is None or proof is not None or (self.step == _SPELLING and not spelled):
             return None
-        proof = search.changed()
+        proof = search.prove_changed()
         if proof is None:
             return None
         if any(change.part == "content-digest" for change in proof.changes):
@@ -137,7 +137,7 @@ class _Rejection:
             return None
         named, rest = self._keys(signature)
         try:
-            received = SignedValues.received(request, self.profile, read, signature.octets, keys=named)
+            received = SignedValues.of(request, self.profile, read, signature.octets, keys=named)
         except MalformedURL:
             return None
         values = received._replace(
@@ -168,7 +168,7 @@ class _Rejection:
         known = self.keys.keys.values() if isinstance(self.keys, KeySet) else ()
         return named, tuple(key for key in known if key not in named)[:_MOST_KEYS]
 
-    def _spelled(self) -> Iterator[Change]:
+    def _spelling_changes(self) -> Iterator[Change]:
         """Yield a change for each field that is in another Base64 than the profile expects."""
         if self.step == _SPELLING:
             for other in other_spellings(self.request, self.profile):

@@ -30,13 +30,13 @@ def _of_other_content(values: SignedValues) -> Iterator[Alternative]:
     written = other_contents(body)
     for algorithms, encoding in _forms(declared):
         # The contents are written only while somebody asks for more, because that takes longest.
-        for words, content in chain(contents, _kept(written, contents)):
+        for words, content in chain(contents, _keep(written, contents)):
             value = content_digest(content, encoding, algorithms=algorithms)
             reason = f"the digest is of {words}: sign exactly the bytes that are sent"
             yield Alternative(values.with_field(_NAME, value), value, declared, reason)
 
 
-def _kept(contents: Iterator[_Described], kept: list[_Described]) -> Iterator[_Described]:
+def _keep(contents: Iterator[_Described], kept: list[_Described]) -> Iterator[_Described]:
     """Yield the contents, and keep each of them."""
     for one in contents:
         kept.append(one)

@@ -140,12 +140,12 @@ def _words(text: str) -> Iterator[str]:
                 yield "".join(word)
             word = []
         elif piece["newline"] is None:
-            word.append(_unquoted(piece))
+            word.append(_unquote(piece))
     if word:
         yield "".join(word)
 
 
-def _unquoted(piece: re.Match[str]) -> str:
+def _unquote(piece: re.Match[str]) -> str:
     if piece["ansi"] is not None:
         return _ANSI.sub(_ansi, piece["ansi"])
     if piece["double"] is not None:

@@ -225,13 +225,13 @@ def _causes(
     elif explained.difference is not None:
         yield printable(explained.difference.cause)
     if cause is None and explained.error is not None:
-        yield from _suggested(explained, explained.error.step, request, profile)
+        yield from _suggest(explained, explained.error.step, request, profile)
     if also and (cause is None or cause.changes[0].part != "profile"):
         names = " and ".join([other.name for other in also])
         yield f"the profile: the request is verified by {names}, and not by {profile.name}"
 
 
-def _suggested(explained: ExplainedRequest, step: Step, request: Request, profile: Profile) -> Iterator[str]:
+def _suggest(explained: ExplainedRequest, step: Step, request: Request, profile: Profile) -> Iterator[str]:
     """Yield the likely causes of a rejection at this step."""
     validity = explained.validity
     if step == 0 and is_in_authorization(request):

@@ -26,9 +26,9 @@ def read_fetch(text: str) -> ShownRequest:
         MalformedRequest: it is not such a call. The message does not quote the text.
     """
     start = FETCH.match(text)
-    url, at = _decoded(text, 0 if start is None else start.end())
+    url, at = _decode(text, 0 if start is None else start.end())
     comma = _COMMA.match(text, at)
-    options: object = {} if comma is None else _decoded(text, comma.end())[0]
+    options: object = {} if comma is None else _decode(text, comma.end())[0]
     if not isinstance(url, str) or not isinstance(options, dict):
         raise MalformedRequest("the fetch call is not as a browser copies it: expected a URL and an object in JSON")
     members = cast("dict[str, object]", options)
@@ -43,7 +43,7 @@ def read_json_request(text: str) -> ShownRequest:
     Raises:
         MalformedRequest: it has no request. The message does not quote the text.
     """
-    value, _ = _decoded(text, len(text) - len(text.lstrip()))
+    value, _ = _decode(text, len(text) - len(text.lstrip()))
     requests = list(_requests(value))
     if not requests:
         raise MalformedRequest("the JSON has no request: expected method, url and headers, or a HAR entry")
@@ -111,7 +111,7 @@ def _body(members: dict[str, object]) -> bytes | None:
     return text.encode("utf-8", "surrogatepass") if isinstance(text, str) else None
 
 
-def _decoded(text: str, at: int) -> tuple[object, int]:
+def _decode(text: str, at: int) -> tuple[object, int]:
     try:
         value, end = json.JSONDecoder().raw_decode(text, at)
     except (ValueError, RecursionError):

@@ -39,14 +39,14 @@ def read_log(text: str) -> ShownRequest | None:
     for pattern in (_NGINX, _HAPROXY):
         found = [match for match in map(pattern.fullmatch, lines) if match is not None]
         if found:
-            return _signed([_of_lines(lines) for lines in _by_request(found)])
+            return _choose_signed([_of_lines(lines) for lines in _by_request(found)])
     envoy = [(match["name"], match["value"]) for match in map(_ENVOY.fullmatch, lines) if match]
     if envoy:
         return _of_pseudo_fields(envoy)
     forensic = [match for match in map(_FORENSIC.fullmatch, lines) if match is not None]
     if forensic:
         pieces = [[match["request"], *match["fields"].split("|")] for match in forensic]
-        return _signed([_of_lines([_unescaped(piece) for piece in piece_list]) for piece_list in pieces])
+        return _choose_signed([_of_lines([_unescape(piece) for piece in piece_list]) for piece_list in pieces])
     return None
 
 
@@ -106,10 +106,10 @@ def _field(line: str) -> tuple[str, str]:
     return field["name"], field["value"]
 
 
-def _unescaped(piece: str) -> str:
+def _unescape(piece: str) -> str:
     return unquote_to_bytes(piece).decode("latin-1")
 
 
-def _signed(requests: Sequence[ShownRequest]) -> ShownRequest:
+def _choose_signed(requests: Sequence[ShownRequest]) -> ShownRequest:
     signed = (one for one in requests if any(name.lower() == "signature" for name, _ in one.fields))
     return next(signed, requests[0])

@@ -59,7 +59,7 @@ def parse_pasted_request(text: bytes, *, scheme: str = "https", body: bytes | No
         MalformedRequest: the text has none of these forms. The message does not quote the text.
     """
     words = text.decode("latin-1")
-    shown, form = _shown(words)
+    shown, form = _read_shown(words)
     if shown is not None:
         content = shown.body if body is None else body
         request = parse_raw_request(shown.head(), scheme=scheme, body=content or b"")
@@ -85,16 +85,16 @@ def parse_pasted_request(text: bytes, *, scheme: str = "https", body: bytes | No
     return PastedRequest(request, form)
 
 
-def _shown(words: str) -> tuple[ShownRequest | None, str]:
+def _read_shown(words: str) -> tuple[ShownRequest | None, str]:
     """Return what a tool shows of a request, and the name of the form; None for HTTP and the output of `curl -v`."""
     if _HTTP.match(words):
         return None, ""
     if STARTS.match(words) and not _CURL_OUTPUT.search(words):
         return read_curl_command(words), "a curl command"
     if FETCH.match(words):
-        return read_fetch(_decoded(words)), "a fetch call"
+        return read_fetch(_decode(words)), "a fetch call"
     if _JSON.match(words):
-        return read_json_request(_decoded(words)), "a request in JSON"
+        return read_json_request(_decode(words)), "a request in JSON"
     fields = read_pseudo_fields(words)
     if fields is not None:
         return fields, "the header fields of a browser"
@@ -116,7 +116,7 @@ def _without_content(request: Request) -> Request:
     return Request(request.method, request.url, request.fields, b"", has_body=True)
 
 
-def _decoded(words: str) -> str:
+def _decode(words: str) -> str:
     return words.encode("latin-1").decode("utf-8", "replace")
 
 

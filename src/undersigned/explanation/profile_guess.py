@@ -49,7 +49,7 @@ def guess(request: Request, keys: KeySource, *, now: float | None = None) -> Pro
         tagged = [one for one in REQUEST_PROFILES if not one.selection.tags and any(map(one.selection.accepts, tags))]
 
     def fits(one: Profile) -> tuple[int, int]:
-        return _reached(request, one, keys, now=now), len(one.components_of(request))
+        return _reached_step(request, one, keys, now=now), len(one.components_of(request))
 
     return max(tagged or REQUEST_PROFILES[:1], key=fits)
 
@@ -88,7 +88,7 @@ def signing_time(request: Request, profile: Profile) -> float:
     return time.time() if created is None else created
 
 
-def _reached(request: Request, profile: Profile, keys: KeySource, *, now: float | None) -> int:
+def _reached_step(request: Request, profile: Profile, keys: KeySource, *, now: float | None) -> int:
     """Return the step at which the request is rejected, or a larger number if it is verified."""
     error = rejection(request, profile, keys, now=now)
     return 100 if error is None else 9 if error.step == "9a" else error.step

@@ -71,12 +71,12 @@ def _before_reordering(query: str) -> Iterator[str]:
 
 def _before_encoding(query: str) -> Iterator[str]:
     yield from rewritten(query, _DOUBLE, "%")
-    yield _TRIPLET.sub(_decoded, query)
+    yield _TRIPLET.sub(_decode, query)
     for triplet in sorted(set(_TRIPLET.findall(query))):
         yield query.replace(triplet, unquote(triplet))
 
 
-def _decoded(triplet: re.Match[str]) -> str:
+def _decode(triplet: re.Match[str]) -> str:
     """Return the character of an escape, unless it would be a delimiter of parameters."""
     return triplet[0] if triplet[0].upper() in _KEPT else unquote(triplet[0])
 

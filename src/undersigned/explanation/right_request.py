@@ -45,14 +45,14 @@ def right_request(
 
 
 def _candidates(request: Request, signers_base: str | None) -> Iterator[Request]:
-    signed = request if signers_base is None else _as_signed(request, signers_base)
+    signed = request if signers_base is None else _apply_base(request, signers_base)
     yield signed
     if "content-digest" in request.fields.combined:
         for _, content in other_contents(signed.body):
             yield Request(signed.method, signed.url, _without_length(signed), content)
 
 
-def _as_signed(request: Request, base: str) -> Request:
+def _apply_base(request: Request, base: str) -> Request:
     """Return the request with every value that a base has; values of components with parameters stay as they are."""
     lines = [line.partition(": ") for line in base.split("\n")]
     values = {name.strip('"'): value for name, _, value in lines if name.count('"') == len('""') and name.endswith('"')}

@@ -73,12 +73,12 @@ class Search:
         self._tried: set[bytes] = set()
         self._known: list[tuple[Variant, list[Alternative]]] = []
 
-    def unchanged(self) -> Proof | None:
+    def prove_unchanged(self) -> Proof | None:
         """Return the proof that the signature is valid for the values as they were received, or None."""
         base = self._new_base(self._values)
         return None if base is None else self._proof(self._values, base, ())
 
-    def changed(self) -> Proof | None:
+    def prove_changed(self) -> Proof | None:
         """Return the first proof that is found after one change, or after two; None if there is none."""
         return self._after_one() or self._after_two()
 
@@ -132,7 +132,7 @@ class Search:
                 )
                 yield after.values, whole
         elif rank < len(others):
-            values = _merged(self._values, before.values, others[rank].values)
+            values = _merge(self._values, before.values, others[rank].values)
             if values is not None:
                 yield values, (first, (other, others[rank]))
                 return
@@ -166,7 +166,7 @@ class Search:
         return base
 
 
-def _merged(received: SignedValues, one: SignedValues, other: SignedValues) -> SignedValues | None:
+def _merge(received: SignedValues, one: SignedValues, other: SignedValues) -> SignedValues | None:
     """Return the values with the changes of both, or None if both change the same value."""
     together = list(zip(received, one, other, strict=True))
     if any(first is not before and second is not before for before, first, second in together):

@@ -71,7 +71,7 @@ class SignedValues(NamedTuple):
     prefixes: tuple[str, ...] = ()
 
     @classmethod
-    def received(
+    def of(
         cls,
         request: Request,
         profile: Profile,

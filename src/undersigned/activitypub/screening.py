@@ -52,7 +52,7 @@ def screen_cavage(request: Request, profile: Profile, *, now: float, required: C
         detail = "the algorithm is neither hs2019 nor rsa-sha256, or not one of the profile's"
         raise profile.error("signature_alg_not_allowed", step=4, detail=detail)
     created = int(given.created) if CREATED in given.names else dated
-    expires, until = _checked_times(given, created, profile, now)
+    expires, until = _check_times(given, created, profile, now)
     missing = _missing(request, given.names, required)
     if missing:
         detail = f"{', '.join(missing)} must be covered"
@@ -80,7 +80,7 @@ def _parameters(request: Request) -> CavageParameters:
     return CavageParameters.parse(request.fields.combined["signature"])
 
 
-def _checked_times(
+def _check_times(
     given: CavageParameters, created: int | None, profile: Profile, now: float
 ) -> tuple[int | None, float]:
     """Check the times of a signature. Return its signed `expires`, and when no clock accepts it any more (step 5).

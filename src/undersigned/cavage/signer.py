@@ -99,12 +99,12 @@ class CavageSigner:
             ConfigurationError: the `sign` of the key must be awaited.
         """
         added, names, base, target = self._draft(request, digest)
-        return self._signed(added, names, base, target, local_signature(self._key, base.encode("ascii")))
+        return self._signed_fields(added, names, base, target, local_signature(self._key, base.encode("ascii")))
 
     async def async_sign(self, request: Request, *, digest: str | None = None) -> SignedFields:
         """Sign a request as `sign` does, and await the key if its `sign` is async."""
         added, names, base, target = self._draft(request, digest)
-        return self._signed(added, names, base, target, await awaited_signature(self._key, base.encode("ascii")))
+        return self._signed_fields(added, names, base, target, await awaited_signature(self._key, base.encode("ascii")))
 
     def digest_builder(self) -> DigestBuilder:
         """Return a new builder of the digest that this signer covers, for content that is read in chunks."""
@@ -135,7 +135,7 @@ class CavageSigner:
             check_base(base, request, ())
         return added, names, base, typed
 
-    def _signed(
+    def _signed_fields(
         self, added: list[tuple[str, str]], names: tuple[str, ...], base: str, target: CanonicalURL, signature: bytes
     ) -> SignedFields:
         value = serialize_parameters(self._key.keyid, self._algorithm, names, signature)

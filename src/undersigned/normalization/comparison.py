@@ -123,7 +123,7 @@ def compare(a: str, b: str, *, ladder: Ladder = IRI_LADDER, purpose: Purpose = "
         one, other = (_apply(rules, url) for url in urls)
         forms = one, other
         if one == other:
-            needed = _needed(rules, urls)
+            needed = _needed_rules(rules, urls)
             # The caller excludes fragments for every URL, so the class of that rule does not weaken this result.
             weakest = max([_WEAKEST_LAST.index(rule.preserves) for rule in needed if rule not in excluded], default=0)
             return Equivalence(a, b, rung.name, needed, forms, _WEAKEST_LAST[weakest], None)
@@ -136,7 +136,7 @@ def _apply(rules: Sequence[Rule], url: URL) -> str:
     return str(url)
 
 
-def _needed(rules: RuleSet, urls: tuple[URL, URL]) -> tuple[Rule, ...]:
+def _needed_rules(rules: RuleSet, urls: tuple[URL, URL]) -> tuple[Rule, ...]:
     changed = {rule for url in urls for rule in _effective_rules(rules, url)}
     needed = tuple([rule for rule in rules if rule in changed])
     for rule in needed:

@@ -54,7 +54,7 @@ class LearnedRule:
     def rule(self) -> Rule:
         """Return the rule in the form that a rule set takes."""
         pattern = re.compile(
-            _preceded_by(self.before, self.found) + re.escape(self.found) + _followed_by(self.after, self.found)
+            _pattern_before(self.before, self.found) + re.escape(self.found) + _pattern_after(self.after, self.found)
         )
 
         def apply(url: URL) -> URL:
@@ -173,7 +173,7 @@ def _minimal(one: Sequence[str], other: Sequence[str], after: str) -> bool:
     return (one or other)[0] != after
 
 
-def _preceded_by(before: str | None, found: str) -> str:
+def _pattern_before(before: str | None, found: str) -> str:
     if before is None:
         return r"(?<![0-9A-Za-z])" if found[0].isalnum() else ""
     if before == _END:
@@ -182,7 +182,7 @@ def _preceded_by(before: str | None, found: str) -> str:
     return f"(?<={neighbour})" + (f"(?<![0-9A-Za-z]{neighbour})" if before.isalnum() else "")
 
 
-def _followed_by(after: str | None, found: str) -> str:
+def _pattern_after(after: str | None, found: str) -> str:
     if after is None:
         return r"(?![0-9A-Za-z])" if found[-1].isalnum() else ""
     if after == _END:

@@ -79,7 +79,7 @@ class PublishedDirectory(PublishedKeys):
                 "signing_keys: give one private key for each key of the set, with the thumbprint as its kid"
             )
         self._signatures: tuple[float, bytes, tuple[tuple[str, str], ...]] = (0.0, b"", ())
-        _check_readable(dict(self._signed(self._text)))
+        _check_readable(dict(self._signature_fields(self._text)))
 
     def _text_of(self, keys: object) -> bytes:
         text = super()._text_of(keys)
@@ -88,7 +88,7 @@ class PublishedDirectory(PublishedKeys):
                 raise ConfigurationError("keys: in a key directory, each kid must be the thumbprint of its key")
         return text
 
-    def _signed(self, text: bytes) -> tuple[tuple[str, str], ...]:
+    def _signature_fields(self, text: bytes) -> tuple[tuple[str, str], ...]:
         """Return the header fields that sign the content: one signature by each key that it lists."""
         signed_at, signed, fields = self._signatures
         now = self._now()

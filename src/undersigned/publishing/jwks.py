@@ -93,7 +93,7 @@ class PublishedKeys:
         """
         text = self._text if self._watched is None else self._watched.value
         tag = f'"{hashlib.sha256(text).hexdigest()[:32]}"'
-        fields = (*self._fields, ("ETag", tag), *self._signed(text))
+        fields = (*self._fields, ("ETag", tag), *self._signature_fields(text))
         if if_none_match is not None and _matches(if_none_match, tag):
             return JWKSResponse(304, fields, b"")
         return JWKSResponse(200, (*fields, ("Content-Length", str(len(text)))), b"" if method == "HEAD" else text)
@@ -105,7 +105,7 @@ class PublishedKeys:
     def _text_of_file(self, file: bytes) -> bytes:
         return self._text_of(pem_jwks(file, keyid=self._keyid) if is_pem(file) else read_public_jwks(file))
 
-    def _signed(self, text: bytes) -> tuple[tuple[str, str], ...]:  # noqa: ARG002 - a key directory is signed
+    def _signature_fields(self, text: bytes) -> tuple[tuple[str, str], ...]:  # noqa: ARG002 - a key directory is signed
         """Return the header fields that sign the content."""
         return ()
 

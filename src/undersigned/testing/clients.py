@@ -41,7 +41,7 @@ def signing_asgi(app: ASGIApp, signer: Signer, *, origin: str) -> ASGIApp:
         signed = signer.sign(Request(scope.get("method", "GET"), url, fields, content))
         added = [("host", _host(origin)), *signed]
         headers = [*kept, *((name.lower().encode("ascii"), value.encode("ascii")) for name, value in added)]
-        await app({**scope, "raw_path": raw_path, "headers": headers}, _received(content, receive, scope), send)
+        await app({**scope, "raw_path": raw_path, "headers": headers}, _prepend(content, receive, scope), send)
 
     return signing
 
@@ -97,11 +97,11 @@ async def _content(receive: Receive) -> bytes:
     return b"".join(chunks)
 
 
-def _received(content: bytes, receive: Receive, scope: Scope) -> Receive:
+def _prepend(content: bytes, receive: Receive, scope: Scope) -> Receive:
     """Return a receive function that yields the content first if it has been read, then the client's next messages."""
     messages: list[Message] = [{"type": "http.request", "body": content}] if scope["type"] == "http" else []
 
-    async def received() -> Message:
+    async def receive_next() -> Message:
         return messages.pop() if messages else await receive()
 
-    return received
+    return receive_next

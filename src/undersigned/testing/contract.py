@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 Answer = TypeVar("Answer")
 
 
-async def awaited(answer: Answer | Awaitable[Answer]) -> Answer:
+async def resolve(answer: Answer | Awaitable[Answer]) -> Answer:
     """Return an answer that may have to be awaited."""
     return await cast("Awaitable[Answer]", answer) if isawaitable(answer) else answer
 

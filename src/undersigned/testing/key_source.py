@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, cast
 from undersigned.message.header_fields import HeaderFields
 from undersigned.signature.key_source import KeyLookup
 from undersigned.signature.verification_key import VerificationKey
-from undersigned.testing.contract import awaited, finish, require
+from undersigned.testing.contract import finish, require, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -79,7 +79,7 @@ class _Contract:
         fields = HeaderFields([("Signature-Agent", '"https://127.0.0.1:9"')])
         lookup = KeyLookup(keyid, {"keyid": keyid, "alg": "ed25519"}, frozenset({"@method"}), "GET", url, fields, again)
         try:
-            answer = await awaited(self.source.find(lookup))
+            answer = await resolve(self.source.find(lookup))
         except Exception as error:
             raise AssertionError(f"find: raised {type(error).__name__}; expected keys, or none") from error
         require(
@@ -93,12 +93,12 @@ class _Contract:
         )
         return keys
 
-    async def known(self, *, again: bool = False) -> list[VerificationKey]:
+    async def find_known(self, *, again: bool = False) -> list[VerificationKey]:
         return cast("list[VerificationKey]", await self.find(self.keyid, again=again))
 
 
 async def _has_the_key(contract: _Contract) -> None:
-    keys = await contract.known()
+    keys = await contract.find_known()
     require(keys, "find: has no key of the keyid that it has")
     require(any(not key.fault for key in keys), f"find: no usable key: {keys[0].fault if keys else ''}")
     require(
@@ -112,9 +112,9 @@ async def _has_the_key(contract: _Contract) -> None:
 
 
 async def _has_it_every_time(contract: _Contract) -> None:
-    first = {(key.keyid, key.owner, key.algorithm) for key in await contract.known()}
+    first = {(key.keyid, key.owner, key.algorithm) for key in await contract.find_known()}
     for _ in range(3):
-        again = {(key.keyid, key.owner, key.algorithm) for key in await contract.known()}
+        again = {(key.keyid, key.owner, key.algorithm) for key in await contract.find_known()}
         require(again == first, "find: answers the same lookup in another way the next time")
 
 
@@ -141,7 +141,7 @@ async def _takes_a_second_look(contract: _Contract) -> None:
     asks_again = getattr(contract.source, "asks_again", False)
     require(isinstance(asks_again, bool), "asks_again: must be True or False, or left out")
     if asks_again:
-        await contract.known(again=True)
+        await contract.find_known(again=True)
         require(not await contract.find("nobody", again=True), "find: has a key for a stranger at a second look")
 
 
@@ -157,5 +157,5 @@ _CHECKS: Final[tuple[_Check, ...]] = (
 
 async def _race(contract: _Contract) -> None:
     for number in range(_EACH):
-        require(await contract.known(), f"find: {_AT_ONCE} at once do not all get the key")
+        require(await contract.find_known(), f"find: {_AT_ONCE} at once do not all get the key")
         require(not await contract.find(f"nobody {number}"), f"find: {_AT_ONCE} at once get the key of another lookup")

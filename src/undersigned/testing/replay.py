@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast, get_args
 
 from undersigned.replay.store import Claim
 from undersigned.signature.rules import Caps
-from undersigned.testing.contract import awaited, finish, require
+from undersigned.testing.contract import finish, require, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -93,7 +93,7 @@ class _Contract:
         self._start = int(time.time())
 
     async def claim(self, attempt: _Attempt) -> Claim:
-        answer = await awaited(
+        answer = await resolve(
             self._store.claim(
                 attempt.keyid,
                 attempt.nonce,
@@ -110,7 +110,7 @@ class _Contract:
         return callable(getattr(self._store, "claim_content", None))
 
     async def expect_content(self, expected: ContentClaim, attempt: _Attempt, content: str, rule: str) -> None:
-        answer = await awaited(
+        answer = await resolve(
             cast("AsyncContentStore", self._store).claim_content(
                 attempt.keyid,
                 attempt.nonce,
@@ -129,7 +129,7 @@ class _Contract:
     async def expect_full(self, attempt: _Attempt, rule: str, *, expected: bool = True) -> None:
         """Ask whether a cap is reached for the keyid of `attempt`, whose nonce is not used."""
         now = self._start + attempt.at
-        answer = await awaited(self._store.full(attempt.keyid, now=now, caps=attempt.caps))
+        answer = await resolve(self._store.full(attempt.keyid, now=now, caps=attempt.caps))
         require(answer is expected, f"full: answered {answer!r}, expected {expected!r}: {rule}")
 
     async def expect_room(self, attempt: _Attempt, rule: str) -> None:

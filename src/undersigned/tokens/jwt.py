@@ -69,13 +69,13 @@ class Token(NamedTuple):
         """
         expires, begins, subject = self.claims.get("exp"), self.claims.get("nbf", 0), _text(self.claims, "sub")
         if not _is_time(expires) or not _is_time(begins) or not subject.isprintable() or not subject:
-            raise malformed("it needs exp and sub")
+            raise token_error("it needs exp and sub")
         if not cast("float", begins) <= now < cast("float", expires):
-            raise malformed("it has expired, or is not valid yet")
+            raise token_error("it has expired, or is not valid yet")
         jwk = _member(_member(self.claims, "cnf"), "jwk")
         alg = _text(jwk, "alg")
         if not alg or (algorithms and alg not in algorithms):
-            raise malformed("the key in its cnf needs a suitable alg")
+            raise token_error("the key in its cnf needs a suitable alg")
         kid = _text(jwk, "kid") or thumbprint(jwk) or ""
         return VerificationKey.from_jwk({**jwk, "kid": kid}, owner=subject)
 
@@ -92,14 +92,14 @@ def read_token(text: str, *, types: Collection[str]) -> Token:
     """
     match = _COMPACT.fullmatch(text) if len(text) <= LONGEST_BASE else None
     if match is None:
-        raise malformed("it is not three segments of Base64url")
+        raise token_error("it is not three segments of Base64url")
     header = _object(match[2])
     if _text(header, "typ").lower() not in types or "crit" in header:
-        raise malformed("its typ is another one, or it has crit")
+        raise token_error("its typ is another one, or it has crit")
     return Token(header, _object(match[3]), match[1].encode("ascii"), _octets(match[4]))
 
 
-def malformed(fault: str) -> KeySourceError:
+def token_error(fault: str) -> KeySourceError:
     """Return the error for a token that cannot be used."""
     return KeySourceError("signature_identity_malformed", f"the token: {fault}")
 
@@ -110,7 +110,7 @@ def _object(segment: str) -> Mapping[str, object]:
     except ValueError:
         value = None
     if not isinstance(value, dict):
-        raise malformed("a segment is not a JSON object")
+        raise token_error("a segment is not a JSON object")
     return cast("Mapping[str, object]", value)
 
 
@@ -118,7 +118,7 @@ def _octets(segment: str) -> bytes:
     try:
         return base64.urlsafe_b64decode(segment + "=" * (-len(segment) % 4))
     except ValueError:
-        raise malformed("a segment is not Base64url") from None
+        raise token_error("a segment is not Base64url") from None
 
 
 def _member(claims: Mapping[str, object], name: str) -> Mapping[str, object]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from undersigned.errors import ConfigurationError, KeySourceError
 from undersigned.message.structured_fields import MalformedField, ParserBudget, parse_dictionary
-from undersigned.tokens.jwt import malformed, read_token
+from undersigned.tokens.jwt import read_token, token_error
 from undersigned.tokens.source import AsyncTokenSource, Question, TokenSource, check_source
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class _Rule:
     def key(self, question: Question, lookup: KeyLookup) -> VerificationKey:
         key = question.token.bound_key(now=self._clock(), algorithms=_ALGORITHMS)
         if lookup.keyid and lookup.keyid not in {key.keyid, key.thumbprint}:
-            raise malformed("the keyid of the signature is another key than the one in its cnf")
+            raise token_error("the keyid of the signature is another key than the one in its cnf")
         return key
 
 
@@ -98,5 +98,5 @@ def _token(value: str, label: str) -> str:
         raise KeySourceError("signature_identity_malformed", f"Signature-Key: {fault}") from None
     token = parameters.get("jwt")
     if type(scheme) is str or str(scheme) != _SCHEME or type(token) is not str:
-        raise malformed("Signature-Key has no member for the signature by the scheme jwt")
+        raise token_error("Signature-Key has no member for the signature by the scheme jwt")
     return token

@@ -211,7 +211,7 @@ def test_colons_of_a_token_are_not_those_of_a_byte_sequence(character):
     assert parse_byte_sequences(f"a=:AAAA:;p=t{character}:x:", "base64") == {"a": b"\0\0\0"}
 
 
-@pytest.mark.parametrize("value", ["1.5", "a=1.5", "1,-1.5", "(1.5", "1 1.5"])
+@pytest.mark.parametrize("value", ["1.5", "a=1.5", "1,-1.5", "(1.5", "1 1.5", "1,\t1.5"])
 def test_number_with_a_fraction_counts_as_several_delimiters_wherever_it_is(value):
     assert count_delimiters(value, "") == DELIMITERS_PER_DECIMAL
 

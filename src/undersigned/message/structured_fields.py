@@ -27,7 +27,7 @@ Parameter: TypeAlias = BareItem
 
 _DELIMITERS = ",;: \\%"
 _EFFORT_OF_FIELD, _EFFORT_OF_DELIMITER, _EFFORT_OF_MEMBER, _EFFORT_OF_DATE = 45, 2, 3, 2
-_DECIMAL = re.compile(r"(?<![^=,( ])-?[0-9]+\.")
+_DECIMAL = re.compile(r"(?<![^=,( \t])-?[0-9]+\.")
 
 KEY = re.compile(r"[a-z*][a-z0-9_.*-]*+")
 """A dictionary key, such as a signature's label (RFC 8941 section 3.1.2)."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import http_sf
 import pytest
 
-from undersigned.message.dictionaries import read_dictionary, serialize_item
+from undersigned.message.dictionaries import read_dictionary, serialize_dictionary, serialize_item
 
 
 @pytest.mark.parametrize(
@@ -73,8 +73,10 @@ def test_decimal_that_a_program_gives_is_spelled_by_http_sf():
         ('a=(  "b";c  "d";e=1  );f', {"a": ([("b", {"c": True}), ("d", {"e": 1})], {"f": True})}),
     ],
 )
-def test_members_and_their_parameters_are_read(value, read):
-    assert read_dictionary(value) == read == http_sf.parse(value.encode(), tltype="dictionary")
+def test_members_and_their_parameters_are_read_and_spelled_again_as_by_http_sf(value, read):
+    expected = http_sf.parse(value.encode(), tltype="dictionary")
+    assert read_dictionary(value) == read == expected
+    assert serialize_dictionary(read) == http_sf.ser(expected)
 
 
 @pytest.mark.parametrize(

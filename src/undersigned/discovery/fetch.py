@@ -146,7 +146,7 @@ async def fetch(request: FetchRequest, network: Network, io: FetchIO) -> FetchRe
         response = await _fetch_one(request, network, io)
         if response.status not in _REDIRECTS:
             return response
-        request = replace(request, url=_redirected(request, response.fields.get("location", "")))
+        request = replace(request, url=_redirect_target(request, response.fields.get("location", "")))
     response = await _fetch_one(request, network, io)
     if response.status in _REDIRECTS:
         raise Unreachable("the server answers with a redirect, which is not followed", status=response.status)
@@ -167,7 +167,7 @@ async def _fetch_one(request: FetchRequest, network: Network, io: FetchIO) -> Fe
     return await io.exchange(request, target, last)
 
 
-def _redirected(request: FetchRequest, location: str) -> str:
+def _redirect_target(request: FetchRequest, location: str) -> str:
     try:
         url = urljoin(request.url, location)
     except ValueError:

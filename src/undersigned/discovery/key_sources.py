@@ -65,8 +65,8 @@ class _Sources(Generic[Source]):
         others: dict[str, Source] = {}
         for signer, source in self._sources.items():
             if signer not in hinted:
-                held = getattr(source, "held", None)
-                (likely if held is None or held(lookup.keyid) else others)[signer] = source
+                holds = getattr(source, "holds", None)
+                (likely if holds is None or holds(lookup.keyid) else others)[signer] = source
         if lookup.again:
             # Any source may have the new key, also a source without another key of this name.
             yield likely | others
@@ -74,8 +74,8 @@ class _Sources(Generic[Source]):
             yield likely
             yield others
 
-    def _joined(self, lookup: KeyLookup, answers: Sequence[_Answer]) -> _Keys:
-        """Return the keys of all answers. If there are no keys, raise the first failure."""
+    def _join(self, lookup: KeyLookup, answers: Sequence[_Answer]) -> _Keys:
+        """Join the keys of all answers. If there are no keys, raise the first failure."""
         found = tuple(key for keys, _ in answers for key in keys)
         if found:
             if len(self._hints) >= MOST_HINTS:
@@ -126,16 +126,16 @@ class KeySources(Owner, _Sources["KeySource"]):
             answers += self._ask(lookup, sources)
             if any(keys for keys, _ in answers):
                 break
-        return self._joined(lookup, answers)
+        return self._join(lookup, answers)
 
     def _ask(self, lookup: KeyLookup, sources: Mapping[str, KeySource]) -> list[_Answer]:
         """Ask the sources. Those that have to fetch are asked at the same time, so that a slow server delays none."""
         waiting = [(signer, source) for signer, source in sources.items() if _waits(source, lookup)]
         if len(waiting) <= 1:
-            return [_asked(lookup, signer, source) for signer, source in sources.items()]
+            return [_ask_source(lookup, signer, source) for signer, source in sources.items()]
 
         def ask(item: tuple[str, KeySource]) -> _Answer:
-            return _asked(lookup, *item)
+            return _ask_source(lookup, *item)
 
         prompt = [item for item in sources.items() if item not in waiting]
         with ThreadPoolExecutor(min(len(waiting), _MOST_THREADS), "undersigned-keys") as pool:
@@ -151,10 +151,10 @@ class AsyncKeySources(AsyncOwner, _Sources["AsyncKeySource"]):
         """Return the keys as `KeySources.find` does."""
         answers: list[_Answer] = []
         for sources in self._rounds(lookup):
-            answers += await asyncio.gather(*(_awaited(lookup, *item) for item in sources.items()))
+            answers += await asyncio.gather(*(_ask_async_source(lookup, *item) for item in sources.items()))
             if any(keys for keys, _ in answers):
                 break
-        return self._joined(lookup, answers)
+        return self._join(lookup, answers)
 
 
 def _waits(source: KeySource, lookup: KeyLookup) -> bool:
@@ -162,14 +162,14 @@ def _waits(source: KeySource, lookup: KeyLookup) -> bool:
     return getattr(source, "blocking", True) if waits is None else bool(waits(lookup.keyid))
 
 
-def _asked(lookup: KeyLookup, signer: str, source: KeySource) -> _Answer:
+def _ask_source(lookup: KeyLookup, signer: str, source: KeySource) -> _Answer:
     try:
         return _with_owner(source.find(lookup), signer), None
     except Exception as failure:  # noqa: BLE001 - another source may have the key
         return (), failure
 
 
-async def _awaited(lookup: KeyLookup, signer: str, source: AsyncKeySource) -> _Answer:
+async def _ask_async_source(lookup: KeyLookup, signer: str, source: AsyncKeySource) -> _Answer:
     try:
         answer = source.find(lookup)
         return _with_owner(await answer if isawaitable(answer) else answer, signer), None

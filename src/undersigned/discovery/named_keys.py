@@ -95,7 +95,7 @@ class NamedKeys(Running, Generic[Agent]):
         """
         held = self._rule.held.get(lookup.keyid, ())
         try:
-            kept = self._kept(self._rule.agent(lookup))
+            kept = self._kept_keys(self._rule.agent(lookup))
             return kept.get(lambda keys: lookup.keyid in keys).get(lookup.keyid, held)
         except KeySourceError:
             if held:
@@ -110,7 +110,7 @@ class NamedKeys(Running, Generic[Agent]):
         for kept in self._agents.all():
             kept.stop()
 
-    def _kept(self, agent: Agent) -> Kept[Keys]:
+    def _kept_keys(self, agent: Agent) -> Kept[Keys]:
         def make() -> Kept[Keys]:
             rule, loader = self._rule, self._loader
             cache: Cache[Keys] = Cache(loader.freshness, loader.clock)
@@ -133,7 +133,7 @@ class AsyncNamedKeys(AsyncRunning, Generic[Agent]):
         """Return the keys as `NamedKeys.find` does, or an awaitable of them if they have to be fetched."""
         held = self._rule.held.get(lookup.keyid, ())
         try:
-            kept = self._kept(self._rule.agent(lookup))
+            kept = self._kept_keys(self._rule.agent(lookup))
         except KeySourceError:
             if held:
                 return held
@@ -147,7 +147,7 @@ class AsyncNamedKeys(AsyncRunning, Generic[Agent]):
         """End the fetches in flight."""
         await asyncio.gather(*(kept.stop() for kept in self._agents.all()))
 
-    def _kept(self, agent: Agent) -> AsyncKept[Keys]:
+    def _kept_keys(self, agent: Agent) -> AsyncKept[Keys]:
         def make() -> AsyncKept[Keys]:
             rule, loader = self._rule, self._loader
             cache: Cache[Keys] = Cache(loader.freshness, loader.clock)

@@ -48,7 +48,7 @@ class BodyReader:
             UnusableDocument: the body is larger than the limit, or is not gzip although the response says so.
         """
         room = self._limit - len(self._body) + 1
-        added = chunk[:room] if self._gunzip is None else self._expanded(chunk, room)
+        added = chunk[:room] if self._gunzip is None else self._expand(chunk, room)
         self._body += added
         if len(self._body) > self._limit:
             raise self._too_large()
@@ -64,7 +64,7 @@ class BodyReader:
             raise UnusableDocument("the gzip data of the response ends too early")
         return bytes(self._body)
 
-    def _expanded(self, chunk: bytes, room: int) -> bytes:
+    def _expand(self, chunk: bytes, room: int) -> bytes:
         assert self._gunzip is not None  # noqa: S101 - the caller has looked; this tells the type checker
         try:
             expanded = self._gunzip.decompress(chunk, room)

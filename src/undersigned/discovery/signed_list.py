@@ -47,7 +47,7 @@ class PinnedKeys:
                 raise ConfigurationError(f"keys: {key.keyid!r} cannot be used: {fault}")
         # Every key without a fault has its members as strings.
         members = {jwk["kid"]: jwk for jwk in cast("list[dict[str, str]]", jwks["keys"]) if "kid" in jwk}
-        self._keys = {keyid: (_imported(members[keyid]), _ALGORITHMS[key.algorithm]) for keyid, key in keys.items()}
+        self._keys = {keyid: (_import_key(members[keyid]), _ALGORITHMS[key.algorithm]) for keyid, key in keys.items()}
 
     def payload_of(self, text: bytes) -> bytes:
         """Return the payload of a JWS, in compact or JSON serialization, that one of the keys signed.
@@ -95,7 +95,7 @@ def read_signed_list(
     return read
 
 
-def _imported(jwk: Mapping[str, str]) -> OKPKey | ECKey:
+def _import_key(jwk: Mapping[str, str]) -> OKPKey | ECKey:
     public: dict[str, str | list[str]] = {name: jwk[name] for name in ("kty", "crv", "x", "y") if name in jwk}
     return OKPKey.import_key(public) if jwk["kty"] == "OKP" else ECKey.import_key(public)
 

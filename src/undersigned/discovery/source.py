@@ -73,7 +73,7 @@ class FetchedKeys(Fetched[Keys]):
         """
         return self._kept.get(lambda keys: lookup.keyid in keys).get(lookup.keyid, ())
 
-    def held(self, keyid: str) -> bool:
+    def holds(self, keyid: str) -> bool:
         """Return whether the keys that were fetched last, however long ago, have one with this keyid."""
         return keyid in (self._kept.last() or {})
 
@@ -91,11 +91,11 @@ class AsyncFetchedKeys(AsyncFetched[Keys]):
         self, lookup: KeyLookup
     ) -> tuple[VerificationKey, ...] | Coroutine[object, None, tuple[VerificationKey, ...]]:
         """Return the keys as `FetchedKeys.find` does, or an awaitable of them if they have to be fetched."""
-        return (self._kept.fresh() or {}).get(lookup.keyid) or self._sought(lookup.keyid)
+        return (self._kept.fresh() or {}).get(lookup.keyid) or self._fetch(lookup.keyid)
 
-    def held(self, keyid: str) -> bool:
-        """As `FetchedKeys.held`."""
+    def holds(self, keyid: str) -> bool:
+        """As `FetchedKeys.holds`."""
         return keyid in (self._kept.last() or {})
 
-    async def _sought(self, keyid: str) -> tuple[VerificationKey, ...]:
+    async def _fetch(self, keyid: str) -> tuple[VerificationKey, ...]:
         return (await self._kept.get(lambda keys: keyid in keys)).get(keyid, ())

@@ -54,7 +54,7 @@ class _BlockingIO:
 
     async def resolve(self, resolver: Resolver, host: str, port: int) -> Sequence[str]:
         try:
-            return _asked(resolver, host, port).result(timeout=self._deadline - time.monotonic())
+            return _ask_in_thread(resolver, host, port).result(timeout=self._deadline - time.monotonic())
         except TimeoutError:
             raise _too_slow() from None
 
@@ -84,7 +84,7 @@ class _AsyncIO:
         self._network = network
 
     async def resolve(self, resolver: Resolver, host: str, port: int) -> Sequence[str]:
-        return await asyncio.wrap_future(_asked(resolver, host, port))
+        return await asyncio.wrap_future(_ask_in_thread(resolver, host, port))
 
     async def exchange(self, request: FetchRequest, target: Target, address: str) -> FetchResponse:
         url = _url(target)
@@ -127,7 +127,7 @@ def _seconds(request: FetchRequest, network: Network) -> float:
     return max(0.0, min(request.seconds, network.total_timeout))
 
 
-def _asked(resolver: Resolver, host: str, port: int) -> Future[Sequence[str]]:
+def _ask_in_thread(resolver: Resolver, host: str, port: int) -> Future[Sequence[str]]:
     """Ask the resolver in a thread of its own: the system's takes no time limit, and a pool's threads are others'."""
     answer: Future[Sequence[str]] = Future()
     answer.set_running_or_notify_cancel()

@@ -25,7 +25,7 @@ def published_key(document: Mapping[str, object], keyid: str) -> Mapping[str, ob
     """
     if document.get("id") == keyid and _PEM in document:
         return document
-    for one in _listed(document):
+    for one in _listed_keys(document):
         if isinstance(one, Mapping):
             key = cast("Mapping[str, object]", one)
             if key.get("id") == keyid:
@@ -53,7 +53,9 @@ def check_owner(actor: Mapping[str, object], *, owner: str, keyid: str) -> None:
     """
     if actor.get("id") != owner:
         raise UnusableDocument("the document of the key's owner has another id")
-    ids = [cast("Mapping[str, object]", one).get("id") if isinstance(one, Mapping) else one for one in _listed(actor)]
+    ids = [
+        cast("Mapping[str, object]", one).get("id") if isinstance(one, Mapping) else one for one in _listed_keys(actor)
+    ]
     if keyid not in ids:
         raise UnusableDocument("the owner of the key does not list it in publicKey")
 
@@ -73,7 +75,7 @@ def verification_key(key: Mapping[str, object], *, keyid: str, owner: str) -> Ve
         raise UnusableDocument("the publicKeyPem is not a public RSA key that can be used") from None
 
 
-def _listed(document: Mapping[str, object]) -> Sequence[object]:
+def _listed_keys(document: Mapping[str, object]) -> Sequence[object]:
     """Return the members of `publicKey`: one key, or a list of keys; each is an object or the id of one."""
     value = document.get("publicKey")
     if not isinstance(value, list):

@@ -102,7 +102,7 @@ class ActorKeys(Running):
         def make() -> Kept[Actor]:
             return Kept(rule.location(keyid), rule.load(keyid), rule.cache(), network=rule.network)
 
-        return self._actors.get(keyid, make).get(rule.satisfied(lookup)).keys
+        return self._actors.get(keyid, make).get(rule.criterion(lookup)).keys
 
     def start(self) -> None:
         """Do nothing: keys are fetched when a request names them."""
@@ -147,9 +147,9 @@ class AsyncActorKeys(AsyncRunning):
         def make() -> AsyncKept[Actor]:
             return AsyncKept(rule.location(keyid), rule.load(keyid), rule.cache(), network=rule.network)
 
-        kept, satisfied = self._actors.get(keyid, make), rule.satisfied(lookup)
+        kept, is_enough = self._actors.get(keyid, make), rule.criterion(lookup)
         fresh = kept.fresh()
-        return fresh.keys if fresh is not None and satisfied(fresh) else _sought(kept, satisfied)
+        return fresh.keys if fresh is not None and is_enough(fresh) else _fetch(kept, is_enough)
 
     def start(self) -> None:
         """Do nothing: keys are fetched when a request names them."""
@@ -159,8 +159,8 @@ class AsyncActorKeys(AsyncRunning):
         await asyncio.gather(*(kept.stop() for kept in self._actors.all()))
 
 
-async def _sought(kept: AsyncKept[Actor], satisfied: Callable[[Actor], bool]) -> _Keys:
-    return (await kept.get(satisfied)).keys
+async def _fetch(kept: AsyncKept[Actor], is_enough: Callable[[Actor], bool]) -> _Keys:
+    return (await kept.get(is_enough)).keys
 
 
 class _Rule:
@@ -221,8 +221,8 @@ class _Rule:
         """Return a new cache."""
         return Cache(self._loader.freshness, self._loader.clock)
 
-    def satisfied(self, lookup: KeyLookup) -> Callable[[Actor], bool]:
-        """Return what tells whether a copy is enough: one with a key, unless that key failed and may be outdated."""
+    def criterion(self, lookup: KeyLookup) -> Callable[[Actor], bool]:
+        """Return a test of whether a copy is enough: one with a key, unless that key failed and may be outdated."""
 
         def is_enough(actor: Actor) -> bool:
             floor = actor.fetched + self._loader.freshness.interval

@@ -66,11 +66,11 @@ def _pins(document: Mapping[str, object], agent: str) -> Pins:
     pins: dict[str, float] = {}
     for jwk in objects(entry["signing_keys"]):
         if name := thumbprint(jwk):
-            pins[name] = min(_revoked(jwk), pins.get(name, math.inf))
+            pins[name] = min(_revocation_time(jwk), pins.get(name, math.inf))
     return pins
 
 
-def _revoked(jwk: Mapping[str, object]) -> float:
+def _revocation_time(jwk: Mapping[str, object]) -> float:
     """Return from when a pinned key is revoked; a time that cannot be read is long past."""
     value = jwk.get("revoked_at")
     moment = math.inf if value is None else read_time(value)

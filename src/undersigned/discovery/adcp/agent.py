@@ -92,7 +92,7 @@ class AgentLoader:
             self._jwks = await self._locate(seconds)
         early = last is not None and now < last.fresh_until
         if self._agent.publisher and (self._pins is None or now >= self._pins.fresh_until or early):
-            self._pins = await self._pinned(seconds)
+            self._pins = await self._load_pins(seconds)
         return await self._keys(self._jwks, last, seconds())
 
     async def _keys(self, jwks: Copy[str], last: Copy[Keys] | None, seconds: float) -> Copy[Keys]:
@@ -137,7 +137,7 @@ class AgentLoader:
         check_key_origins(capabilities, jwks, purpose=agent.purpose)
         return Copy(jwks, brand.fetched, brand.fresh_until)
 
-    async def _pinned(self, seconds: Callable[[], float]) -> Copy[Pins]:
+    async def _load_pins(self, seconds: Callable[[], float]) -> Copy[Pins]:
         try:
             return await load_pins(self._agent.publisher, self._agent.url, self._pin_loader, seconds=seconds)
         except FetchError as error:

@@ -164,14 +164,14 @@ def _rule(
     return _Rule(
         form=form,
         trusted=trusted_urls(trusted),
-        held=_held(held, accepts_test_keys=accepts_test_keys),
+        held=_held_keys(held, accepts_test_keys=accepts_test_keys),
         network=network,
         allowance=allowance,
         accepts_test_keys=accepts_test_keys,
     )
 
 
-def _held(held: Iterable[VerificationKey], *, accepts_test_keys: bool) -> dict[str, FoundKeys]:
+def _held_keys(held: Iterable[VerificationKey], *, accepts_test_keys: bool) -> dict[str, FoundKeys]:
     keys: dict[str, FoundKeys] = {}
     for key in held:
         if not isinstance(cast("object", key), VerificationKey) or not key.thumbprint:

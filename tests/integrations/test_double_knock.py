@@ -291,6 +291,6 @@ def test_remembered_origins_are_bounded(monkeypatch):
     monkeypatch.setattr("undersigned.client.double_knock.MOST_HINTS", 1)
     pair = knock()
     for origin in ("https://a.example", "https://b.example"):
-        pair.answered(origin, 200, modern=False)
+        pair.note_answer(origin, 200, modern=False)
     assert pair.signer("https://b.example") is pair.legacy
     assert pair.signer("https://a.example") is not pair.legacy

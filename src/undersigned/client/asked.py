@@ -51,13 +51,13 @@ def asked_signer(signer: Signer, signed: SignedRequest, value: str) -> Signer | 
         return None
     for one in wanted:
         with suppress(UndersignedError):
-            again = _fulfilling(signer, signed, one)
+            again = _fulfilling_signer(signer, signed, one)
             if again is not None:
                 return again
     return None
 
 
-def _fulfilling(signer: Signer, signed: SignedRequest, wanted: WantedSignature) -> Signer | None:
+def _fulfilling_signer(signer: Signer, signed: SignedRequest, wanted: WantedSignature) -> Signer | None:
     """Return a signer that makes the wanted signature, or None if the request has it already, or must not have it.
 
     Raises:
@@ -90,13 +90,13 @@ def _is_allowed(component: str, signer: Signer) -> bool:
     name, coverage = name_of(component), signer.profile.coverage
     flags = {flag.partition("=")[0] for flag in component.split(";")[1:]}
     own = {*coverage.if_sent, *coverage.sent, coverage.member_of, *signer.components, *(signer.may_cover or ())}
-    own.update(map(name_of, _required(signer.profile)))
+    own.update(map(name_of, _required_components(signer.profile)))
     if signer.profile.digest.policy != "forbidden":
         own.add("content-digest")
     return flags <= _FIELD_FLAGS and name not in coverage.never and (name in _DERIVED or name in own)
 
 
-def _required(profile: Profile) -> Iterable[str]:
+def _required_components(profile: Profile) -> Iterable[str]:
     coverage = profile.coverage
     yield from (*coverage.always, *coverage.with_content, *coverage.with_query, *profile.required_components[True])
     for group in coverage.any_of:

@@ -51,7 +51,7 @@ class DoubleKnock:
         """Return the signer to try first for an origin, such as `https://social.example`."""
         return self._remembered.get(origin, self._first)
 
-    def answered(self, origin: str, status: int, *, modern: bool) -> AnySigner | None:
+    def note_answer(self, origin: str, status: int, *, modern: bool) -> AnySigner | None:
         """Note how an origin answered. Return the signer of a second try, or None if the answer asks for none.
 
         Args:

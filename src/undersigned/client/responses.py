@@ -92,7 +92,7 @@ class ResponseVerification:
             ConfigurationError: the verifier must be awaited.
         """
         verifier, response = self._sync_verifier(), _response(signed, status, fields, content)
-        return self._checked(response, verifier.verify_response(response))
+        return self._check_content(response, verifier.verify_response(response))
 
     async def async_verify(
         self, signed: SignedRequest, status: int, fields: Iterable[tuple[str, str]], content: bytes
@@ -100,8 +100,8 @@ class ResponseVerification:
         """Verify a response as `verify` does, and await an `AsyncVerifier`."""
         response = _response(signed, status, fields, content)
         if isinstance(self._verifier, AsyncVerifier):
-            return self._checked(response, await self._verifier.verify_response(response))
-        return self._checked(response, self._verifier.verify_response(response))
+            return self._check_content(response, await self._verifier.verify_response(response))
+        return self._check_content(response, self._verifier.verify_response(response))
 
     def _sync_verifier(self) -> Verifier:
         if isinstance(self._verifier, AsyncVerifier):
@@ -112,8 +112,8 @@ class ResponseVerification:
         if len(content) > self._max_body:
             raise self._error(f"the content of the response is longer than max_body ({self._max_body} bytes)")
 
-    def _checked(self, response: Response, verified: VerifiedSignature) -> VerifiedSignature:
-        """Return the signature, if it covers all that the caller gets of the content."""
+    def _check_content(self, response: Response, verified: VerifiedSignature) -> VerifiedSignature:
+        """Check that the signature covers all that the caller gets of the content, and return it."""
         if len(verified.content) != len(response.body):
             raise self._error(_UNCOVERED)
         return verified

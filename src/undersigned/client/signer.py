@@ -158,7 +158,7 @@ class ClientSigner:
         other: AnySigner | None = None
         if isinstance(current, DoubleKnock):
             modern = any(name == _MODERN_FIELD for name, _ in signed.signature)
-            other = current.answered(signed.origin, status, modern=modern)
+            other = current.note_answer(signed.origin, status, modern=modern)
         elif wanted and status in ASKING_STATUSES and isinstance(signer := self._current(), Signer):
             other = asked_signer(signer, signed, wanted)
         if other is None:

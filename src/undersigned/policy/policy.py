@@ -151,13 +151,13 @@ class Policy:
 
     def _decide_unsigned(self, operation: Operation, *, fallback: bool, profile: Profile) -> Verdict:
         demand = self.demand(operation)
-        missing = _required(profile, "the operation must be signed, and no other credential is valid")
+        missing = _unsigned_error(profile, "the operation must be signed, and no other credential is valid")
         if demand == "required" and not fallback:
             return Verdict("reject", missing)
         if self.must_be_signed(operation):
             why = "a request that registers webhook credentials must be signed"
             unknown = "the router does not tell which operation would run, so the request must be signed"
-            return Verdict("reject", _required(profile, unknown if operation.is_unknown else why))
+            return Verdict("reject", _unsigned_error(profile, unknown if operation.is_unknown else why))
         return Verdict("ask", missing) if demand == "required" else Verdict("accept")
 
 
@@ -201,5 +201,5 @@ def _is_resolver(given: object) -> bool:
     return callable(getattr(given, "resolve", None)) and all(isinstance(answer, bool) for answer in answers)
 
 
-def _required(profile: Profile, detail: str) -> SignatureError:
+def _unsigned_error(profile: Profile, detail: str) -> SignatureError:
     return profile.error("signature_required", step=0, detail=detail)

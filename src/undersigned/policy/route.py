@@ -175,7 +175,7 @@ class RouteResolver(ABC):
         """
         function = _function_name(route.endpoint)
         # A name may stand for one route of a class.
-        for key in (route.endpoint, *route.names, *_listed_as(route.endpoint), *_listed_as(route.view), function):
+        for key in (route.endpoint, *route.names, *_aliases(route.endpoint), *_aliases(route.view), function):
             if key is not None and isinstance(key, Hashable) and key in self._operations:
                 return cast("RouteOperation", self._operations[key])
         if not route.is_opaque:
@@ -201,7 +201,7 @@ class UnreadContent(RawIOBase):
         raise LookupError("the router reads the content, which has not been verified")
 
 
-def _listed_as(endpoint: object) -> Iterator[object]:
+def _aliases(endpoint: object) -> Iterator[object]:
     """Yield what an application may list an endpoint as: the functions that it wraps, and the class of a view.
 
     Raises:

@@ -104,14 +104,14 @@ def mentions_authentication(text: bytes, *, itself: bool) -> bool:
 def _mentions(known: str, *, itself: bool) -> bool:
     """Return what `mentions_authentication` returns, for text without percent-encoding."""
     if "\\" in known:
-        known, escapes = _unescaped(known)
+        known, escapes = _unescape(known)
         if escapes:
             return True
     plain = _plain(known)
     return _AUTHENTICATION in plain and (itself or _has_webhook(plain))
 
 
-def _unescaped(text: str) -> tuple[str, bool]:
+def _unescape(text: str) -> tuple[str, bool]:
     """Return `text` with its escapes decoded, and whether that makes another escape.
 
     Strings in strings do not: in these, each backslash of an escape is doubled, not escaped by its number.

@@ -84,7 +84,7 @@ class IdentifierSet:
             try:
                 canonical = canonicalize(url, received=True)
             except MalformedURL as error:
-                malformed.append(_malformed(error, code, position))
+                malformed.append(_malformed_error(error, code, position))
                 continue
             known = found.get(canonical.target_uri, Identifier(canonical, (), ()))
             spellings = known.spellings if url in known.spellings else (*known.spellings, url)
@@ -104,7 +104,7 @@ class IdentifierSet:
         try:
             return self._found.get(canonicalize(url, received=True).target_uri)
         except MalformedURL as error:
-            raise _malformed(error, self.code, None) from None
+            raise _malformed_error(error, self.code, None) from None
 
     def __contains__(self, url: str) -> bool:
         """Return whether `url` is one of the identifiers; raise the errors of `find`."""
@@ -122,5 +122,5 @@ class IdentifierSet:
         return tuple([identifier for identifier in self if len(identifier.spellings) > 1])
 
 
-def _malformed(error: MalformedURL, code: str, position: int | None) -> MalformedIdentifier:
+def _malformed_error(error: MalformedURL, code: str, position: int | None) -> MalformedIdentifier:
     return MalformedIdentifier(str(error), code=code, rule=error.rule, position=position)

@@ -96,7 +96,7 @@ class Origins:
 
     def __init__(self, origins: ConfiguredOrigins) -> None:
         self._ask = origins if callable(origins) else None
-        listed = () if callable(origins) else _listed(origins)
+        listed = () if callable(origins) else _read_list(origins)
         named: dict[str, list[Origin]] = {}
         self._patterns: dict[str, Origin] = {}
         for text in listed:
@@ -115,7 +115,7 @@ class Origins:
         known = [*self.by_authority.values(), *self._patterns.values()]
         self._hosts = _Hosts(frozenset(map(_host, self.by_authority)), frozenset(map(_host, self._patterns)))
         self._schemes = tuple(dict.fromkeys(origin.scheme for origin in known))
-        self._described = _described(listed, loopback.values())
+        self._described = _describe(listed, loopback.values())
 
     def __str__(self) -> str:
         """Return the origins as they are configured, with the other spellings of a loopback origin."""
@@ -142,7 +142,7 @@ class Origins:
                 origin = self.by_authority.get(canonical) or self._tenant(canonical)
                 if origin is not None and origin.scheme == scheme:
                     return origin
-        return None if self._ask is None else _asked(self._ask, authority)
+        return None if self._ask is None else _ask_function(self._ask, authority)
 
     def lists(self, target: CanonicalURL) -> bool:
         """Return whether `target` has the authority of an origin and a path below its prefix."""
@@ -175,7 +175,7 @@ class _Hosts:
         return host in self.names or str(host).partition(".")[2] in self.bases
 
 
-def _listed(origins: object) -> tuple[str, ...]:
+def _read_list(origins: object) -> tuple[str, ...]:
     if isinstance(origins, (str, bytes)) or not isinstance(origins, Iterable):
         raise ConfigurationError("origins: pass a list, such as ['https://seller.example.com'], or a function")
     listed = tuple(cast("Iterable[str]", origins))
@@ -228,9 +228,9 @@ def _other_loopbacks(named: Mapping[str, Origin], several: Container[str]) -> di
     return others
 
 
-def _asked(ask: Callable[[str], str | None], authority: str) -> Origin | None:
+def _ask_function(ask: Callable[[str], str | None], authority: str) -> Origin | None:
     """Return the origin that a function names, if it has the received authority."""
-    text = ask(canonicalize_authority(_checked(authority), "https", received=True))
+    text = ask(canonicalize_authority(_check_length(authority), "https", received=True))
     if text is None:
         return None
     origin = Origin.parse(text)
@@ -238,7 +238,7 @@ def _asked(ask: Callable[[str], str | None], authority: str) -> Origin | None:
     return origin if own == origin.authority else None
 
 
-def _described(listed: Sequence[str], loopback: Collection[Origin]) -> str:
+def _describe(listed: Sequence[str], loopback: Collection[Origin]) -> str:
     if not listed:
         return "those that a function names"
     more = f" and {len(listed) - _MOST_SHOWN} more" if len(listed) > _MOST_SHOWN else ""
@@ -257,14 +257,14 @@ def received_authority(authority: str, scheme: str, *, hosts: Container[str]) ->
     Raises:
         MalformedURL: the value is not an authority, or is longer than `LONGEST_AUTHORITY`.
     """
-    name = _checked(authority).lower()
+    name = _check_length(authority).lower()
     if "xn--" in name and _host(name) not in hosts:
         # Checking an A-label is expensive and changes nothing, so an unknown host is rejected first.
         return None
     return canonicalize_authority(authority, scheme, received=True)
 
 
-def _checked(authority: str) -> str:
+def _check_length(authority: str) -> str:
     if len(authority) > LONGEST_AUTHORITY:
         raise MalformedURL(f"the authority has more than {LONGEST_AUTHORITY} characters", rule="length")
     return authority

@@ -39,7 +39,7 @@ def verified_signature(request: web.Request) -> VerifiedSignature:
         SignatureError: the request is unsigned.
         ConfigurationError: no middleware has verified it.
     """
-    return _verification(request).required(method=request.method, route=route_of(request))
+    return _verification(request).require(method=request.method, route=route_of(request))
 
 
 def signature_required(

@@ -60,7 +60,7 @@ def record_denial(request: HttpRequest, response: HttpResponseBase) -> None:
     denial: Denial | None = vars(request).pop("signature_denial", None)
     if denial is not None and response.status_code in _DENIED and denial.applies():
         published = verification(request)
-        error = published.unsigned(denial.detail, method=request.method)
+        error = published.unsigned_error(denial.detail, method=request.method)
         published.reject(error, method=request.method, route=route(request))
         if published.signature is None:
             for name, value in ErrorResponse.of(error).others:
@@ -93,7 +93,7 @@ def verified_signature(request: HttpRequest) -> VerifiedSignature:
         SignatureError: the request is unsigned.
         ConfigurationError: no middleware has verified the request.
     """
-    return verification(request).required(method=request.method, route=route(request))
+    return verification(request).require(method=request.method, route=route(request))
 
 
 def route(request: HttpRequest) -> str | None:

@@ -80,7 +80,7 @@ def _rejection() -> Response | None:
     """Return the response to an unsigned request, or None if it is signed."""
     try:
         rule = request.url_rule
-        published().required(method=request.method, route=None if rule is None else rule.rule)
+        published().require(method=request.method, route=None if rule is None else rule.rule)
     except SignatureError as error:
         return unsigned_response(request.environ, ErrorResponse.of(error))
     return None

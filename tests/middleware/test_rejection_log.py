@@ -22,7 +22,7 @@ def rejected(caplog, error, *, times: int = 1, level: int = logging.WARNING) -> 
     log = RejectionLog()
     with caplog.at_level(level, "undersigned"):
         for _ in range(times):
-            log.rejected(error)
+            log.log_rejection(error)
     return caplog.records
 
 
@@ -104,9 +104,9 @@ def test_codes_have_allowances_of_their_own(caplog):
     log = RejectionLog()
     with caplog.at_level(logging.WARNING, "undersigned"):
         for _ in range(9):
-            log.rejected(unknown_key())
+            log.log_rejection(unknown_key())
         caplog.clear()
-        log.rejected(other)
+        log.log_rejection(other)
     assert len(caplog.records) == 1
 
 
@@ -133,11 +133,11 @@ def test_other_lines_that_senders_cause_are_bounded_too(caplog):
     log = RejectionLog()
     with caplog.at_level(logging.INFO, "undersigned"):
         for _ in range(7):
-            log.unsigned()
-            log.excused(PROFILE.error("signature_invalid", step=10, detail="another credential"))
-            log.unknown(PROFILE.error("signature_key_unknown", step=7, detail="nobody knows it"))
-            log.unread(answer.CONTENT_TOO_LARGE)
-            log.failed_callback("on_decision", RuntimeError("metrics are down"))
+            log.log_unsigned()
+            log.log_excused(PROFILE.error("signature_invalid", step=10, detail="another credential"))
+            log.log_unknown(PROFILE.error("signature_key_unknown", step=7, detail="nobody knows it"))
+            log.log_unread(answer.CONTENT_TOO_LARGE)
+            log.log_failed_callback("on_decision", RuntimeError("metrics are down"))
     for start, level in (
         ("unsigned request accepted", "WARNING"),
         ("request accepted on another credential", "WARNING"),

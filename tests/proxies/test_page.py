@@ -11,7 +11,7 @@ from tests.proxies import haproxy, nginx
 from undersigned import KeySet, MemoryReplayStore, Request, Verifier, profiles
 from undersigned.errors import MalformedURL, SignatureError
 from undersigned.message.header_fields import HeaderFields
-from undersigned.middleware.authority import matched_origin, target_rejected
+from undersigned.middleware.authority import matched_origin, target_error
 from undersigned.middleware.rejection_log import line_of
 from undersigned.url.origin import Origins
 
@@ -41,7 +41,7 @@ def test_page_shows_exactly_the_tested_configurations(page, language, run):
 def test_page_shows_the_log_line_of_a_foreign_authority(page):
     with pytest.raises(MalformedURL) as malformed:
         matched_origin(Origins(["https://seller.example.com"]), HeaderFields([("host", "127.0.0.1:8000")]), "1.1")
-    rejected = target_rejected(profiles.ADCP_3_2, malformed.value, hosts=["127.0.0.1:8000"], target="/adcp/a")
+    rejected = target_error(profiles.ADCP_3_2, malformed.value, hosts=["127.0.0.1:8000"], target="/adcp/a")
     assert f"request rejected: {line_of(rejected)}\n" in page
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from undersigned.limits import MOST_LENGTH_DIGITS
 from undersigned.message.content import Content
 from undersigned.middleware.answer import CONTENT_TOO_LARGE, REQUEST_TIMEOUT, UnreadRequest
-from undersigned.middleware.authority import unsupported
+from undersigned.middleware.authority import unsupported_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Generator
@@ -42,7 +42,7 @@ def event_loop_check(profile: Profile) -> Callable[[], None]:
         try:
             get_running_loop()
         except RuntimeError:
-            raise unsupported(
+            raise unsupported_error(
                 profile, "the server runs no asyncio event loop: run it on asyncio, not on trio"
             ) from None
 
@@ -77,7 +77,7 @@ async def read_content(
 
     try:
         async with asyncio.timeout(seconds):
-            return await _resumed(reading, waits_for)
+            return await _resume(reading, waits_for)
     except TimeoutError:
         raise UnreadRequest(REQUEST_TIMEOUT) from None
 
@@ -127,7 +127,7 @@ async def _read(receive: Receive, digest: RunningDigest | None, cap: int) -> Con
 
 
 @coroutine
-def _resumed(reading: Coroutine[Any, Any, Content], waits_for: object) -> Generator[Any, Any, Content]:
+def _resume(reading: Coroutine[Any, Any, Content], waits_for: object) -> Generator[Any, Any, Content]:
     """Continue a coroutine that has taken its first step and `waits_for` something (PEP 492, PEP 380)."""
     while True:
         try:
@@ -143,29 +143,29 @@ def _resumed(reading: Coroutine[Any, Any, Content], waits_for: object) -> Genera
             return content
 
 
-def replayed(content: Content, receive: Receive) -> Receive:
-    """Return a `receive` that yields the chunks as received, then what the server sends next."""
+def replay(content: Content, receive: Receive) -> Receive:
+    """Return a `receive` that replays the chunks as received, then yields what the server sends next."""
     # A list of messages would take many times the memory of many small chunks, so make one at a time.
     chunks = iter(content.chunks or (b"",))
     left = len(content.chunks) or 1
 
-    async def replay() -> Message:
+    async def receive_again() -> Message:
         nonlocal left
         if left == 0:
             return await receive()
         left -= 1
         return {"type": "http.request", "body": next(chunks), "more_body": left > 0}
 
-    return replay
+    return receive_again
 
 
 def bodiless(receive: Receive) -> Receive:
     """Return a `receive` for a request verified without content. If content comes anyway, the request ends."""
 
-    async def guarded() -> Message:
+    async def receive_without_content() -> Message:
         message = await receive()
         if message["type"] == "http.request" and message.get("body"):
             return {"type": "http.disconnect"}
         return message
 
-    return guarded
+    return receive_without_content

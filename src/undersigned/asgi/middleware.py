@@ -15,7 +15,7 @@ from undersigned.asgi.body import (
     no_content,
     read_content,
     read_unverified,
-    replayed,
+    replay,
 )
 from undersigned.asgi.interface import ASGIApp, Receive, Scope, Send
 from undersigned.asgi.scope import (
@@ -209,7 +209,7 @@ class _Exchange:
         mode = self._options.mode
         return mode(self._scope) if callable(mode) else mode
 
-    def received(self) -> Received:
+    def received_request(self) -> Received:
         scope = self._scope
         # A snapshot: a server may append trailers to its list after the application has started.
         headers = self._headers = [
@@ -272,25 +272,25 @@ class _Exchange:
         accepted = cast("Fallback", self._options.fallback)(self._scope)
         return await accepted if isawaitable(accepted) else accepted
 
-    def dispatched(self, target: CanonicalURL, origin: Origin) -> dict[str, Any]:
+    def router_input(self, target: CanonicalURL, origin: Origin) -> dict[str, Any]:
         adds = self._options.server_adds_root_path
         return verified_scope(self._scope, self._headers, target=target, origin=origin, server_adds_root_path=adds)
 
     def forward_unsigned(self) -> Forwarded:
-        published = self._published(None, None)
+        published = self._published_entries(None, None)
         return {**self._scope, "headers": self._headers, **published}, self._receive, self._send
 
     def forward(self, admitted: Admitted, target: CanonicalURL, origin: Origin, *, has_body: bool) -> Forwarded:
-        new, content, receive = self.dispatched(target, origin), admitted.content, self._receive
-        new.update(self._published(admitted.signature, admitted.operation))
+        new, content, receive = self.router_input(target, origin), admitted.content, self._receive
+        new.update(self._published_entries(admitted.signature, admitted.operation))
         if self._scope["type"] == "http":
             if content is not None:
-                receive = replayed(content, receive)
+                receive = replay(content, receive)
             elif not has_body:
                 receive = bodiless(receive)
         return new, receive, self._send
 
-    def _published(self, signature: VerifiedSignature | None, operation: Operation | None) -> Scope:
+    def _published_entries(self, signature: VerifiedSignature | None, operation: Operation | None) -> Scope:
         """Return what the application may read of the verification."""
         chosen = self._options
         state = {**self._scope.get("state", {}), "signature": signature}

@@ -32,7 +32,7 @@ def required_signature(scope: Scope, *, route: str | None = None) -> VerifiedSig
         SignatureError: it is unsigned. `undersigned.middleware.ErrorResponse.of` makes the response of it.
         ConfigurationError: no middleware has verified it.
     """
-    return _verification(scope).required(method=scope.get("method"), route=route)
+    return _verification(scope).require(method=scope.get("method"), route=route)
 
 
 def _verification(scope: Scope) -> Verification:

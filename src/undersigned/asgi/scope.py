@@ -28,7 +28,7 @@ def request_target(scope: MutableMapping[str, Any], profile: Profile, *, server_
     """
     raw = scope.get("raw_path")
     if not isinstance(raw, bytes) or not raw:
-        raise authority.unsupported(
+        raise authority.unsupported_error(
             profile, "the server shows no raw_path: run the application under uvicorn, hypercorn, granian or gunicorn"
         )
     query = scope.get("query_string") or b""
@@ -46,7 +46,7 @@ def request_target(scope: MutableMapping[str, Any], profile: Profile, *, server_
         return received
     added = _added_path(scope)
     if not received.path.startswith(f"{added}/"):
-        raise authority.unsupported(
+        raise authority.unsupported_error(
             profile, "raw_path does not start with root_path: leave server_adds_root_path out for this server"
         )
     return RequestTarget(received.path[len(added) :], received.query)
@@ -106,7 +106,7 @@ def check_root_path(root: str, server: str | None, profile: Profile, *, has_fiel
         VerificationUnavailable: the server is or may be daphne, and gave a root path.
     """
     if root and (server == "daphne" or has_field):
-        raise authority.unsupported(
+        raise authority.unsupported_error(
             profile,
             "daphne takes root_path from any client's Daphne-Root-Path field, and it decides where the request is "
             "routed. Give it to the application, as FastAPI(root_path=...), and not to daphne",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from undersigned.asgi.body import event_loop_check
-from undersigned.asgi.worker import ended
+from undersigned.asgi.worker import run_to_end
 from undersigned.verification.awaited_verifier import AwaitedVerifier
 from undersigned.verification.verifier import AsyncVerifier
 
@@ -43,4 +43,4 @@ class ThreadedVerifier(AwaitedVerifier):
         self._check_event_loop()
         import asyncio  # noqa: PLC0415 - as in asgi.body
 
-        return await asyncio.to_thread(ended, call)
+        return await asyncio.to_thread(run_to_end, call)

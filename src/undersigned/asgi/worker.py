@@ -37,11 +37,11 @@ class Worker:
         thread = self._threads.get(loop)
         if thread is None:
             thread = self._threads[loop] = ThreadPoolExecutor(1, thread_name_prefix="undersigned")
-        return await loop.run_in_executor(thread, partial(copy_context().run, partial(ended, call)))
+        return await loop.run_in_executor(thread, partial(copy_context().run, partial(run_to_end, call)))
 
 
-def ended(call: Callable[[], Answer]) -> Answer:
-    """Return what `call` returns. Before Python 3.12, asyncio waits forever if it raises StopIteration."""
+def run_to_end(call: Callable[[], Answer]) -> Answer:
+    """Run `call` and return its result. Before Python 3.12, asyncio waits forever if it raises StopIteration."""
     try:
         return call()
     except StopIteration as stopped:

@@ -62,7 +62,7 @@ def matched_origin(origins: Origins, fields: HeaderFields, version: str) -> Orig
     """
     host = fields.combined.get("host")
     if host is None or "host" in fields.repeated:
-        host = _agreed(fields.values("host"), version)
+        host = _agreed_host(fields.values("host"), version)
     origin = origins.by_authority.get(host) or origins.match(host)
     if origin is None:
         raise MalformedURL(
@@ -71,7 +71,7 @@ def matched_origin(origins: Origins, fields: HeaderFields, version: str) -> Orig
     return origin
 
 
-def _agreed(hosts: Sequence[str], version: str) -> str:
+def _agreed_host(hosts: Sequence[str], version: str) -> str:
     """Return the one value of several Host fields."""
     if not hosts or version in HTTP1_VERSIONS:
         raise MalformedURL(f"the request has {len(hosts)} Host values: expected one", rule="one authority")
@@ -140,7 +140,7 @@ def check_version(
     if version not in {"2", "3"}:
         shown = printable(version, limit=8)
         raise profile.error("target_uri_malformed", step=10, detail=f"HTTP version: HTTP has no version {shown}")
-    raise unsupported(
+    raise unsupported_error(
         profile,
         f"{server or 'the server'} does not show over HTTP version {version} whether :authority and Host "
         "agree. Serve HTTP/1.1 (granian: --http 1), or serve HTTP/2 by one of "
@@ -148,12 +148,12 @@ def check_version(
     )
 
 
-def unsupported(profile: Profile, detail: str) -> SignatureError:
+def unsupported_error(profile: Profile, detail: str) -> SignatureError:
     """Return the error for a server or stack that hides what was signed. `detail` names the fix."""
     return profile.error("signature_server_unsupported", step=10, detail=detail)
 
 
-def target_rejected(profile: Profile, malformed: MalformedURL, *, hosts: Sequence[str], target: str) -> SignatureError:
+def target_error(profile: Profile, malformed: MalformedURL, *, hosts: Sequence[str], target: str) -> SignatureError:
     """Return the error for a rejected target or authority (AdCP step 10).
 
     Args:

@@ -90,7 +90,9 @@ class Recorder:
         self.listens = on_decision is not None or inspector is not None
         self.log = RejectionLog()
 
-    def accepted(self, signature: VerifiedSignature | None, warning: SignatureError | None, visit: Visit) -> None:
+    def record_acceptance(
+        self, signature: VerifiedSignature | None, warning: SignatureError | None, visit: Visit
+    ) -> None:
         """Record a request that the application gets.
 
         Args:
@@ -99,28 +101,28 @@ class Recorder:
             visit: the request in the guard.
         """
         if warning is not None:
-            self.log.excused(warning)
+            self.log.log_excused(warning)
         if self.listens:
             outcome: Outcome = "verified" if signature is not None else "unsigned" if warning is None else "warned"
             self._report(outcome, warning or signature, visit)
 
-    def unknown(self, error: SignatureError, visit: Visit) -> None:
+    def record_unknown(self, error: SignatureError, visit: Visit) -> None:
         """Record a request that the application gets as unsigned, since nobody knows its signer."""
-        self.log.unknown(error)
+        self.log.log_unknown(error)
         if self.listens:
             self._report("unknown", error, visit)
 
-    def rejected(self, error: SignatureError, visit: Visit) -> None:
+    def record_rejection(self, error: SignatureError, visit: Visit) -> None:
         """Record a rejected request."""
-        self.log.rejected(error)
+        self.log.log_rejection(error)
         if self.listens:
             visit.route = error.route
             unavailable = isinstance(error, VerificationUnavailable)
             self._report("unavailable" if unavailable else "rejected", error, visit)
 
-    def unread(self, response: ErrorResponse, visit: Visit) -> None:
+    def record_unread(self, response: ErrorResponse, visit: Visit) -> None:
         """Record a request that was rejected before it was read to its end."""
-        self.log.unread(response)
+        self.log.log_unread(response)
         if self.listens:
             decision = Decision(
                 outcome="rejected",
@@ -132,7 +134,9 @@ class Recorder:
             )
             self._publish(decision, visit)
 
-    def rejected_by_route(self, error: SignatureError, *, method: str | None = None, route: str | None = None) -> None:
+    def record_rejection_by_route(
+        self, error: SignatureError, *, method: str | None = None, route: str | None = None
+    ) -> None:
         """Record a request that the middleware accepted and that a route of the application rejects.
 
         Args:
@@ -140,7 +144,7 @@ class Recorder:
             method: the method of the request.
             route: the path of the route as the framework spells it, such as `/plans/{plan}`.
         """
-        self.log.rejected(error)
+        self.log.log_rejection(error)
         if self.listens:
             decision = Decision(
                 outcome="rejected",
@@ -188,7 +192,7 @@ class Recorder:
         try:
             listener()
         except Exception as failure:  # noqa: BLE001 - what counts or shows requests must not decide about them
-            self.log.failed_callback(option, failure)
+            self.log.log_failed_callback(option, failure)
 
 
 def _method(method: str | None) -> str | None:

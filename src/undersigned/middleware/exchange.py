@@ -43,7 +43,7 @@ class Exchange(Server, Protocol[Forwarded_co]):
         """Return the mode for this request."""
         ...
 
-    def received(self) -> Received:
+    def received_request(self) -> Received:
         """Return the request without its target.
 
         Raises:
@@ -72,7 +72,7 @@ class Exchange(Server, Protocol[Forwarded_co]):
         """Return the request target as the server shows it, as evidence for the log."""
         ...
 
-    def dispatched(self, target: CanonicalURL, origin: Origin) -> Mapping[str, object]:
+    def router_input(self, target: CanonicalURL, origin: Origin) -> Mapping[str, object]:
         """Return the ASGI scope or the WSGI environ with which the application's router would decide.
 
         Raises:

@@ -22,7 +22,7 @@ from undersigned.middleware.authority import (
     check_version,
     is_plain,
     matched_origin,
-    target_rejected,
+    target_error,
 )
 from undersigned.middleware.decision import Recorder
 from undersigned.middleware.exchange import Exchange, Forwarded_co, Received
@@ -156,19 +156,19 @@ class Guard(Generic[Forwarded_co]):
         try:
             return await self._admit(exchange, visit)
         except SignatureError as error:
-            self.recorder.rejected(error, visit)
+            self.recorder.record_rejection(error, visit)
             raise Rejected(ErrorResponse.of(error)) from None
         except UnreadRequest as unread:
-            self.recorder.unread(unread.response, visit)
+            self.recorder.record_unread(unread.response, visit)
             raise Rejected(unread.response) from None
 
     async def _admit(self, exchange: Exchange[Forwarded_co], visit: Visit) -> Forwarded_co:
-        received = exchange.received()
+        received = exchange.received_request()
         visit.method, visit.fields = received.method, received.fields
         signed = not SIGNATURE_FIELDS.isdisjoint(received.fields.combined)
         if not signed and self._policy is None:
             self._check_mode(exchange, received)
-            self.recorder.accepted(None, None, visit)
+            self.recorder.record_acceptance(None, None, visit)
             return exchange.forward_unsigned()
         fields = received.fields
         if self._unchecked is not None:
@@ -191,7 +191,7 @@ class Guard(Generic[Forwarded_co]):
             if signed and origin.authority in self._origins.prefixes:
                 origin, request = await self._signed_prefix(request, target, origin)
                 visit.origin, visit.url = origin, request.url
-            routed = partial(_dispatched, exchange, request, origin) if self._is_routed else None
+            routed = partial(_router_input, exchange, request, origin) if self._is_routed else None
             undeclared = received.has_body is None
             try:
                 admitted = await self._gate.verify(
@@ -200,16 +200,16 @@ class Guard(Generic[Forwarded_co]):
             except SignatureError as error:
                 if not self._is_unknown(error, exchange):
                     raise
-                self.recorder.unknown(error, visit)
+                self.recorder.record_unknown(error, visit)
                 return exchange.forward_unsigned()
             verified = request.canonical_url() if admitted.signature is None else admitted.signature.target
             forwarded = exchange.forward(admitted, verified, origin, has_body=has_body)
         except MalformedURL as malformed:
             hosts, shown = received.fields.values("host"), exchange.shown_target()
-            raise target_rejected(self._profile, malformed, hosts=hosts, target=shown) from None
+            raise target_error(self._profile, malformed, hosts=hosts, target=shown) from None
         if self.recorder.listens or admitted.warning is not None:
             visit.route = None if admitted.operation is None else admitted.operation.route
-            self.recorder.accepted(admitted.signature, admitted.warning, visit)
+            self.recorder.record_acceptance(admitted.signature, admitted.warning, visit)
         return forwarded
 
     async def _signed_prefix(self, request: Request, target: RequestTarget, first: Origin) -> tuple[Origin, Request]:
@@ -241,11 +241,11 @@ class Guard(Generic[Forwarded_co]):
             message = Request(received.method, shown, received.fields, has_body=has_body)
             raise self._profile.error("signature_required", step=0, detail="the request is not signed", message=message)
         if checked == "observe":
-            self.recorder.log.unsigned()
+            self.recorder.log.log_unsigned()
 
 
-def _dispatched(exchange: Exchange[object], request: Request, origin: Origin) -> Mapping[str, object]:
-    return exchange.dispatched(request.canonical_url(), origin)
+def _router_input(exchange: Exchange[object], request: Request, origin: Origin) -> Mapping[str, object]:
+    return exchange.router_input(request.canonical_url(), origin)
 
 
 def _with_one_host(fields: HeaderFields) -> HeaderFields:

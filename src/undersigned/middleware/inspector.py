@@ -90,8 +90,8 @@ class Inspector:
                     at=time.time(),
                     decision=decision,
                     url="" if url is None else _clean(url),
-                    fields=() if fields is None else _masked(fields),
-                    base=None if base is None else "\n".join(map(_masked_line, base.split("\n"))),
+                    fields=() if fields is None else _mask_fields(fields),
+                    base=None if base is None else "\n".join(map(_mask_line, base.split("\n"))),
                     detail=None if error is None else error.detail,
                     received=None if received is None else _clean(received),
                 )
@@ -107,11 +107,11 @@ class Inspector:
         return f"<{type(self).__name__}: {len(self._kept)} decisions>"
 
 
-def _masked(fields: HeaderFields) -> tuple[tuple[str, str], ...]:
+def _mask_fields(fields: HeaderFields) -> tuple[tuple[str, str], ...]:
     return tuple((printable(name, limit=64), MASK if is_credential(name) else _clean(value)) for name, value in fields)
 
 
-def _masked_line(line: str) -> str:
+def _mask_line(line: str) -> str:
     """Return a line of a signature base without the value of a credential."""
     name, colon, _ = line.partition(": ")
     return f"{_clean(name)}: {MASK}" if colon and is_credential(name) else _clean(line)

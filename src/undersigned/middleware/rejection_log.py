@@ -35,22 +35,22 @@ class RejectionLog:
     def __init__(self) -> None:
         self._allowance = LineAllowance()
 
-    def rejected(self, error: SignatureError) -> None:
+    def log_rejection(self, error: SignatureError) -> None:
         """Log a rejected request.
 
         The line has the fields `signature_code`, `signature_step`, `signature_keyid` and `signature_detail`.
         """
         self._write("request rejected", error, _level(error))
 
-    def excused(self, error: SignatureError) -> None:
+    def log_excused(self, error: SignatureError) -> None:
         """Log a request whose signature failed, and which another credential excuses."""
         self._write("request accepted on another credential", error, logging.WARNING)
 
-    def unknown(self, error: SignatureError) -> None:
+    def log_unknown(self, error: SignatureError) -> None:
         """Log a request that counts as unsigned, because nobody knows its signer."""
         self._write("request accepted as unsigned", error, logging.INFO)
 
-    def unread(self, response: ErrorResponse) -> None:
+    def log_unread(self, response: ErrorResponse) -> None:
         """Log a request that was rejected before it was read to its end."""
         note = self._allowance.take(response.code)
         logger.log(
@@ -63,7 +63,7 @@ class RejectionLog:
             extra={"signature_code": response.code},
         )
 
-    def unsigned(self) -> None:
+    def log_unsigned(self) -> None:
         """Log that an unsigned request is accepted because the mode only observes."""
         note = self._allowance.take("observe")
         logger.log(
@@ -72,7 +72,7 @@ class RejectionLog:
             note or "",
         )
 
-    def failed_callback(self, option: str, failure: Exception) -> None:
+    def log_failed_callback(self, option: str, failure: Exception) -> None:
         """Log the exception that the listener in `option` raised."""
         note = self._allowance.take(option)
         if note is not None:

@@ -54,8 +54,8 @@ class Verification(NamedTuple):
             return cls(signature, profile, recorder if isinstance(recorder, Recorder) else None)
         raise ConfigurationError(f"no middleware has verified this request: {advice}")
 
-    def required(self, *, method: str | None = None, route: str | None = None) -> VerifiedSignature:
-        """Return the signature, or record the rejection of an unsigned request and raise it.
+    def require(self, *, method: str | None = None, route: str | None = None) -> VerifiedSignature:
+        """Require a signature: return it, or record the rejection of an unsigned request and raise it.
 
         Args:
             method: the method of the request, for the `Decision`. It also tells whether the answer asks for the digest
@@ -67,7 +67,7 @@ class Verification(NamedTuple):
         """
         if self.signature is not None:
             return self.signature
-        error = self.unsigned("the route requires a signature; the request has none", method=method)
+        error = self.unsigned_error("the route requires a signature; the request has none", method=method)
         self.reject(error, method=method, route=route)
         raise error
 
@@ -79,7 +79,7 @@ class Verification(NamedTuple):
         Args:
             operation: the operation that the middleware published, or None.
             route: the route that is about to run, or None if none is.
-            method: the method of the request, as for `required`.
+            method: the method of the request, as for `require`.
 
         Raises:
             SignatureError: the policy has decided about another operation. It is recorded as a rejection by the route.
@@ -87,16 +87,16 @@ class Verification(NamedTuple):
         if self.signature is not None or route is None or not isinstance(operation, Operation):
             return
         if operation.is_of is not None and not operation.is_of(route):
-            error = self.unsigned(_ANOTHER_ROUTE, method=method)
+            error = self.unsigned_error(_ANOTHER_ROUTE, method=method)
             self.reject(error, method=method, route=route.path)
             raise error
 
-    def unsigned(self, detail: str, *, method: str | None = None) -> SignatureError:
+    def unsigned_error(self, detail: str, *, method: str | None = None) -> SignatureError:
         """Return the error for a request that has no signature and needs one.
 
         Args:
             detail: one sentence for the operator's log.
-            method: the method of the request, as for `required`.
+            method: the method of the request, as for `require`.
         """
         message = Request(method or "", "", has_body=method in _WITH_CONTENT)
         return self.profile.error("signature_required", step=0, detail=detail, message=message)
@@ -106,4 +106,4 @@ class Verification(NamedTuple):
         if self.recorder is None:
             log_rejection(error)
         else:
-            self.recorder.rejected_by_route(error, method=method, route=route)
+            self.recorder.record_rejection_by_route(error, method=method, route=route)

@@ -34,21 +34,21 @@ _LISTS = (
 
 def start_line(profile: Profile, origins: Origins, *, mode: object, policy: Policy | None) -> str:
     """Return one line that says what a middleware verifies and where."""
-    asked = _asked(mode) if policy is None else _policy(policy)
+    asked = _describe_mode(mode) if policy is None else _policy(policy)
     verified = f"undersigned verifies requests by the profile {profile.name}, Ed25519 by {library()}"
     return printable(f"{verified}; {asked}; origins: {origins}")
 
 
-def _asked(mode: object) -> str:
+def _describe_mode(mode: object) -> str:
     return "the function mode= decides which requests must be signed" if callable(mode) else _MODES[str(mode)]
 
 
 def _policy(policy: Policy) -> str:
-    lists = [f"{option} {_named(getattr(policy, option))}" for option in _LISTS if getattr(policy, option)]
+    lists = [f"{option} {_list_names(getattr(policy, option))}" for option in _LISTS if getattr(policy, option)]
     return f"policy: {', '.join(lists) or 'it lists no operation'}"
 
 
-def _named(names: Collection[str]) -> str:
+def _list_names(names: Collection[str]) -> str:
     shown = sorted(names)[:_SHOWN]
     more = f" and {len(names) - len(shown)} more" if len(names) > len(shown) else ""
     return f"[{', '.join(shown)}{more}]"

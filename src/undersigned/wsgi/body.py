@@ -37,10 +37,10 @@ def read_content(
     if len(whole) == framing.length:
         # Nearly every server returns it at once, so nothing is copied.
         return Content((whole,) if whole else ())
-    return _gathered(environ, whole, framing.length, digest, cap=cap, profile=profile)
+    return _gather(environ, whole, framing.length, digest, cap=cap, profile=profile)
 
 
-def _gathered(
+def _gather(
     environ: dict[str, Any],
     begun: bytes,
     length: int | None,

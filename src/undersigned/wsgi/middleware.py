@@ -212,7 +212,7 @@ class _Exchange:
         mode = self._options.mode
         return mode(self._environ) if callable(mode) else mode
 
-    def received(self) -> Received:
+    def received_request(self) -> Received:
         environ = self._environ
         if has_too_many_fields(environ):
             raise UnreadRequest(TOO_MANY_FIELDS)
@@ -259,11 +259,11 @@ class _Exchange:
             raise ConfigurationError("fallback: the function must return True or False; WSGI awaits nothing")
         return bool(accepted)
 
-    def dispatched(self, target: CanonicalURL, origin: Origin) -> Environ:
+    def router_input(self, target: CanonicalURL, origin: Origin) -> Environ:
         return verified_environ(self._environ, target, origin)
 
     def forward_unsigned(self) -> Environ:
-        return {**self._environ, **self._published(None, None)}
+        return {**self._environ, **self._published_entries(None, None)}
 
     def forward(self, admitted: Admitted, target: CanonicalURL, origin: Origin, *, has_body: bool) -> Environ:
         new = verified_environ(self._environ, target, origin)
@@ -272,10 +272,10 @@ class _Exchange:
         elif not has_body:
             # A request without content was verified, so no content may reach the application.
             new["wsgi.input"] = BytesIO()
-        new.update(self._published(admitted.signature, admitted.operation))
+        new.update(self._published_entries(admitted.signature, admitted.operation))
         return new
 
-    def _published(self, signature: VerifiedSignature | None, operation: Operation | None) -> Environ:
+    def _published_entries(self, signature: VerifiedSignature | None, operation: Operation | None) -> Environ:
         """Return what the application may read of the verification."""
         chosen = self._options
         return {SIGNATURE: signature, OPERATION: operation, PROFILE: chosen.profile, RECORDER: chosen.recorder}

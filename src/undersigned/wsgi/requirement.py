@@ -32,7 +32,7 @@ def required_signature(environ: Environ, *, route: str | None = None) -> Verifie
         SignatureError: it is unsigned. `undersigned.middleware.ErrorResponse.of` makes the response of it.
         ConfigurationError: no middleware has verified it.
     """
-    return _verification(environ).required(method=environ.get("REQUEST_METHOD"), route=route)
+    return _verification(environ).require(method=environ.get("REQUEST_METHOD"), route=route)
 
 
 def _verification(environ: Environ) -> Verification:

@@ -72,14 +72,14 @@ def check_server(server: str | None, environ: Mapping[str, Any], profile: Profil
         VerificationUnavailable: one of them does. The detail names it and the fix.
     """
     if server in _REFUSED:
-        raise authority.unsupported(profile, _REFUSED[server])
+        raise authority.unsupported_error(profile, _REFUSED[server])
     if "werkzeug.proxy_fix.orig" in environ:
-        raise authority.unsupported(
+        raise authority.unsupported_error(
             profile, "ProxyFix runs before this middleware: put SignatureMiddleware outside ProxyFix"
         )
     # The value does not matter: gunicorn uses the last of several fields as SCRIPT_NAME, but joins all of them here.
     if environ.get("SCRIPT_NAME") and "HTTP_SCRIPT_NAME" in environ:
-        raise authority.unsupported(
+        raise authority.unsupported_error(
             profile,
             "a SCRIPT_NAME header field may have set SCRIPT_NAME, which decides how the request is routed. Set it "
             "in gunicorn's environment, and have the proxy send no such field",
@@ -88,7 +88,7 @@ def check_server(server: str | None, environ: Mapping[str, Any], profile: Profil
 
 def missing_target_error(server: str | None, profile: Profile) -> SignatureError:
     """Return the error for a server that shows no raw target. The detail says how to get one."""
-    return authority.unsupported(
+    return authority.unsupported_error(
         profile,
         _RAW_TARGET.get(
             server or "",

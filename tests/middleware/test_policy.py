@@ -625,19 +625,21 @@ DIGEST_ONLY = profiles.ADCP_3_2.derive(
 )
 
 
+@pytest.mark.parametrize("method", ["POST", "DELETE"])
 @pytest.mark.parametrize("policy", [None, Policy()])
-def test_undeclared_content_must_be_covered_as_declared_content_is(side, party, policy):
-    fields = Signer(party.key, profile=DIGEST_ONLY).sign(Request("POST", f"{ORIGIN}/adcp/get_products", (), BODY))
+def test_undeclared_content_must_be_covered_as_declared_content_is(side, party, policy, method):
+    fields = Signer(party.key, profile=DIGEST_ONLY).sign(Request(method, f"{ORIGIN}/adcp/get_products", (), BODY))
     gate = side(policy=policy, http2_server="gunicorn")
-    assert over_http2(gate, "POST", BODY, fields) == (401, "request_signature_components_incomplete")
+    assert over_http2(gate, method, BODY, fields) == (401, "request_signature_components_incomplete")
     assert gate.calls == []
 
 
-def test_undeclared_content_must_have_one_reading(side, party):
+@pytest.mark.parametrize("method", ["POST", "DELETE"])
+def test_undeclared_content_must_have_one_reading(side, party, method):
     twice = b'{"plan_id":"a","plan_id":"b"}'
-    fields = party.fields("POST", f"{ORIGIN}/adcp/get_products", JSON, twice)
+    fields = party.fields(method, f"{ORIGIN}/adcp/get_products", JSON, twice)
     gate = side(http2_server="gunicorn")
-    status = gate.request("POST", "/adcp/get_products", fields, twice, http2=True)
+    status = gate.request(method, "/adcp/get_products", fields, twice, http2=True)
     assert (status, gate.calls) == ((401, "request_body_malformed"), [])
 
 

@@ -287,10 +287,6 @@ class _Message:
             raise authenticated
         if authenticated is None:
             authenticated = await verifier.authenticate(self.request)
-        if self._undeclared and self.content is None and authenticated.candidate.digest is not None:
-            # A signature over content must cover more than one over none. Only reading shows whether there is content.
-            await self.read()
-            authenticated = await verifier.authenticate(self.request)
         covered, declared = self.content, authenticated.candidate.digest
         digest = None if declared is None else declared.running_digest()
         if digest is None:
@@ -298,6 +294,10 @@ class _Message:
             covered, self._undeclared = Content(), False
         elif covered is None:
             covered = self.content = await self.server.read_content(digest)
+            if len(covered) > 0 and not self.request.has_body:
+                # No field declared this content. A signature over content must cover more than one over none.
+                self.request, self._authenticated = self.request.with_content(covered), None
+                return await self.verify()
         else:
             for chunk in covered.chunks:
                 digest.update(chunk)

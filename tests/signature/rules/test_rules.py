@@ -206,6 +206,15 @@ def test_caps_are_a_value():
     assert Caps(1) == Caps(1, None)
 
 
+@pytest.mark.parametrize(("caps", "least"), [(Caps(3), 3), (Caps(3, 5), 3), (Caps(5, 3), 3)])
+def test_least_cap_is_the_one_that_is_reached_first(caps, least):
+    assert caps.least == least
+
+
+def test_a_million_nonces_of_a_key_may_be_live_if_nothing_is_given():
+    assert ReplayRule().caps == Caps(per_key=1_000_000)
+
+
 def test_query_parameter_can_be_forbidden():
     rule = CoverageRule(never=frozenset({"@query-param"}))
     assert rule.unexpected_components(coverage('"@method" "@query-param";name="a"')) == ["@query-param"]
@@ -338,3 +347,30 @@ def test_rule_is_conditional_if_it_asks_for_more_than_names(option):
 def test_rule_without_a_component_is_empty():
     assert CoverageRule(always=(), with_content=("date",)).is_empty
     assert not CoverageRule(always=(), any_of=(("date",),)).is_empty
+
+
+def test_validity_is_that_of_adcp_if_nothing_is_given():
+    assert Validity() == Validity(longest=300, ahead=60, behind=60, default=None, longest_age=None, signed_for=300)
+
+
+@pytest.mark.parametrize(
+    ("option", "example"),
+    [
+        ("always", '("@method", "date")'),
+        ("with_query", '("@method", "date")'),
+        ("if_sent", '("content-type",)'),
+        ("sent", '("content-type",)'),
+        ("any_of", '("@authority", "@target-uri")'),
+    ],
+)
+def test_wrong_list_of_components_is_rejected_with_an_example(option, example):
+    with pytest.raises(ConfigurationError) as caught:
+        CoverageRule(**{option: (("",) if option == "any_of" else "",)})
+    assert str(caught.value) == f"coverage.{option}: give a tuple of valid names, such as {example}"
+
+
+@pytest.mark.parametrize("names", ['"date"', '"date";req', '"@path" "date"'])
+@pytest.mark.parametrize("group", [("date", '"date";req'), ("@path", "date", '"date";req')])
+def test_group_is_covered_by_each_of_its_components(group, names):
+    request = Request("POST", "https://a.example/p")
+    assert CoverageRule(always=(), any_of=(group,)).faults(coverage(names), request, "sig1") == []

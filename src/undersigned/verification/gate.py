@@ -294,7 +294,7 @@ class _Message:
             covered, self._undeclared = Content(), False
         elif covered is None:
             covered = self.content = await self.server.read_content(digest)
-            if len(covered) > 0 and not self.request.has_body:
+            if not self.request.has_body and len(covered) > 0:
                 # No field declared this content. A signature over content must cover more than one over none.
                 self.request, self._authenticated = self.request.with_content(covered), None
                 return await self.verify()

@@ -94,7 +94,7 @@ class SigningMiddleware:
             return await handler(request)
         if self._signer.responses is not None:
             request.headers["Accept-Encoding"] = "identity"
-        signed, response = await self._sent(request, handler, self._signer, hop)
+        signed, response = await self._send(request, handler, self._signer, hop)
         wanted = ", ".join(response.headers.getall("Accept-Signature", ()))
         again = self._signer.second_try(signed, response.status, wanted)
         if again is None:
@@ -102,11 +102,11 @@ class SigningMiddleware:
         response.close()
         for name, _ in signed.signature:
             request.headers.popall(name, None)
-        signed, response = await self._sent(request, handler, again, hop)
+        signed, response = await self._send(request, handler, again, hop)
         self._signer.second_try(signed, response.status, None)
         return response
 
-    async def _sent(
+    async def _send(
         self, request: ClientRequest, handler: ClientHandlerType, signer: ClientSigner, hop: object
     ) -> tuple[SignedRequest, ClientResponse]:
         """Sign and send a request. Return it as it was signed, and its response."""

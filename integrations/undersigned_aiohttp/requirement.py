@@ -60,14 +60,14 @@ def signature_required(
         raise ConfigurationError("signature_required: decorate an async function, or the methods of a web.View")
 
     @wraps(handler)
-    async def guarded(target: Target, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> web.StreamResponse:
+    async def guard(target: Target, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> web.StreamResponse:
         try:
             verified_signature(target.request if isinstance(target, web.View) else target)
         except SignatureError as error:
             return response(ErrorResponse.of(error))
         return await handler(target, *args, **kwargs)
 
-    return guarded
+    return guard
 
 
 def response(rejection: ErrorResponse) -> web.Response:

@@ -35,7 +35,7 @@ class Answer:
 ACCEPTED = Answer(200, f"verified {TARGET}")
 
 
-def _as_signed(request: Request) -> Request:
+def _keep(request: Request) -> Request:
     return request
 
 
@@ -60,7 +60,7 @@ class Attempt:
     target: str = TARGET
     body: bytes = BODY
     hand: Hand | None = "buyer"
-    change: Callable[[Request], Request] = _as_signed
+    change: Callable[[Request], Request] = _keep
     first: Answer | None = None
 
     def request(self, origin: str) -> Request:
@@ -74,7 +74,7 @@ def rejection(code: str) -> Answer:
     return Answer(401, f"request_{code}")
 
 
-def changed(
+def change(
     request: Request,
     *,
     method: str | None = None,
@@ -92,24 +92,24 @@ def changed(
 
 
 def _other_path(request: Request) -> Request:
-    return changed(request, url=request.url.replace("/orders", "/refunds"))
+    return change(request, url=request.url.replace("/orders", "/refunds"))
 
 
 def _other_query(request: Request) -> Request:
-    return changed(request, url=request.url.replace("a=1", "a=2"))
+    return change(request, url=request.url.replace("a=1", "a=2"))
 
 
 def _other_body(request: Request) -> Request:
-    return changed(request, body=request.body.replace(b"1", b"9"))
+    return change(request, body=request.body.replace(b"1", b"9"))
 
 
 def _other_method(request: Request) -> Request:
-    return changed(request, method="PUT")
+    return change(request, method="PUT")
 
 
 def _other_host(request: Request) -> Request:
     own = [(name, value) for name, value in request.fields if name != "host"]
-    return changed(request, fields=[*own, ("host", "other.example")])
+    return change(request, fields=[*own, ("host", "other.example")])
 
 
 ATTEMPTS = (

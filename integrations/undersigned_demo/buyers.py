@@ -34,7 +34,7 @@ class Buyer(Protocol):
         """Return the name of the library."""
         ...
 
-    def signed(self, request: Request, signer: Signer, origin: str) -> Request:
+    def sign(self, request: Request, signer: Signer, origin: str) -> Request:
         """Return `request` as the library would send it to `origin`, signed by its integration."""
         ...
 
@@ -57,7 +57,7 @@ class RequestsBuyer:
         # Otherwise a proxy of the environment would also get the requests to loopback addresses.
         self._session.trust_env = False
 
-    def signed(self, request: Request, signer: Signer, origin: str) -> Request:
+    def sign(self, request: Request, signer: Signer, origin: str) -> Request:
         """Return the request that a session sends with `auth=SignatureAuth(...)`."""
         auth = undersigned_requests.SignatureAuth(signer, origins=[origin])
         sent = self._session.prepare_request(
@@ -90,7 +90,7 @@ class HTTPXBuyer:
     def __init__(self) -> None:
         self._client = httpx.Client(trust_env=False, timeout=TIMEOUT, follow_redirects=False)
 
-    def signed(self, request: Request, signer: Signer, origin: str) -> Request:
+    def sign(self, request: Request, signer: Signer, origin: str) -> Request:
         """Return the request that a client sends with `auth=SignatureAuth(...)`."""
         auth = undersigned_httpx.SignatureAuth(signer, origins=[origin])
         flow = auth.sync_auth_flow(self._request(request))

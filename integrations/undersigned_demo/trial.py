@@ -74,7 +74,7 @@ class Trial:
     def _answer(self, attempt: Attempt, buyer: Buyer, origin: str) -> Answer:
         request = attempt.request(origin)
         if attempt.hand is not None:
-            request = buyer.signed(request, self.signers[attempt.hand], origin)
+            request = buyer.sign(request, self.signers[attempt.hand], origin)
         request = attempt.change(request)
         first = buyer.send(request)
         if attempt.first is None or first != attempt.first:

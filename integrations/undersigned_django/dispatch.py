@@ -17,7 +17,7 @@ from undersigned.middleware import Verification
 from undersigned.policy import MatchedRoute
 from undersigned.wsgi import OPERATION, PROFILE, RECORDER, SIGNATURE
 
-from .requirement import rejected
+from .requirement import rejection_response
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -47,14 +47,14 @@ class RouteMiddleware:
         if self._is_async:
             markcoroutinefunction(self)
         # Django would run a sync function in a thread.
-        self.process_view = checked_view_async if self._is_async else checked_view
+        self.process_view = check_view_async if self._is_async else check_view
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
         """Call the next middleware."""
         return self._get_response(request)
 
 
-def checked_view(
+def check_view(
     request: HttpRequest, view: Callable[..., object], _arguments: object, parameters: Mapping[str, object]
 ) -> HttpResponse | None:
     """Return the response to an unsigned request if the policy has not decided about the view: a `process_view`.
@@ -64,7 +64,7 @@ def checked_view(
         view: the view that is about to run.
         parameters: its arguments by keyword.
     """
-    published = _published(request)
+    published = _published_values(request)
     operation = published.get(OPERATION)
     if operation is None:
         return None
@@ -74,15 +74,15 @@ def checked_view(
     try:
         verified.check_route(operation, replace(route, parameters=parameters), method=request.method)
     except SignatureError as error:
-        return rejected(error)
+        return rejection_response(error)
     return None
 
 
-async def checked_view_async(
+async def check_view_async(
     request: HttpRequest, view: Callable[..., object], arguments: object, parameters: Mapping[str, object]
 ) -> HttpResponse | None:
-    """Return the response as `checked_view` does, for asyncio."""
-    return checked_view(request, view, arguments, parameters)
+    """Return the response as `check_view` does, for asyncio."""
+    return check_view(request, view, arguments, parameters)
 
 
 def matched_route(match: ResolverMatch) -> MatchedRoute:
@@ -102,7 +102,7 @@ def unguarded_middleware() -> str | None:
     return next((name for name in listed if name.partition(".")[0] != "django"), None)
 
 
-def _published(request: HttpRequest) -> Mapping[str, object]:
+def _published_values(request: HttpRequest) -> Mapping[str, object]:
     """Return what the middleware has published: over WSGI in the environ, and over ASGI in the scope."""
     if isinstance(request, ASGIRequest):
         return {**request.scope, SIGNATURE: find_signature(dict(request.scope))} if OPERATION in request.scope else {}

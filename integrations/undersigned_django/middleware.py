@@ -17,7 +17,7 @@ from undersigned.middleware import Verification
 
 from .dispatch import RouteMiddleware
 from .requirement import publish, record_denial
-from .settings import REQUEST, configured, key, options
+from .settings import REQUEST, key, options, read_setting
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -135,7 +135,7 @@ def middlewares() -> tuple[wsgi.SignatureMiddleware, asgi.SignatureMiddleware]:
     Raises:
         ConfigurationError: the setting is missing or has a wrong value.
     """
-    chosen = configured()
+    chosen = read_setting()
     by_wsgi, by_asgi = options(chosen, asgi=False), options(chosen, asgi=True)
     # Both use one verifier, and so one replay store.
     by_asgi["verifier"] = by_wsgi["verifier"]

@@ -123,26 +123,26 @@ def signature_required(
         raise ConfigurationError(
             'signature_required: decorate a view function; for a class use method_decorator(..., name="dispatch")'
         )
-    guarded = _guarded_async(view) if iscoroutinefunction(view) else _guarded(view)
+    guarded = _guard_async(view) if iscoroutinefunction(view) else _guard(view)
     return cast("Callable[Concatenate[HttpRequest, Parameters], Result]", csrf_exempt(guarded))
 
 
-def _guarded(view: Callable[..., object]) -> Callable[..., object]:
+def _guard(view: Callable[..., object]) -> Callable[..., object]:
     @wraps(view)
-    def guarded(request: HttpRequest, *args: object, **kwargs: object) -> object:
+    def guard(request: HttpRequest, *args: object, **kwargs: object) -> object:
         rejection = _rejection(request)
         return view(request, *args, **kwargs) if rejection is None else rejection
 
-    return guarded
+    return guard
 
 
-def _guarded_async(view: Callable[..., Awaitable[object]]) -> Callable[..., object]:
+def _guard_async(view: Callable[..., Awaitable[object]]) -> Callable[..., object]:
     @wraps(view)
-    async def guarded(request: HttpRequest, *args: object, **kwargs: object) -> object:
+    async def guard(request: HttpRequest, *args: object, **kwargs: object) -> object:
         rejection = _rejection(request)
         return await view(request, *args, **kwargs) if rejection is None else rejection
 
-    return guarded
+    return guard
 
 
 def _rejection(request: HttpRequest) -> HttpResponse | None:
@@ -150,11 +150,11 @@ def _rejection(request: HttpRequest) -> HttpResponse | None:
     try:
         verified_signature(request)
     except SignatureError as error:
-        return rejected(error)
+        return rejection_response(error)
     return None
 
 
-def rejected(error: SignatureError) -> HttpResponse:
+def rejection_response(error: SignatureError) -> HttpResponse:
     """Return the response to a request that is rejected for `error`."""
     rejection = ErrorResponse.of(error)
     return HttpResponse(rejection.body, status=rejection.status, headers=dict(rejection.fields))

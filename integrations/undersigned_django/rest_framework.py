@@ -9,7 +9,7 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.permissions import BasePermission
 
 from .requirement import Denial, verification
-from .settings import configured
+from .settings import read_setting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,7 +54,7 @@ class SignatureAuthentication(BaseAuthentication):
         signature = verification(request._request).signature  # noqa: SLF001 - as REST framework documents it
         user: object = None
         if signature is not None:
-            user = cast("Callable[[VerifiedSignature], object]", configured().get("USER") or _caller)(signature)
+            user = cast("Callable[[VerifiedSignature], object]", read_setting().get("USER") or _caller)(signature)
             if user is not None:
                 return user, signature
         detail = _UNSIGNED if signature is None else _UNKNOWN

@@ -27,7 +27,7 @@ REQUEST = "undersigned_django.request"
 """The key of an environ or a scope that has Django's request."""
 
 
-def configured() -> dict[str, object]:
+def read_setting() -> dict[str, object]:
     """Return the setting `UNDERSIGNED`, with dotted paths replaced by the objects that they name.
 
     Raises:

@@ -12,7 +12,7 @@ from undersigned.policy import MatchedRoute
 from undersigned.wsgi import OPERATION
 
 from .answer import unsigned_response
-from .requirement import published
+from .requirement import published_verification
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,12 +45,12 @@ def guard_views(app: Flask) -> None:
             )
     dispatch: Callable[..., ResponseReturnValue] = app.dispatch_request
 
-    def guarded(*context: object) -> ResponseReturnValue:
+    def guard(*context: object) -> ResponseReturnValue:
         rejection = _rejection(app)
         return dispatch(*context) if rejection is None else rejection
 
-    app.extensions[_GUARD] = guarded
-    setattr(app, _METHOD, guarded)
+    app.extensions[_GUARD] = guard
+    setattr(app, _METHOD, guard)
 
 
 def is_guarded(app: Flask) -> bool:
@@ -93,7 +93,7 @@ def _rejection(app: Flask) -> ResponseReturnValue | None:
     if operation is None:
         return None
     try:
-        published().check_route(operation, route_of(app, request), method=request.method)
+        published_verification().check_route(operation, route_of(app, request), method=request.method)
     except SignatureError as error:
         return unsigned_response(request.environ, ErrorResponse.of(error))
     return None

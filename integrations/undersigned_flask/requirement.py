@@ -61,32 +61,32 @@ def signature_required(view: object) -> object:
             "signature_required: decorate a view function; for a View class set decorators = [signature_required], and "
             'for a whole application UNDERSIGNED_MODE = "required"'
         )
-    return _guarded(view)
+    return _guard(view)
 
 
-def _guarded(view: Callable[..., object]) -> Callable[..., object]:
+def _guard(view: Callable[..., object]) -> Callable[..., object]:
     @wraps(view)
-    def guarded(*args: object, **kwargs: object) -> object:
+    def guard(*args: object, **kwargs: object) -> object:
         rejection = _rejection()
         if rejection is not None:
             return rejection
         result: object = current_app.ensure_sync(view)(*args, **kwargs)
         return result
 
-    return guarded
+    return guard
 
 
 def _rejection() -> Response | None:
     """Return the response to an unsigned request, or None if it is signed."""
     try:
         rule = request.url_rule
-        published().require(method=request.method, route=None if rule is None else rule.rule)
+        published_verification().require(method=request.method, route=None if rule is None else rule.rule)
     except SignatureError as error:
         return unsigned_response(request.environ, ErrorResponse.of(error))
     return None
 
 
-def published() -> Verification:
+def published_verification() -> Verification:
     """Return the result of the verification, which the middleware published in the environ.
 
     Raises:
@@ -109,11 +109,11 @@ def check_published() -> None:
         ConfigurationError: no middleware has verified the request.
     """
     if PROFILE not in request.environ:
-        published()
+        published_verification()
 
 
 def _current_signature() -> VerifiedSignature:
-    signature = published().signature
+    signature = published_verification().signature
     if signature is None:
         raise RuntimeError(
             "this request is not signed: put @signature_required on the view, or ask `if current_signature:` first"

@@ -11,7 +11,7 @@ from .content import AsyncContent, async_read, read
 from .messages import Parts, RequestT, ResponseT
 from .responses import async_verify, second_try, verify
 from .wire import WireSigning, own_extensions
-from .written import encoded
+from .written import encode_fields
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Generator
@@ -64,7 +64,7 @@ class SigningAuth(ABC, Generic[RequestT, ResponseT]):
             request.extensions = {**own, "trace": wire.trace}
             response = yield request
             if self._signer.responses is not None:
-                verify(self._signer.responses, signed, response, self._kept)
+                verify(self._signer.responses, signed, response, self._byte_stream)
             signer = self._second_try(signer, wire, request, response)
             request = response.request
 
@@ -78,7 +78,7 @@ class SigningAuth(ABC, Generic[RequestT, ResponseT]):
             request.extensions = {**own, "trace": wire.async_trace}
             response = yield request
             if self._signer.responses is not None:
-                await async_verify(self._signer.responses, signed, response, self._kept)
+                await async_verify(self._signer.responses, signed, response, self._byte_stream)
             signer = self._second_try(signer, wire, request, response)
             request = response.request
 
@@ -96,7 +96,7 @@ class SigningAuth(ABC, Generic[RequestT, ResponseT]):
         self, request: RequestT, own: dict[str, object], signed: SignedRequest, signer: ClientSigner
     ) -> WireSigning:
         """Give `request` its signature, and return what signs it when it is written again."""
-        fields, signature = encoded(signed.fields), encoded(signed.signature)
+        fields, signature = encode_fields(signed.fields), encode_fields(signed.signature)
         wire = WireSigning(
             signer, signed, [*fields, *signature], request, own, again=signer.responses is None, redirects=self._signer
         )
@@ -112,5 +112,5 @@ class SigningAuth(ABC, Generic[RequestT, ResponseT]):
         """Return the library's stream of content that was read."""
 
     @abstractmethod
-    def _kept(self, content: bytes) -> object:
+    def _byte_stream(self, content: bytes) -> object:
         """Return the library's stream of bytes."""

@@ -184,7 +184,7 @@ def read(request: Request, signer: ClientSigner, streams: Callable[[FileContent 
         return
     if not isinstance(stream, Iterable):
         raise SigningError(_ASYNC)
-    given, files = _given(request.stream), _files(request.stream)
+    given, files = _given_content(request.stream), _files(request.stream)
     if isinstance(given, bytes) or hasattr(given, "read"):
         content = signer.read(given)
     elif isinstance(given, Iterator) or not all(map(_is_readable_again, files or ())):
@@ -206,7 +206,7 @@ async def async_read(
         return
     if not isinstance(stream, AsyncIterable):
         raise SigningError("content: a sync file or iterable can be sent by a Client only; both send files=")
-    given = _given(request.stream)
+    given = _given_content(request.stream)
     if isinstance(given, bytes) or _files(request.stream) is not None:
         read(request, signer, streams)
         return
@@ -236,7 +236,7 @@ def _is_read(request: Request) -> bool:
     return True
 
 
-def _given(stream: object) -> object:
+def _given_content(stream: object) -> object:
     """Return the `content=` of a request.
 
     Both libraries have no public name for it. It tells a generator, which can be read once, from a list. Without it,

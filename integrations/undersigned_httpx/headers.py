@@ -63,32 +63,32 @@ class SignedHeaders(_Base):
 
     def keys(self) -> KeysView[str]:
         """Return the names."""
-        return self._sent().keys()
+        return self._sent_headers().keys()
 
     def values(self) -> ValuesView[str]:
         """Return the combined values."""
-        return self._sent().values()
+        return self._sent_headers().values()
 
     def items(self) -> ItemsView[str, str]:
         """Return the names and combined values."""
-        return self._sent().items()
+        return self._sent_headers().items()
 
     def multi_items(self) -> list[tuple[str, str]]:
         """Return the names and values, line by line."""
-        return self._sent().multi_items()
+        return self._sent_headers().multi_items()
 
     def get_list(self, key: str, split_commas: bool = False) -> list[str]:  # noqa: FBT001, FBT002 - as httpx has it
         """Return the values of one field, line by line."""
-        return self._sent().get_list(key, split_commas)
+        return self._sent_headers().get_list(key, split_commas)
 
     def __getitem__(self, key: str) -> str:
-        return self._sent()[key]
+        return self._sent_headers()[key]
 
     def __contains__(self, key: object) -> bool:
-        return key in self._sent()
+        return key in self._sent_headers()
 
     def __len__(self) -> int:
-        return len(self._sent())
+        return len(self._sent_headers())
 
     def __setitem__(self, key: str, value: str) -> None:
         self._signature = [field for field in self._signature if field[0].lower() != key.lower().encode()]
@@ -100,5 +100,5 @@ class SignedHeaders(_Base):
         self[key] = ""
         super().__delitem__(key)
 
-    def _sent(self) -> _Plain:
+    def _sent_headers(self) -> _Plain:
         return self.plain(self.raw)

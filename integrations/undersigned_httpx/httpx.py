@@ -28,7 +28,7 @@ class _Streaming:
     def _stream(self, content: FileContent | AsyncContent) -> object:
         return _SignedStream(content)
 
-    def _kept(self, content: bytes) -> object:
+    def _byte_stream(self, content: bytes) -> object:
         return httpx.ByteStream(content)
 
 

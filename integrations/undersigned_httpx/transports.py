@@ -11,7 +11,7 @@ from .content import AsyncContent, async_read, read
 from .messages import Parts, RequestT, Response
 from .responses import async_verify, second_try, verify
 from .wire import WireSigning, is_signature_field, own_extensions
-from .written import encoded
+from .written import encode_fields
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -53,7 +53,7 @@ class _AsyncTransport(Protocol[RequestT_contra, ResponseT_co]):
 class _SigningTransport(ABC, Generic[RequestT]):
     _signer: ClientSigner
 
-    def _unsigned(self, request: RequestT, own: dict[str, object]) -> RequestT | None:
+    def _unsigned_redirect(self, request: RequestT, own: dict[str, object]) -> RequestT | None:
         """Return the request to send for a redirect that is followed without a signature, or None for any other."""
         before = cast("str | None", own.get(_ORIGIN))
         if _ORIGIN not in own or self._signer.signs_redirect(before, str(request.url)):
@@ -62,7 +62,7 @@ class _SigningTransport(ABC, Generic[RequestT]):
         kept = [(name, value) for name, value in request.headers.raw if not is_signature_field(name)]
         return self._copy(request, str(request.url), kept, own)
 
-    def _signed(
+    def _signed_request(
         self,
         request: RequestT,
         own: dict[str, object],
@@ -73,7 +73,7 @@ class _SigningTransport(ABC, Generic[RequestT]):
     ) -> tuple[WireSigning, RequestT]:
         """Return the request to send for `request`, which gets the signed origin into its extensions."""
         request.extensions = {**own, _ORIGIN: signed.origin}
-        fields = encoded((*signed.fields, *signed.signature))
+        fields = encode_fields((*signed.fields, *signed.signature))
         wire = WireSigning(signer, signed, fields, request, own)
         extensions = {**own, "trace": wire.async_trace if asynchronous else wire.trace}
         return wire, self._copy(request, signed.url, fields, extensions)
@@ -87,7 +87,7 @@ class _SigningTransport(ABC, Generic[RequestT]):
         """Return the library's stream of content that was read."""
 
     @abstractmethod
-    def _kept(self, content: bytes) -> object:
+    def _byte_stream(self, content: bytes) -> object:
         """Return the library's stream of bytes."""
 
 
@@ -127,25 +127,25 @@ class SigningTransport(_SigningTransport[RequestT], Generic[RequestT, ResponseT_
         """
         read(request, self._signer, self._stream)
         own = own_extensions(request.extensions)
-        unsigned = self._unsigned(request, own)
+        unsigned = self._unsigned_redirect(request, own)
         if unsigned is not None:
             return self._transport.handle_request(unsigned)
-        signed, response = self._sent(request, own, self._signer)
+        signed, response = self._send(request, own, self._signer)
         again = second_try(self._signer, signed, response)
         if again is not None:
             response.close()
-            signed, response = self._sent(request, own, again)
+            signed, response = self._send(request, own, again)
             second_try(self._signer, signed, response)
         return response
 
-    def _sent(
+    def _send(
         self, request: RequestT, own: dict[str, object], signer: ClientSigner
     ) -> tuple[SignedRequest | None, ResponseT_co]:
         """Sign and send a request. Return it as it was signed last, and its response."""
-        wire, outgoing = self._signed(request, own, signer, Parts.of(request).sign(signer), asynchronous=False)
+        wire, outgoing = self._signed_request(request, own, signer, Parts.of(request).sign(signer), asynchronous=False)
         response = self._transport.handle_request(outgoing)
         if signer.responses is not None:
-            verify(signer.responses, cast("SignedRequest", wire.signed), response, self._kept)
+            verify(signer.responses, cast("SignedRequest", wire.signed), response, self._byte_stream)
         return wire.signed, response
 
     def __enter__(self) -> Self:
@@ -194,26 +194,26 @@ class AsyncSigningTransport(_SigningTransport[RequestT], Generic[RequestT, Respo
         """Sign `request` and send it; raises the errors of `SigningTransport.handle_request`."""
         await async_read(request, self._signer, self._stream)
         own = own_extensions(request.extensions)
-        unsigned = self._unsigned(request, own)
+        unsigned = self._unsigned_redirect(request, own)
         if unsigned is not None:
             return await self._transport.handle_async_request(unsigned)
-        signed, response = await self._sent(request, own, self._signer)
+        signed, response = await self._send(request, own, self._signer)
         again = second_try(self._signer, signed, response)
         if again is not None:
             await response.aclose()
-            signed, response = await self._sent(request, own, again)
+            signed, response = await self._send(request, own, again)
             second_try(self._signer, signed, response)
         return response
 
-    async def _sent(
+    async def _send(
         self, request: RequestT, own: dict[str, object], signer: ClientSigner
     ) -> tuple[SignedRequest | None, ResponseT_co]:
         """Sign and send a request. Return it as it was signed last, and its response."""
         signed = await Parts.of(request).async_sign(signer)
-        wire, outgoing = self._signed(request, own, signer, signed, asynchronous=True)
+        wire, outgoing = self._signed_request(request, own, signer, signed, asynchronous=True)
         response = await self._transport.handle_async_request(outgoing)
         if signer.responses is not None:
-            await async_verify(signer.responses, cast("SignedRequest", wire.signed), response, self._kept)
+            await async_verify(signer.responses, cast("SignedRequest", wire.signed), response, self._byte_stream)
         return wire.signed, response
 
     async def __aenter__(self) -> Self:

@@ -89,7 +89,7 @@ class WireSigning:
         self._names = _ALWAYS_COMPARED.union([encode(name) for name in signed.covered])
         self._method = encode(signed.method)
         self._targets = {encode(signed.url), encode(signed.url.removeprefix(signed.origin))}
-        self._fields = self._compared(fields)
+        self._fields = self._fields_to_compare(fields)
 
     def trace(self, event: str, info: Mapping[str, object]) -> None:
         """Check or sign the request before it is written: the `trace` extension of a sync request.
@@ -125,7 +125,7 @@ class WireSigning:
         """
         if self.called:
             return
-        if self._compared(headers) != self._fields:
+        if self._fields_to_compare(headers) != self._fields:
             raise SigningError(_CHANGED)
         if redirected:
             self.signed = None
@@ -142,7 +142,7 @@ class WireSigning:
         if not self.called:
             self.called = True
             is_signed = request.method == self._method and request.url.target in self._targets
-            if not is_signed or self._compared(request.headers) != self._fields:
+            if not is_signed or self._fields_to_compare(request.headers) != self._fields:
                 raise SigningError(_CHANGED)
             return None
         if not self._again:
@@ -175,7 +175,7 @@ class WireSigning:
         self.signed = signed
         put(request, signed)
 
-    def _compared(self, headers: Iterable[Field]) -> list[Field]:
+    def _fields_to_compare(self, headers: Iterable[Field]) -> list[Field]:
         """Return the header fields to compare: the covered fields, the signature and `Host`."""
         names = self._names
         return sorted([(lower, value) for name, value in headers if (lower := name.lower()) in names])

@@ -88,10 +88,10 @@ def put(request: Written, signed: SignedRequest) -> None:
     """Give `request` its canonical URL and the header fields that were signed."""
     is_whole = not request.url.target.startswith(b"/")
     request.url.target = encode(signed.url if is_whole else signed.url.removeprefix(signed.origin))
-    request.headers = encoded((*signed.fields, *signed.signature))
+    request.headers = encode_fields((*signed.fields, *signed.signature))
 
 
-def encoded(fields: Iterable[tuple[str, str]]) -> list[Field]:
+def encode_fields(fields: Iterable[tuple[str, str]]) -> list[Field]:
     """Return text fields as the bytes that are sent."""
     return [(name.encode("latin-1"), value.encode("latin-1")) for name, value in fields]
 

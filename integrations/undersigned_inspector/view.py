@@ -45,7 +45,7 @@ def pasted_view(pasted: Pasted) -> View:
     return {
         "title": _title(explained, unread=unread),
         "ok": explained.error is None and not unread,
-        "facts": [("Read as", pasted.request.form), ("Profile", explained.profile), *_found(explained, whole=whole)],
+        "facts": [("Read as", pasted.request.form), ("Profile", explained.profile), *_facts(explained, whole=whole)],
         "steps": _steps(explained, unread=unread),
         "request": request_view(request, is_whole=whole),
         "components": component_views(explained.base),
@@ -134,7 +134,7 @@ def _times(explained: ExplainedRequest) -> list[tuple[str, str]]:
     return [*times, ("Now", printable(validity.fault))] if validity.fault else times
 
 
-def _found(explained: ExplainedRequest, *, whole: bool) -> list[tuple[str, str]]:
+def _facts(explained: ExplainedRequest, *, whole: bool) -> list[tuple[str, str]]:
     """Return the time of the check, the digest of the content, and how many changes were tried without success."""
     found = _times(explained)
     digests, search = explained.digests, explained.search

@@ -44,16 +44,16 @@ class CountedReplayStore:
 
     def claim(self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps) -> Claim:
         """As `ReplayStore.claim`."""
-        return self._counted(lambda: self._store.claim(keyid, nonce, now=now, until=until, caps=caps))
+        return self._count(lambda: self._store.claim(keyid, nonce, now=now, until=until, caps=caps))
 
     def claim_content(
         self, keyid: str, nonce: str, content: str, *, now: float, until: float, caps: Caps
     ) -> ContentClaim:
         """As `ContentStore.claim_content`, of a store that has it."""
         store = cast("ContentStore", self._store)
-        return self._counted(lambda: store.claim_content(keyid, nonce, content, now=now, until=until, caps=caps))
+        return self._count(lambda: store.claim_content(keyid, nonce, content, now=now, until=until, caps=caps))
 
-    def _counted(self, claim: Callable[[], Text]) -> Text:
+    def _count(self, claim: Callable[[], Text]) -> Text:
         try:
             result = claim()
         except Exception:
@@ -79,22 +79,22 @@ class AsyncCountedReplayStore:
 
     async def full(self, keyid: str, *, now: float, caps: Caps) -> bool:
         """As `AsyncReplayStore.full`."""
-        return await _awaited(self._store.full(keyid, now=now, caps=caps))
+        return await _resolve(self._store.full(keyid, now=now, caps=caps))
 
     async def claim(self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps) -> Claim:
         """As `AsyncReplayStore.claim`."""
-        return await self._counted(lambda: self._store.claim(keyid, nonce, now=now, until=until, caps=caps))
+        return await self._count(lambda: self._store.claim(keyid, nonce, now=now, until=until, caps=caps))
 
     async def claim_content(
         self, keyid: str, nonce: str, content: str, *, now: float, until: float, caps: Caps
     ) -> ContentClaim:
         """As `AsyncContentStore.claim_content`, of a store that has it."""
         store = cast("AsyncContentStore", self._store)
-        return await self._counted(lambda: store.claim_content(keyid, nonce, content, now=now, until=until, caps=caps))
+        return await self._count(lambda: store.claim_content(keyid, nonce, content, now=now, until=until, caps=caps))
 
-    async def _counted(self, claim: Callable[[], Text | Awaitable[Text]]) -> Text:
+    async def _count(self, claim: Callable[[], Text | Awaitable[Text]]) -> Text:
         try:
-            result: Text = await _awaited(claim())
+            result: Text = await _resolve(claim())
         except Exception:
             self._claims.add(1, _FAILED)
             raise
@@ -102,5 +102,5 @@ class AsyncCountedReplayStore:
         return result
 
 
-async def _awaited(answer: Answer | Awaitable[Answer]) -> Answer:
+async def _resolve(answer: Answer | Awaitable[Answer]) -> Answer:
     return await cast("Awaitable[Answer]", answer) if isawaitable(answer) else answer

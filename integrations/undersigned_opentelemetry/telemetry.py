@@ -76,7 +76,7 @@ class Telemetry:
 
     def on_decision(self, decision: Decision) -> None:
         """Record a decision: `SignatureMiddleware(..., on_decision=telemetry.on_decision)`."""
-        measured = _known(
+        measured = _drop_unknown(
             {
                 "profile": decision.profile,
                 "result": decision.outcome,
@@ -94,11 +94,13 @@ class Telemetry:
             "undersigned.step": None if decision.step is None else str(decision.step),
         }
         failed = decision.code if decision.outcome == "unavailable" else None
-        self._span("undersigned.verification", decision.seconds, {**measured, **_known(described)}, failed=failed)
+        self._span(
+            "undersigned.verification", decision.seconds, {**measured, **_drop_unknown(described)}, failed=failed
+        )
 
     def on_fetch(self, report: FetchReport) -> None:
         """Record a fetch of keys or revocations: `Network(on_fetch=telemetry.on_fetch)`."""
-        measured = _known({"document": report.document, "error.type": report.error})
+        measured = _drop_unknown({"document": report.document, "error.type": report.error})
         self._fetches.record(report.seconds, measured)
         self._span("undersigned.key_fetch", report.seconds, {**measured, "url.full": report.url}, failed=report.error)
 
@@ -119,5 +121,5 @@ class Telemetry:
         span.end(ended)
 
 
-def _known(attributes: Mapping[str, str | None]) -> dict[str, str]:
+def _drop_unknown(attributes: Mapping[str, str | None]) -> dict[str, str]:
     return {name: value for name, value in attributes.items() if value is not None}

@@ -46,7 +46,7 @@ class _PostgresStore(Generic[Pool]):
         self._forgot = now
         return True
 
-    def _deleted(self, count: str) -> None:
+    def _note_deletion(self, count: str) -> None:
         """Make the next deletion due at once if this one has left something."""
         if int(count) >= MOST_FORGOTTEN:
             self._forgot = None
@@ -104,7 +104,7 @@ class PostgresReplayStore(_PostgresStore[ConnectionPool[Any]]):
 
     def _forget(self, now: float) -> None:
         if self._is_due(now):
-            self._deleted(self._ask(forget_call(now=now)))
+            self._note_deletion(self._ask(forget_call(now=now)))
 
     def _ask(self, call: Call) -> str:
         with self._pool.connection(timeout=self._timeout) as connection:
@@ -150,7 +150,7 @@ class AsyncPostgresReplayStore(_PostgresStore[AsyncConnectionPool[Any]]):
 
     async def _forget(self, now: float) -> None:
         if self._is_due(now):
-            self._deleted(await self._ask(forget_call(now=now)))
+            self._note_deletion(await self._ask(forget_call(now=now)))
 
     async def _ask(self, call: Call) -> str:
         async with self._pool.connection(timeout=self._timeout) as connection:

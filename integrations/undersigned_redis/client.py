@@ -55,7 +55,7 @@ class Pipelining(Protocol):
         ...
 
 
-def checked(client: object, *, awaited: bool, replicas: int, replica_timeout: float) -> Client:
+def check_client(client: object, *, awaited: bool, replicas: int, replica_timeout: float) -> Client:
     """Return the client if a store can use it.
 
     Args:

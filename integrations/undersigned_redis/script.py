@@ -155,11 +155,11 @@ class Names:
         return ScriptCall([nonces, counts], [*args, caps.total])
 
 
-def claimed(answer: object) -> Claim:
+def read_claim(answer: object) -> Claim:
     """Return the claim for an answer of the claim script."""
     return _CLAIMS[answer]
 
 
-def claimed_content(answer: object) -> ContentClaim:
+def read_content_claim(answer: object) -> ContentClaim:
     """Return the claim for an answer of the claim script that was given a content."""
     return _CONTENT_CLAIMS[answer]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, cast
 
-from undersigned_redis.client import NotReplicated, Pipeline, Pipelining, checked
-from undersigned_redis.script import CLAIM, FULL, Names, ScriptCall, claimed, claimed_content
+from undersigned_redis.client import NotReplicated, Pipeline, Pipelining, check_client
+from undersigned_redis.script import CLAIM, FULL, Names, ScriptCall, read_claim, read_content_claim
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Sequence
@@ -31,7 +31,7 @@ class _RedisStore:
         replicas: int = 0,
         replica_timeout: float = 0.5,
     ) -> None:
-        self._client = checked(client, awaited=self._awaited, replicas=replicas, replica_timeout=replica_timeout)
+        self._client = check_client(client, awaited=self._awaited, replicas=replicas, replica_timeout=replica_timeout)
         self._names = Names(prefix, tag)
         self._replicas = replicas
         self._replica_timeout = replica_timeout
@@ -82,20 +82,20 @@ class RedisReplayStore(_RedisStore):
             NotReplicated: too few replicas have confirmed it.
             Exception: the client's error, if the server is unavailable or evicts keys.
         """
-        return claimed(self._answer(self._names.claim(keyid, nonce, now=now, until=until, caps=caps)))
+        return read_claim(self._answer(self._names.claim(keyid, nonce, now=now, until=until, caps=caps)))
 
     def claim_content(
         self, keyid: str, nonce: str, content: str, *, now: float, until: float, caps: Caps
     ) -> ContentClaim:
         """Remember the pair and the content it came with, as `claim`. The content counts as one more nonce."""
         question = self._names.claim_content(keyid, nonce, content, now=now, until=until, caps=caps)
-        return claimed_content(self._answer(question))
+        return read_content_claim(self._answer(question))
 
     def _answer(self, question: ScriptCall) -> object:
         if not self._replicas:
             return self._claim(question.keys, question.args)
-        answers = _replicated(self._client, question, self._replicas, self._replica_timeout).execute()
-        return _confirmed(cast("Sequence[object]", answers), self._replicas)
+        answers = _claim_pipeline(self._client, question, self._replicas, self._replica_timeout).execute()
+        return _confirmed_answer(cast("Sequence[object]", answers), self._replicas)
 
 
 class AsyncRedisReplayStore(_RedisStore):
@@ -123,23 +123,23 @@ class AsyncRedisReplayStore(_RedisStore):
 
     async def claim(self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps) -> Claim:
         """Remember the pair until `until`, atomically with both checks; as `RedisReplayStore.claim`."""
-        return claimed(await self._answer(self._names.claim(keyid, nonce, now=now, until=until, caps=caps)))
+        return read_claim(await self._answer(self._names.claim(keyid, nonce, now=now, until=until, caps=caps)))
 
     async def claim_content(
         self, keyid: str, nonce: str, content: str, *, now: float, until: float, caps: Caps
     ) -> ContentClaim:
         """Remember the pair and the content it came with; as `RedisReplayStore.claim_content`."""
         question = self._names.claim_content(keyid, nonce, content, now=now, until=until, caps=caps)
-        return claimed_content(await self._answer(question))
+        return read_content_claim(await self._answer(question))
 
     async def _answer(self, question: ScriptCall) -> object:
         if not self._replicas:
             return await cast("Awaitable[object]", self._claim(question.keys, question.args))
-        answers = _replicated(self._client, question, self._replicas, self._replica_timeout).execute()
-        return _confirmed(await cast("Awaitable[Sequence[object]]", answers), self._replicas)
+        answers = _claim_pipeline(self._client, question, self._replicas, self._replica_timeout).execute()
+        return _confirmed_answer(await cast("Awaitable[Sequence[object]]", answers), self._replicas)
 
 
-def _replicated(client: Client, question: ScriptCall, replicas: int, timeout: float) -> Pipeline:
+def _claim_pipeline(client: Client, question: ScriptCall, replicas: int, timeout: float) -> Pipeline:
     """Return a pipeline with the claim and the wait for replicas, as both must use the same connection."""
     pipeline = cast("Pipelining", client).pipeline(transaction=False)
     pipeline.eval(CLAIM, len(question.keys), *question.keys, *question.args)
@@ -147,7 +147,7 @@ def _replicated(client: Client, question: ScriptCall, replicas: int, timeout: fl
     return pipeline
 
 
-def _confirmed(answers: Sequence[object], replicas: int) -> object:
+def _confirmed_answer(answers: Sequence[object], replicas: int) -> object:
     answer, confirmed = answers
     if cast("int", confirmed) < replicas:
         raise NotReplicated(f"{confirmed} of {replicas} replicas confirmed the claim in time: check the replication")

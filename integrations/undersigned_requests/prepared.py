@@ -110,7 +110,7 @@ class Signing:
         """Return the signing of `prepared`, a copy of the request."""
         return Signing(prepared, self._client, self.origin)
 
-    def answered(self, r: Response) -> bool:
+    def note_answer(self, r: Response) -> bool:
         """Note how the request was answered, and return whether to send it once more. Then it is signed otherwise.
 
         The request after a second try is signed as the first one was.
@@ -200,7 +200,7 @@ class SignedCopy(PreparedRequest):
         super().__init__()
         vars(self).update(vars(PreparedRequest.copy(request)))
         self._signing = signing.copy(self)
-        self.headers = WireFields(unsigned(request), self._signing)
+        self.headers = WireFields(unsigned_fields(request), self._signing)
 
     def copy(self) -> PreparedRequest:
         """Return a copy that is signed for its own URL."""
@@ -232,7 +232,7 @@ class SentRequest(PreparedRequest):
     def copy(self) -> PreparedRequest:
         """Return a copy without a signature, as it may be sent to another URL."""
         copied = PreparedRequest.copy(self)
-        copied.headers = CaseInsensitiveDict(unsigned(self))
+        copied.headers = CaseInsensitiveDict(unsigned_fields(self))
         return copied
 
 
@@ -259,7 +259,7 @@ def _try_again(r: Response, **options: Any) -> Response:
     """
     request = r.request
     fields = request.headers
-    if not isinstance(fields, WireFields) or not fields.signing.answered(r):
+    if not isinstance(fields, WireFields) or not fields.signing.note_answer(r):
         return r
     keep_sent(r)
     r.close()
@@ -268,7 +268,7 @@ def _try_again(r: Response, **options: Any) -> Response:
     adapter = cast("BaseAdapter", vars(r)["connection"])
     answer = adapter.send(request, **options)
     _verify(answer)
-    fields.signing.answered(answer)
+    fields.signing.note_answer(answer)
     answer.history.append(r)
     return answer
 
@@ -279,7 +279,7 @@ def keep_sent(r: Response) -> None:
         r.request = SentRequest(r.request)
 
 
-def unsigned(request: PreparedRequest) -> list[tuple[str, Value]]:
+def unsigned_fields(request: PreparedRequest) -> list[tuple[str, Value]]:
     """Return the header fields of `request` without its signature, and without `Host`, which fits its own URL only."""
     fields, own = request.headers, SIGNATURE_FIELDS | {"host"}
     return [(name, fields[name]) for name in fields if name.lower() not in own]

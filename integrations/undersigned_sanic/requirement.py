@@ -100,12 +100,12 @@ def signature_required(
         raise ConfigurationError("signature_required: decorate a function; in a class, use decorators = [...]")
 
     @wraps(handler)
-    async def guarded(request: Request[Any, Any], /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> object:
+    async def guard(request: Request[Any, Any], /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> object:
         verified_signature(request)
         answer = handler(request, *args, **kwargs)
         return await answer if isawaitable(answer) else answer
 
-    return guarded
+    return guard
 
 
 def _verification(request: Request[Any, Any]) -> Verification:

@@ -78,13 +78,13 @@ def signature_required(endpoint: Callable[Parameters, Result]) -> Callable[Param
         raise ConfigurationError(
             "signature_required: decorate a function, or the methods of an HTTPEndpoint and not the class"
         )
-    guarded = _guarded_async(endpoint) if inspect.iscoroutinefunction(endpoint) else _guarded(endpoint)
+    guarded = _guard_async(endpoint) if inspect.iscoroutinefunction(endpoint) else _guard(endpoint)
     return cast("Callable[Parameters, Result]", guarded)
 
 
-def _guarded(endpoint: Callable[..., object]) -> Callable[..., object]:
+def _guard(endpoint: Callable[..., object]) -> Callable[..., object]:
     @wraps(endpoint)
-    def guarded(*args: object, **kwargs: object) -> object:
+    def guard(*args: object, **kwargs: object) -> object:
         try:
             connection = _connection(args, kwargs)
             required_signature(connection.scope, route=_route(connection))
@@ -92,12 +92,12 @@ def _guarded(endpoint: Callable[..., object]) -> Callable[..., object]:
             return _response(error)
         return endpoint(*args, **kwargs)
 
-    return guarded
+    return guard
 
 
-def _guarded_async(endpoint: Callable[..., Awaitable[object]]) -> Callable[..., object]:
+def _guard_async(endpoint: Callable[..., Awaitable[object]]) -> Callable[..., object]:
     @wraps(endpoint)
-    async def guarded(*args: object, **kwargs: object) -> object:
+    async def guard(*args: object, **kwargs: object) -> object:
         connection = _connection(args, kwargs)
         try:
             required_signature(connection.scope, route=_route(connection))
@@ -105,7 +105,7 @@ def _guarded_async(endpoint: Callable[..., Awaitable[object]]) -> Callable[..., 
             return await _reject(connection, error)
         return await endpoint(*args, **kwargs)
 
-    return guarded
+    return guard
 
 
 def _connection(args: tuple[object, ...], kwargs: dict[str, object]) -> HTTPConnection:

@@ -56,7 +56,7 @@ class RouteResolver(_RouteResolver):
 
     def find(self, dispatched: Mapping[str, object]) -> MatchedRoute | None:
         """Return the route for a scope; as `undersigned.policy.RouteResolver.find`."""
-        return self._found(self._app, dict(dispatched))
+        return self._find_in(self._app, dict(dispatched))
 
     def routes(self) -> Iterable[MatchedRoute]:
         """Return every route of the application; as `undersigned.policy.RouteResolver.routes`."""
@@ -78,7 +78,7 @@ class RouteResolver(_RouteResolver):
             else:
                 yield MatchedRoute(declared, is_opaque=True)
 
-    def _found(self, app: Starlette | Router, scope: dict[str, Any]) -> MatchedRoute | None:
+    def _find_in(self, app: Starlette | Router, scope: dict[str, Any]) -> MatchedRoute | None:
         if getattr(app, "root_path", ""):
             # FastAPI's root path replaces the server's.
             scope["root_path"] = cast("Any", app).root_path
@@ -87,7 +87,7 @@ class RouteResolver(_RouteResolver):
         for declared, route in self.candidates(router.routes):
             match, child = route.matches(scope)
             if match is Match.FULL:
-                return self._followed(declared, route, {**scope, **child})
+                return self._follow(declared, route, {**scope, **child})
             if match is Match.PARTIAL and partly is None:
                 partly = declared
         if partly is not None:
@@ -98,7 +98,7 @@ class RouteResolver(_RouteResolver):
         is_known = router.default == router.not_found and not _overrides(router, "not_found")
         return None if is_known else MatchedRoute(router.default, is_opaque=True)
 
-    def _followed(self, declared: BaseRoute, route: Any, scope: dict[str, Any]) -> MatchedRoute | None:
+    def _follow(self, declared: BaseRoute, route: Any, scope: dict[str, Any]) -> MatchedRoute | None:
         """Return the route that runs after `route` has matched."""
         if isinstance(declared, (Route, WebSocketRoute)):
             endpoint = scope["endpoint"]
@@ -109,18 +109,20 @@ class RouteResolver(_RouteResolver):
             return MatchedRoute(declared, is_opaque=True)
         inner = _followed_application(declared, route)
         if inner is not None:
-            return self._found(inner, scope)
-        return MatchedRoute(_mounted(route), (route.name,) if route.name else (), scope["path_params"], is_opaque=True)
+            return self._find_in(inner, scope)
+        return MatchedRoute(
+            _mounted_application(route), (route.name,) if route.name else (), scope["path_params"], is_opaque=True
+        )
 
 
-def _mounted(route: Any) -> object:
+def _mounted_application(route: Any) -> object:
     """Return the application of a mount, without the middlewares that the mount may have around it."""
     return getattr(route, "_base_app", route.app)
 
 
 def _followed_application(declared: BaseRoute, route: object) -> Starlette | Router | None:
     """Return the application of a mount if its routes tell what runs."""
-    inner = _mounted(route)
+    inner = _mounted_application(route)
     if _overrides(declared, "handle") or not isinstance(inner, (Starlette, Router)):
         return None
     return None if _decides_itself(inner) or _decides_itself(getattr(inner, "router", inner)) else inner

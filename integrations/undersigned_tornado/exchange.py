@@ -140,7 +140,7 @@ class Exchange(HTTPMessageDelegate):
         headers.verification = Verification(find_signature(scope), scope[PROFILE], scope[RECORDER])
         delegate = self._application.start_request(self._server_conn, self._request_conn)
         start_line = RequestStartLine(self._start_line.method, target, self._start_line.version)
-        await _done(delegate.headers_received(start_line, headers))
+        await _wait(delegate.headers_received(start_line, headers))
         if receive == self.receive:
             # Nothing has read the content, so Tornado passes it to the application itself.
             self._delegate = delegate
@@ -149,7 +149,7 @@ class Exchange(HTTPMessageDelegate):
         while message.get("more_body"):
             message = await receive()
             if message.get("body"):
-                await _done(delegate.data_received(message["body"]))
+                await _wait(delegate.data_received(message["body"]))
         delegate.finish()
 
     async def _verify(self) -> None:
@@ -191,6 +191,6 @@ async def forward(scope: Scope, receive: Receive, send: Send) -> None:  # noqa: 
     await call.forward(scope, receive)
 
 
-async def _done(waiting: Awaitable[None] | None) -> None:
+async def _wait(waiting: Awaitable[None] | None) -> None:
     if waiting is not None:
         await waiting

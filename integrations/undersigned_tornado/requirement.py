@@ -74,7 +74,7 @@ def signature_required(
         raise ConfigurationError("signature_required: decorate the methods of a RequestHandler, not the class")
 
     @wraps(method)
-    def guarded(handler: Handler, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result | None:
+    def guard(handler: Handler, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result | None:
         try:
             verified_signature(handler.request)
         except SignatureError as error:
@@ -86,7 +86,7 @@ def signature_required(
             return None
         return method(handler, *args, **kwargs)
 
-    return guarded
+    return guard
 
 
 def _verification(request: HTTPServerRequest) -> Verification:

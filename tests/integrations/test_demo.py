@@ -151,7 +151,7 @@ def test_buyer_sends_the_signed_request_unchanged(make_buyer, trial):
     origin = trial.origins["Flask"]
     with closing(make_buyer()) as buyer:
         request = Request("POST", f"{origin}/x%2Fy?q", [("Content-Type", "application/json")], BODY)
-        signed = buyer.signed(request, trial.signers["buyer"], origin)
+        signed = buyer.sign(request, trial.signers["buyer"], origin)
         assert (signed.method, signed.url, signed.body) == ("POST", request.url, BODY)
         assert {"signature", "signature-input", "content-digest"} <= {name for name, _ in signed.fields}
         assert buyer.send(signed) == Answer(200, "verified /x%2Fy?q")

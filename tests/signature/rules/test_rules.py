@@ -374,3 +374,13 @@ def test_wrong_list_of_components_is_rejected_with_an_example(option, example):
 def test_group_is_covered_by_each_of_its_components(group, names):
     request = Request("POST", "https://a.example/p")
     assert CoverageRule(always=(), any_of=(group,)).faults(coverage(names), request, "sig1") == []
+
+
+def test_digest_by_either_algorithm_is_required_if_nothing_is_given():
+    assert DigestRule() == DigestRule(policy="required", encodings=("base64",), algorithms=("sha-256", "sha-512"))
+    assert [DigestRule(algorithms=(name,)).takes_all for name in ("sha-256", "sha-512")] == [False, False]
+    assert DigestRule().takes_all
+
+
+def test_first_signature_by_its_label_is_preferred_if_nothing_is_given():
+    assert Selection() == Selection(tags=(), skipped_tags=(), label="sig1", pick="preferred")

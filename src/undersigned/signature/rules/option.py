@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
 
-def check_seconds(option: str, value: object, *, least: int, optional: bool = False) -> None:
+def check_seconds(option: str, value: object, *, least: int, optional: bool) -> None:
     """Check that `value` is a whole number of seconds, at least `least`, or None if the option is optional.
 
     Raises:

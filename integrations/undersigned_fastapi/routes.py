@@ -51,7 +51,7 @@ def _matches_by_itself(route: BaseRoute) -> bool:
 
 def _decides_by_itself(included: object) -> bool:
     """Return whether an included router, or one that is included in it, has a class that decides what it runs."""
-    router: Any = getattr(included, "original_router", None)
+    router: routing.APIRouter | None = getattr(included, "original_router", None)
     if router is None:
         return False
     usual = routing.APIRouter.matches, routing.APIRouter.handle

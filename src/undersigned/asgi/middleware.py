@@ -65,6 +65,7 @@ RECORDER = "undersigned.recorder"
 
 _LONGEST_TIMEOUT = 86_400
 _WITH_CONTENT = frozenset({"POST", "PUT", "PATCH"})
+"""The methods for which content may come over HTTP/2 without Content-Length."""
 
 Answer = TypeVar("Answer")
 Forwarded: TypeAlias = tuple[Scope, Receive, Send]

@@ -70,8 +70,8 @@ def test_content_follows_the_facts(rpc):
     request: Request = replace(GOOD, rpc=rpc, version="3.1", registers_webhook=True).request()
     members = request.content.json()["params"] if rpc else request.content.json()
     assert members["adcp_version"] == "3.1"
-    assert registers_authentication(request.content.json(), itself=False)
-    assert not registers_authentication(replace(GOOD, rpc=rpc).request().content.json(), itself=False)
+    assert registers_authentication(request.content.json(), inside=False)
+    assert not registers_authentication(replace(GOOD, rpc=rpc).request().content.json(), inside=False)
 
 
 def test_equal_facts_give_equal_bytes():

@@ -20,8 +20,8 @@ CONFIG = {"url": "https://buyer.example.com/hook", "authentication": {"schemes":
 PLAIN = {"url": "https://buyer.example.com/hook"}
 
 
-def registers(content: object, *, itself: bool = False) -> bool:
-    return registers_authentication(content, itself=itself)
+def registers(content: object, *, inside: bool = False) -> bool:
+    return registers_authentication(content, inside=inside)
 
 
 def must_be_signed(operation: Operation) -> bool:
@@ -141,31 +141,31 @@ FORM = b"push_notification_config%5B%61uthentication%5D%5Bschemes%5D=Bearer"
     ],
 )
 def test_text_mentions_a_webhook_when_a_lenient_reader_finds_a_registration(text):
-    assert mentions_authentication(text, itself=False)
+    assert mentions_authentication(text, inside=False)
     assert must_be_signed(PathResolver().resolve(Request("POST", f"{ORIGIN}/adcp/update_media_buy", (), text)))
 
 
 @pytest.mark.parametrize("text", [rb"\x5cx41", rb"\u005cx41", rb"\x5cu0041", b'{"a":"\\x5cU00000041"}'])
 def test_text_whose_decoded_escapes_make_an_escape_must_be_signed(text):
-    assert mentions_authentication(text, itself=False)
+    assert mentions_authentication(text, inside=False)
 
 
 @pytest.mark.parametrize("text", [rb"\\x41", rb"\\\\u0041", rb"\x5c", rb"\x5cn"])
 def test_text_of_strings_in_strings_is_decoded_once(text):
-    assert not mentions_authentication(text, itself=True)
+    assert not mentions_authentication(text, inside=True)
 
 
 @pytest.mark.parametrize(
     "text", [b"", b"\xff\xd8\xff", b"an authentication", b"a webhook", b"webhook: {url: x}", b"%zz \\x \\u00"]
 )
 def test_text_mentions_no_webhook_when_one_of_the_two_names_is_missing(text):
-    assert not mentions_authentication(text, itself=False)
+    assert not mentions_authentication(text, inside=False)
     assert not must_be_signed(PathResolver().resolve(Request("POST", f"{ORIGIN}/adcp/update_media_buy", (), text)))
 
 
 def test_text_sent_to_a_webhook_path_need_not_name_the_config():
     text = b"authentication: {schemes: [Bearer]}"
-    assert mentions_authentication(text, itself=True)
+    assert mentions_authentication(text, inside=True)
     assert must_be_signed(PathResolver().resolve(Request("POST", f"{ORIGIN}/webhooks", (), text)))
     assert not must_be_signed(PathResolver().resolve(Request("POST", f"{ORIGIN}/adcp/update_media_buy", (), text)))
 
@@ -294,7 +294,7 @@ def test_values_that_hold_no_registration_are_not_walked(content):
     assert lines_run(lambda: registers(content)) < 4 * 10_000 + 100
 
 
-def test_no_character_stands_for_two_letters_of_a_webhook_or_an_authentication():
+def test_no_character_folds_to_two_letters_of_webhook_or_authentication():
     folded = {chr(point).casefold() for point in range(0x110000)}
     letters = {re.sub(r"[^a-z0-9]", "", text) for text in folded}
     assert [text for text in letters if len(text) > 1 and (text in "webhook" or text in "authentication")] == []

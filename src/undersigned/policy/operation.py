@@ -133,13 +133,13 @@ class PathResolver:
             UnresolvedOperation: the path or the content can be read differently.
         """
         segments = path_segments(request)
-        content, itself = _read(Request.json_if_any, request), is_webhook(segments)
+        content, inside = _read(Request.json_if_any, request), is_webhook(segments)
         return Operation(
             segments[-1] if segments else None,
             None,
             content,
-            registers_webhook=itself,
-            may_register_credentials=_may_register_credentials(request, content, itself=itself),
+            registers_webhook=inside,
+            may_register_credentials=_may_register_credentials(request, content, inside=inside),
         )
 
 
@@ -218,12 +218,12 @@ def is_name(value: JSONValue) -> TypeGuard[str]:
     return isinstance(value, str) and value != "" and value.isprintable()
 
 
-def _may_register_credentials(request: Request, content: JSONValue, *, itself: bool) -> bool:
+def _may_register_credentials(request: Request, content: JSONValue, *, inside: bool) -> bool:
     """Return whether a lenient application may find the registration of a webhook that `content` does not show."""
     if not request.body:
         return False
     return not is_decoded_alike(request.fields) or (
-        content is None and mentions_authentication(request.body, itself=itself)
+        content is None and mentions_authentication(request.body, inside=inside)
     )
 
 

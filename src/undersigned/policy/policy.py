@@ -98,7 +98,7 @@ class Policy:
             )
 
     def demand(self, operation: Operation) -> Demand:
-        """Return what the lists demand for an operation. Its name and its method count, and the strictest list."""
+        """Return the demand for an operation, by the strictest list that has its name or its method."""
         if operation.name in self.required_for or operation.method in self.protocol_methods_required_for:
             return "required"
         if operation.name in self.warn_for or operation.method in self.protocol_methods_warn_for:
@@ -112,8 +112,8 @@ class Policy:
         if operation.is_unknown or operation.may_register_credentials:
             return True
         named = [name for name in (operation.name, operation.method) if name is not None]
-        itself = operation.registers_webhook or any(map(names_webhook, named))
-        return registers_authentication(operation.content, itself=itself)
+        inside = operation.registers_webhook or any(map(names_webhook, named))
+        return registers_authentication(operation.content, inside=inside)
 
     def decide(
         self,

@@ -20,7 +20,7 @@ RouteOperation: TypeAlias = str | Callable[[Mapping[str, object]], str | None] |
 
 _PATH = PathResolver()
 _MOST_WRAPPERS: Final = 64
-"""how many functions of the application, one around the other, are looked at"""
+"""The most functions, one around the other, that are looked at to find what an endpoint wraps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +107,9 @@ class RouteResolver(ABC):
         return None
 
     def missing(self, operations: Iterable[str]) -> frozenset[str]:
-        """Return those of the operations that no route has: probably somebody misspelt them.
+        """Return the operations of the given ones that no route has. They were probably misspelt.
 
-        The set is empty if that is not known, because the operation of a route is unknown or a function names it.
+        The set is empty if the operation of a route is unknown, or is named by a function.
         """
         try:
             routes = self.routes()

@@ -44,7 +44,7 @@ def _has_webhook(plain: str) -> bool:
     return "webhook" in plain or "notificationconfig" in plain
 
 
-def registers_authentication(content: JSONValue, *, itself: bool) -> bool:
+def registers_authentication(content: JSONValue, *, inside: bool) -> bool:
     """Return whether the content of a request registers a webhook with an `authentication` of its own.
 
     That is an `authentication` other than null, at any depth below a member that names a webhook. Some SDKs parse JSON
@@ -52,10 +52,11 @@ def registers_authentication(content: JSONValue, *, itself: bool) -> bool:
 
     Args:
         content: the parsed content.
-        itself: whether the whole request registers a webhook. Then an `authentication` anywhere in the content counts.
+        inside: whether the content is inside a registration, as the whole request registers a webhook. Then an
+            `authentication` anywhere in the content counts.
     """
-    registering: list[JSONValue] = [content] if itself else []
-    other: list[JSONValue] = [] if itself else [content]
+    registering: list[JSONValue] = [content] if inside else []
+    other: list[JSONValue] = [] if inside else [content]
     return _is_found(other, registering, inside=False) or _is_found(registering, registering, inside=True)
 
 
@@ -82,7 +83,7 @@ def _is_found(stack: list[JSONValue], registering: list[JSONValue], *, inside: b
     return False
 
 
-def mentions_authentication(text: bytes, *, itself: bool) -> bool:
+def mentions_authentication(text: bytes, *, inside: bool) -> bool:
     """Return whether `text` that is not read as JSON names a webhook and an `authentication`.
 
     A lenient application may read YAML, lines of JSON or a form, or drop octets that it cannot decode. So the names
@@ -90,7 +91,7 @@ def mentions_authentication(text: bytes, *, itself: bool) -> bool:
 
     Args:
         text: the octets in any encoding that extends ASCII, or in UTF-16 or UTF-32.
-        itself: whether the text is inside a registration. Then it need not name the webhook.
+        inside: whether the text is inside a registration. Then it need not name the webhook.
     """
     if b"%" in text:
         octets = _PERCENT.split(text)
@@ -98,23 +99,23 @@ def mentions_authentication(text: bytes, *, itself: bool) -> bool:
         text = b"".join(octets)
     # Without NUL, ASCII characters in UTF-16 and UTF-32 are ASCII. What a reader drops may be inside an escape.
     known = text.replace(b"\0", b"").decode("utf-8", "ignore")
-    return _mentions(known, itself=itself)
+    return _mentions(known, inside=inside)
 
 
-def _mentions(known: str, *, itself: bool) -> bool:
+def _mentions(known: str, *, inside: bool) -> bool:
     """Return what `mentions_authentication` returns, for text without percent-encoding."""
     if "\\" in known:
         known, escapes = _unescape(known)
         if escapes:
             return True
     plain = _plain(known)
-    return _AUTHENTICATION in plain and (itself or _has_webhook(plain))
+    return _AUTHENTICATION in plain and (inside or _has_webhook(plain))
 
 
 def _unescape(text: str) -> tuple[str, bool]:
-    """Return `text` with its escapes decoded, and whether that makes another escape.
+    r"""Return `text` with its escapes decoded, and whether that makes another escape.
 
-    Strings in strings do not: in these, each backslash of an escape is doubled, not escaped by its number.
+    JSON in a JSON string makes none: it doubles the backslash of an escape, and does not write it as `\u005c`.
     """
     parts = _ESCAPE.split(text)
     if len(parts) == 1:
@@ -129,8 +130,8 @@ def _is_mention(text: str, *, inside: bool) -> bool:
     if (not inside and len(text) <= _SHORTEST + _SHORTEST_WEBHOOK) or _JSON_START.match(text) is None:
         return False
     if "%" in text or not text.isprintable():
-        return mentions_authentication(text.encode("utf-8", "surrogatepass"), itself=inside)
-    return _mentions(text, itself=inside)
+        return mentions_authentication(text.encode("utf-8", "surrogatepass"), inside=inside)
+    return _mentions(text, inside=inside)
 
 
 def _is_authentication(name: str) -> bool:

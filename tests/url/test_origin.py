@@ -234,7 +234,7 @@ def test_hostile_spelling_of_a_tenant_is_rejected(authority):
         "https://*.*",
     ],
 )
-def test_pattern_raises_a_configuration_error_unless_one_star_stands_before_a_name(text):
+def test_pattern_is_rejected_unless_one_star_is_before_a_name(text):
     with pytest.raises(ConfigurationError, match=r"^origins: "):
         Origins([text])
 

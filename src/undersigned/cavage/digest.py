@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 from typing import Final
 
 from undersigned.limits import LONGEST_FIELD, MOST_SIGNATURES
@@ -48,5 +47,5 @@ def legacy_digest(content_digest: str) -> str:
 def _octets(text: str) -> bytes:
     try:
         return base64.b64decode(text, validate=True)
-    except (binascii.Error, ValueError):
+    except ValueError:
         raise MalformedField("the SHA-256 of the Digest field is not Base64") from None

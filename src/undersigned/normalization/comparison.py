@@ -99,7 +99,7 @@ class Equivalence:
 
     @property
     def equivalent(self) -> bool:
-        """Return whether they are equal by rules that always preserve the identity of the URL."""
+        """Whether they are equal by rules that always preserve the identity of the URL."""
         return self.preserves == "always"
 
     def __bool__(self) -> bool:

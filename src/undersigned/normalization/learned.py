@@ -52,7 +52,7 @@ class LearnedRule:
 
     @property
     def rule(self) -> Rule:
-        """Return the rule in the form that a rule set takes."""
+        """The rule in the form that a rule set takes."""
         pattern = re.compile(
             _pattern_before(self.before, self.found) + re.escape(self.found) + _pattern_after(self.after, self.found)
         )

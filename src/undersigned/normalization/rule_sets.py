@@ -121,4 +121,4 @@ _ENTRIES: Final[tuple[Entry, ...]] = (
 )
 
 CATALOGUE: Final[tuple[Entry, ...]] = tuple({entry.name: entry for entry in _ENTRIES}.values())
-"""All rules and families, each once: first the rules of the rule sets in their order, then the others."""
+"""All rules and families, each once: first the rules of the rule sets in their order, then all other rules."""

@@ -39,29 +39,29 @@ class CanonicalURL:
 
     @property
     def scheme(self) -> str:
-        """Return `http` or `https`."""
+        """`http` or `https`."""
         return self.target_uri.partition(":")[0]
 
     @property
     def host(self) -> str:
-        """Return the name, the IPv4 address, or the IPv6 address in brackets."""
+        """The name, the IPv4 address, or the IPv6 address in brackets."""
         host, colon, port = self.authority.rpartition(":")
         return host if colon and port[-1] != "]" else self.authority
 
     @property
     def port(self) -> int | None:
-        """Return the port, or `None` if it is the scheme's default."""
+        """The port, or `None` if it is the scheme's default."""
         port = self.authority[len(self.host) + 1 :]
         return int(port) if port else None
 
     @property
     def path(self) -> str:
-        """Return the path, which starts with a slash."""
+        """The path, which starts with a slash."""
         return self._path_and_query[0]
 
     @property
     def query(self) -> str | None:
-        """Return the query without its `?`: `None` if there is no `?`, `""` if nothing follows it."""
+        """The query without its `?`: `None` if there is no `?`, `""` if nothing follows it."""
         _, mark, query = self._path_and_query
         return query if mark else None
 

@@ -118,7 +118,7 @@ class IdentifierSet:
 
     @property
     def conflicts(self) -> tuple[Identifier, ...]:
-        """Return the identifiers that were registered in more than one spelling."""
+        """The identifiers that were registered in more than one spelling."""
         return tuple([identifier for identifier in self if len(identifier.spellings) > 1])
 
 

@@ -23,22 +23,22 @@ class Entry(Protocol):
 
     @property
     def name(self) -> str:
-        """Return the name that messages and explanations use."""
+        """The name that messages and explanations use."""
         ...
 
     @property
     def source(self) -> str:
-        """Return the step, section or article that the rule comes from."""
+        """The step, section or article that the rule comes from."""
         ...
 
     @property
     def preserves(self) -> Meaning:
-        """Return how far the result identifies the same thing as the input."""
+        """How far the result identifies the same thing as the input."""
         ...
 
     @property
     def summary(self) -> str:
-        """Return a description of the rule in one line."""
+        """A description of the rule in one line."""
         ...
 
 
@@ -61,7 +61,7 @@ class Rule:
 
     @property
     def summary(self) -> str:
-        """Return a description of the rule in one line: the first line of the docstring of `apply`."""
+        """A description of the rule in one line: the first line of the docstring of `apply`."""
         return _first_line(self.apply)
 
 
@@ -84,7 +84,7 @@ class Family(Generic[Parameter]):
 
     @property
     def summary(self) -> str:
-        """Return a description of the rules in one line."""
+        """A description of the rules in one line."""
         return _first_line(self.make)
 
     def __call__(self, value: Parameter) -> Rule:

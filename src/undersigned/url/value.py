@@ -53,7 +53,7 @@ class URL(NamedTuple):
 
     @property
     def authority(self) -> str | None:
-        """Return user info, host and port with their delimiters; `None` without an authority (RFC 3986 section 3.2)."""
+        """User info, host and port with their delimiters; `None` without an authority (RFC 3986 section 3.2)."""
         if self.host is None:
             return None
         before = "" if self.userinfo is None else f"{self.userinfo}@"

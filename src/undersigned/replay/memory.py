@@ -147,8 +147,8 @@ class MemoryReplayStore:
             return True
         if caps.total is None or self._total < caps.total:
             return False
-        for other, its in tuple(self._keys.items()):
-            self._forget(other, its, first)
+        for other, others_live in tuple(self._keys.items()):
+            self._forget(other, others_live, first)
         return self._total >= caps.total
 
     def _forget(self, keyid: str, live: _Live, first: int) -> None:

@@ -1,4 +1,4 @@
-"""How a store keeps a nonce: its sender chose the length, so the store bounds it."""
+"""The forms in which a store keeps a nonce: its sender chose the length, so the store bounds it."""
 
 from __future__ import annotations
 

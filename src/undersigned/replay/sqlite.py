@@ -123,7 +123,7 @@ class SqliteReplayStore:
             # A connection does not survive a fork, and closing the parent's here would release the parent's locks.
             opened = self._opened = _Opened(inherited=opened)
         if not opened.lock.acquire(timeout=self._timeout):
-            raise TimeoutError(f"other threads use {self._path} for longer than {self._timeout} s")
+            raise TimeoutError(f"other threads use {self._path} for longer than {self._timeout} s; raise timeout=")
         try:
             yield self._current(opened)
         except BaseException:
@@ -216,7 +216,7 @@ def write_ahead(connection: sqlite3.Connection, *, seconds: float) -> str:
     SQLite does not wait if another process does the same, whatever its timeout is. So this asks again.
 
     Raises:
-        sqlite3.OperationalError: the file is still locked after so many seconds.
+        sqlite3.OperationalError: the file is still locked after `seconds`.
     """
     import sqlite3  # noqa: PLC0415 - as above
 

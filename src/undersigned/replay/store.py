@@ -39,7 +39,18 @@ class ReplayStore(Protocol):
         ...
 
     def claim(self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps) -> Claim:
-        """Remember the pair until `until`, atomically with the check that it is new and that no cap is reached."""
+        """Remember the pair until `until`, atomically with the check that it is new and that no cap is reached.
+
+        Args:
+            keyid: the name of the key, with its owner if it has one: any text.
+            nonce: the nonce, or the text that the profile remembers instead: any text of any length.
+            now: the verifier's clock.
+            until: the last moment at which the pair counts as seen. It is not before `now`.
+            caps: how many live nonces there may be.
+
+        Returns:
+            `seen` if the pair is live already, else `full` if a cap is reached, else `fresh`.
+        """
         ...
 
 

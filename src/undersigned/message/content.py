@@ -67,7 +67,7 @@ class Content:
     def delimiters(self) -> int:
         """Return how many brackets, commas and colons of JSON and escapes of letters there are, also inside strings.
 
-        An escape of a letter counts twice: decoding it takes as long.
+        An escape of a letter counts twice, because decoding it takes as long as two delimiters.
         """
         octets = bytes(self)
         return len(octets) - len(octets.translate(None, _DELIMITERS)) + 2 * sum(map(octets.count, _ESCAPES))
@@ -92,9 +92,9 @@ class Content:
 
 
 def is_json(fields: HeaderFields) -> bool:
-    """Return whether any Content-Type line, or any part of a line with commas, is a JSON type, or may be.
+    """Return whether a Content-Type, or a part of it between commas, is a JSON type.
 
-    A value longer than `LONGEST_CONTENT_TYPE` is not read. It may be any type and have any charset.
+    A value longer than `LONGEST_CONTENT_TYPE` is not read, and counts as JSON.
     """
     value = fields.combined.get("content-type")
     if value is None or value == "application/json":
@@ -103,7 +103,11 @@ def is_json(fields: HeaderFields) -> bool:
 
 
 def has_other_charset(fields: HeaderFields) -> bool:
-    """Return whether a Content-Type has a charset that is not plainly UTF-8, or not plainly a charset."""
+    """Return whether a Content-Type may have a charset other than UTF-8.
+
+    A charset counts unless it is plainly UTF-8 or ASCII. A value longer than `LONGEST_CONTENT_TYPE` is not read, and
+    counts too.
+    """
     return _has_charset_besides(_UTF_8, fields)
 
 
@@ -124,7 +128,7 @@ def _has_charset_besides(known: re.Pattern[str], fields: HeaderFields) -> bool:
     combined = fields.combined.get("content-type", "")
     if len(combined) > LONGEST_CONTENT_TYPE:
         return True
-    # A field may have a hundred empty lines.
+    # The combined value is searched first, because the field may have a hundred lines.
     return _CHARSET.search(combined) is not None and any(
         len(_CHARSET.findall(line)) != len(known.findall(line)) for line in fields.values("content-type")
     )

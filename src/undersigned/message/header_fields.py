@@ -88,7 +88,7 @@ class HeaderFields:
     def __init__(self, headers: Headers = ()) -> None:
         pairs = cast("Iterable[tuple[str, str]]", headers.items() if isinstance(headers, Mapping) else headers)
         try:
-            # A value without white space around it is returned as it is, so nothing more is done with it.
+            # `strip` returns a value without white space around it as it is. Nearly every value is such a value.
             made = _make(
                 [
                     (_LOWER.get(name) or _lower(name), value if value.strip() is value else _trim(value))
@@ -102,7 +102,7 @@ class HeaderFields:
 
     @staticmethod
     def of_octets(headers: Iterable[tuple[bytes, bytes]]) -> HeaderFields:
-        """Return the header fields of (name, value) pairs of bytes, as of the pairs decoded as Latin-1."""
+        """Return the header fields of (name, value) pairs of bytes, which are decoded as Latin-1."""
         lines: list[tuple[str, str]] = []
         for name, octets in headers:
             value = octets.decode("latin-1")
@@ -169,8 +169,8 @@ def _lower(name: str) -> str:
 def _trim(value: str) -> str:
     """Return a field value without the spaces and tabs around it (RFC 9110 section 5.5).
 
-    More of them than `MOST_BLANKS` stay. To strip two characters, the standard library takes twenty times as long as to
-    strip all white space. So it does this for a few values only.
+    If there are more than `MOST_BLANKS` of them, all stay. `str.strip` takes twenty times as long for two characters as
+    for all white space, so it is called with two for few values only.
     """
     blanks = len(value) - len(value.strip())
     return value if blanks == 0 or blanks > MOST_BLANKS else value.strip(" \t")

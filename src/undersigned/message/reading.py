@@ -21,7 +21,7 @@ def _none() -> Mapping[str, FieldType]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """How a message is read if RFC 9421 leaves a choice, or needs facts that the message does not have.
+    """A set of choices for reading a message, where RFC 9421 leaves a choice or needs facts that the message lacks.
 
     Attributes:
         lower_case_methods: whether a method may have lower-case letters. RFC 9421 section 2.2.1 keeps its case, but

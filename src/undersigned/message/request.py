@@ -36,7 +36,8 @@ class Request:
         query_unknown: whether the target may end in a lone `?` that the server does not show.
 
     Attributes:
-        received: what has been made of the URL, also for copies with content.
+        received: the canonical form and the decoded path of the URL, made when they are first needed. Copies made by
+            `with_content` share it.
 
     Raises:
         TypeError: an argument has another type; a mistake of the caller, never of a message.

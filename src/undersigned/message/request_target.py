@@ -103,7 +103,7 @@ class RequestTarget(NamedTuple):
 
 
 class ReceivedURL:
-    """What has been made of a received URL. Each is made once."""
+    """The canonical form and the decoded path of a received URL, each made once."""
 
     _path: str | None = None
     _url: CanonicalURL | None = None
@@ -146,8 +146,8 @@ def _unescape(text: str) -> bytes:
 
 def _is_encoded(text: str, octets: bytes) -> bool:
     """Return whether every percent sign of `text`, which was decoded to `octets`, begins an escape."""
-    # An escape becomes two characters shorter. Another percent sign stays, or at the end becomes one shorter. Two that
-    # follow each other become one character.
+    # Decoding makes an escape two characters shorter, and any other percent sign at most one: in quoted-printable, a
+    # lone `=` stays, one at the end is dropped, and `==` becomes `=`.
     return len(text) - len(octets) == 2 * text.count("%")
 
 
@@ -165,7 +165,7 @@ def application_path(target: CanonicalURL, origin: Origin) -> str:
 
 
 def check_length(target: str) -> None:
-    """Check that bringing a received target into canonical form costs less than verifying a few signatures.
+    """Check that a target is short enough: canonicalizing it must cost less than verifying a few signatures.
 
     Raises:
         MalformedURL: it is longer than `LONGEST_TARGET`. Or its path is longer than `LONGEST_PATH`, or has more than
@@ -217,8 +217,8 @@ def typed_target(url: str, target: CanonicalURL) -> CanonicalURL:
 
     Args:
         url: the target URI as it was received, or as it will be sent.
-        target: its canonical form, which has scheme and authority. A path or query that must be percent-encoded has
-            none.
+        target: its canonical form, which gives scheme and authority. It exists only if path and query have no character
+            that must be percent-encoded.
     """
     if url == target.target_uri:
         return target

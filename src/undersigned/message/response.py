@@ -30,7 +30,7 @@ class Response:
 
     Raises:
         TypeError: an argument has another type; a mistake of the caller, never of a message.
-        ValueError: the status code has no three digits.
+        ValueError: the status code does not have three digits.
         UnicodeEncodeError: a `str` body has a lone surrogate, which UTF-8 cannot encode; also the caller's mistake.
     """
 

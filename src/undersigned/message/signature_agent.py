@@ -42,7 +42,7 @@ _DOCUMENTS: frozenset[str] = frozenset(get_args(AgentDocument))
 
 @dataclass(frozen=True, slots=True)
 class SignatureAgent:
-    """What a value of Signature-Agent names.
+    """The document that a value of Signature-Agent names, and the sender that it identifies.
 
     Attributes:
         url: the URL as the sender wrote it.
@@ -58,7 +58,7 @@ class SignatureAgent:
 
 
 def read_signature_agent(value: str, *, form: SignatureAgentForm, member: str = "") -> SignatureAgent | None:
-    """Return what a value of Signature-Agent names, or None if the value must be ignored: then nobody is named.
+    """Return the agent that a value of Signature-Agent names, or None if the value must be ignored.
 
     Args:
         value: the field value: all lines, joined with a comma.
@@ -80,7 +80,7 @@ def read_signature_agent(value: str, *, form: SignatureAgentForm, member: str = 
 
 
 def read_signature_agents(value: str, *, form: SignatureAgentForm) -> dict[str, SignatureAgent | None]:
-    """Return what each member of a value in one of the Dictionary forms names, by its key.
+    """Return the agent that each member of a value names, by its key, in one of the Dictionary forms.
 
     Raises:
         MalformedField: the field is not a Dictionary, is too large, or a member is not an absolute https URL.
@@ -141,7 +141,7 @@ def _member(value: object, parameters: Mapping[str, Parameter], form: SignatureA
 
 
 def _agent(value: object, document: AgentDocument) -> SignatureAgent | None:
-    """Return what an absolute https URL names, or None if it is not a URL of this document.
+    """Return the agent that an absolute https URL names, or None if it is not a URL of this document.
 
     Raises:
         MalformedField: the value is not such a URL.

@@ -30,8 +30,8 @@ class SignatureInput(NamedTuple):
         coverage: the covered components.
         parameters: the signature parameters by name.
         text: the value of `@signature-params`, as it appears in the base.
-        registered: the registered parameters in the order that signers usually write them, if the value has exactly
-            these, each of its type. None: look into `parameters`.
+        registered: the values of `created`, `expires`, `nonce`, `keyid`, `alg` and `tag`, if the member has exactly
+            these parameters in this order, each of its type. None: look into `parameters`.
     """
 
     coverage: Coverage
@@ -140,7 +140,11 @@ class _Member(NamedTuple):
         return cls(items, parameters)
 
     def read(self) -> SignatureInput:
-        """Return the member with its serialization, which takes longer than parsing it."""
+        """Return the member with its serialization, which takes longer to make than parsing the member.
+
+        Raises:
+            MalformedField: the member has more than `MOST_PARAMETERS` parameters.
+        """
         if len(self.parameters) + sum(len(qualifiers) for _, qualifiers in self.items) > MOST_PARAMETERS:
             raise MalformedField(f"a signature and its components have more than {MOST_PARAMETERS} parameters")
         components = [_make_component(name, given) for name, given in self.items]
@@ -186,7 +190,7 @@ _KNOWN: Mapping[str, Component] = MappingProxyType(
         for name in (*_BODILESS, "content-type", "content-digest", _AGENT)
     }
 )
-# By their spelling: parsed once. The last are those of Web Bot Auth.
+# The usual coverages by their spelling, so that none is parsed. The last two are of Web Bot Auth.
 _USUAL: Mapping[str, Coverage] = MappingProxyType(
     {
         " ".join(f'"{name}"' for name in names): Coverage.of(_KNOWN[f'"{name}"'] for name in names)
@@ -216,7 +220,7 @@ def _read_by_pattern(value: str) -> dict[str, SignatureInput] | None:
             return None
         matches.append(match)
         at = match.end()
-    # A member is made after all have matched, since the parser makes them again.
+    # Members are made only after all have matched. If one does not, the parser makes them all.
     members: dict[str, SignatureInput] = {}
     for match in matches if at == len(value) else ():
         read = _any_order(*match.groups()[1:])

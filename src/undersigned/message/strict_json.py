@@ -16,7 +16,7 @@ JSONValue: TypeAlias = "bool | int | float | str | list[JSONValue] | dict[str, J
 
 
 class AmbiguousJSON(UndersignedError, ValueError):
-    """JSON that two parsers could read differently.
+    """Raised when two parsers could read a JSON text differently.
 
     Attributes:
         duplicates: at most four of the keys an object repeats; text from the sender.
@@ -31,7 +31,7 @@ def loads(text: bytes | str) -> JSONValue:
     """Parse `text` (UTF-8 unless it starts like UTF-16 or UTF-32, as the standard library reads it).
 
     Raises:
-        AmbiguousJSON: an object repeats a key at any depth, or a number is too long for Python. Or a constant is NaN or
+        AmbiguousJSON: an object repeats a key at any depth, or a number is too long for Python. Or a value is NaN or
             Infinity, or the nesting is too deep.
         ValueError: `text` is not JSON (`json.JSONDecodeError`, `UnicodeDecodeError`).
     """
@@ -43,7 +43,7 @@ def loads(text: bytes | str) -> JSONValue:
     else:
         decoded = text.decode(json.detect_encoding(text), "surrogatepass")
     try:
-        # `decode` does the same, and looks for white space with two patterns.
+        # `JSONDecoder.decode` does this too, but looks for white space with two patterns, which takes longer.
         value, end = _RAW_DECODE(decoded, len(decoded) - len(decoded.lstrip(_BLANKS)))
     except (json.JSONDecodeError, AmbiguousJSON):
         raise

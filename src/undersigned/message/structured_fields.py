@@ -51,12 +51,12 @@ class MalformedField(UndersignedError, ValueError):
 
 
 class ParserBudget:
-    """How much the parser may still read of one message's signature fields and digest.
+    """A budget for parsing the signature fields and the digest of one message.
 
-    What a pattern reads costs nothing of it.
+    A value that a pattern reads costs nothing.
     """
 
-    # Nearly no message spends any of it, so it takes nothing to make one.
+    # Attributes of the class, so that making a budget costs nothing: hardly any message spends any of it.
     _left: int = MOST_DELIMITERS
     spent: int = 0
     """The effort of what the parser has read (`undersigned.signature.effort`)."""
@@ -144,9 +144,9 @@ def parse_dictionary(value: str, *, repeated_keys: bool = False) -> dict[str, tu
 
 
 def is_list(value: str) -> bool:
-    """Return whether a comma outside quotes separates `value` (RFC 9110 section 5.6), or a quote is not closed.
+    """Return whether `value` has a comma outside quotes (RFC 9110 section 5.6), or a quote that is not closed.
 
-    A longer value than `LONGEST_FIELD` counts as a list without being read.
+    A value longer than `LONGEST_FIELD` is not read, and counts as a list.
     """
     return len(value) > LONGEST_FIELD or _ONE_VALUE.fullmatch(value) is None
 

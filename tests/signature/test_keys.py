@@ -288,13 +288,13 @@ P521 = ec.generate_private_key(ec.SECP521R1())
 
 @pytest.mark.parametrize("private", [P521, EDWARDS.public_key(), "key", None])
 def test_private_key_of_an_unsupported_type_is_rejected(private):
-    with pytest.raises(ConfigurationError, match=r"^key: .*Ed25519 or P-256"):
+    with pytest.raises(ConfigurationError, match=r"^key: .*Ed25519, P-256"):
         SigningKey.from_private_key(private, keyid="k")
 
 
 @pytest.mark.parametrize("public", [P521.public_key(), EDWARDS, "key", None])
 def test_public_key_of_an_unsupported_type_is_rejected(public):
-    with pytest.raises(ConfigurationError, match=r"^key: .*Ed25519 or P-256"):
+    with pytest.raises(ConfigurationError, match=r"^key: .*Ed25519, P-256"):
         VerificationKey.from_public_key(public, keyid="k")
 
 

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 
 def named_agent(lookup: KeyLookup, *, form: SignatureAgentForm) -> SignatureAgent | None:
-    """Return who the covered Signature-Agent of a signature names, or None if it names nobody.
+    """Return the agent that the covered Signature-Agent of a signature names, or None if it names nobody.
 
-    What is not covered is never read. In a Dictionary it is the member of the signature's label, if that is covered,
-    else the only covered one.
+    A value that is not covered is never read. Of a Dictionary, the member with the signature's label counts if it is
+    covered, else the only covered member.
 
     Args:
-        lookup: what the signature says about its key.
+        lookup: the question to a key source, which has the covered fields.
         form: the wire form of the field.
 
     Raises:

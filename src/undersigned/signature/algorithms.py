@@ -57,9 +57,7 @@ def algorithm_for(key: object, *, private: bool, algorithm: str | None) -> str:
     known = _algorithms(key, private=private)
     if not known:
         kind = "a private" if private else "a public"
-        raise ConfigurationError(
-            f"key: give {kind} key of the cryptography package for Ed25519 or P-256, or for P-384 or RSA"
-        )
+        raise ConfigurationError(f"key: give {kind} key of the cryptography package, for Ed25519, P-256, P-384 or RSA")
     fault = _fault(key)
     if fault:
         raise ConfigurationError(f"key: {fault}")

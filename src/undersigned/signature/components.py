@@ -80,12 +80,12 @@ class MessageValues(ABC):
         trailers: the trailer fields, or None if they are not known.
     """
 
-    # What is known without parsing, by the text of the identifier: one with parameters is another component.
     __slots__ = ("_known", "_resolver", "fields", "reading", "trailers")
 
     fields: HeaderFields
     reading: Reading
     trailers: HeaderFields | None
+    # The values that are known without parsing, by identifier: a name with parameters is another component.
     _known: dict[str, str]
     _resolver: Resolver | None
 
@@ -144,8 +144,8 @@ class ComponentValues(MessageValues):
     Args:
         request: the request.
         target: its canonical target.
-        content_digest: the value of a Content-Digest that is about to be added to it.
-        reading: how it is read.
+        content_digest: the value of a Content-Digest that is about to be added to the request, or None.
+        reading: how the request is read.
         request_target: the request target as it was sent, if it is not in origin-form (RFC 9421 section 2.2.5).
         trailers: its trailer fields, if they are known.
     """
@@ -201,7 +201,7 @@ class ResponseValues(MessageValues):
         response: the response.
         requested: the values of the request that it answers, for components with `req` (RFC 9421 section 2.4); None if
             the request is not known.
-        content_digest: the value of a Content-Digest that is about to be added to the response.
+        content_digest: the value of a Content-Digest that is about to be added to the response, or None.
         reading: how the response is read.
     """
 
@@ -257,7 +257,7 @@ def values_of(
         message: a request, or a response with the request that it answers.
         target: the target of the request.
         content_digest: the value of a Content-Digest that is about to be added to the message.
-        reading: how the message is read, and a request that it answers.
+        reading: how the message, and the request that it answers, are read.
     """
     if isinstance(message, Request):
         return ComponentValues(message, target, content_digest, reading=reading)

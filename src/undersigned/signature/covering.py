@@ -52,11 +52,11 @@ class Covered:
 
 
 class Covering:
-    """Chooses what a signer covers: what the profile asks for, and some fields more.
+    """A rule that chooses what a signer covers: what the profile requires, and some fields more.
 
     Args:
         profile: the profile.
-        components: more components than the profile asks for.
+        components: more components to cover than the profile requires.
 
     Attributes:
         most: the most components that any message's signature covers, if that does not depend on its fields.
@@ -67,7 +67,7 @@ class Covering:
     def __init__(self, profile: Profile, components: Iterable[str]) -> None:
         self._profile = profile
         self._components = tuple(components)
-        # The messages of a profile with conditions have a few lists in turn, by their header fields.
+        # If the profile has conditions, the list depends on the message, but few different lists occur.
         self._listed: Callable[[tuple[str, ...]], Covered] = lru_cache(_LISTS_KEPT)(Covered.of)
         self._static = {
             has_body: Covered.of((*profile.required_components[has_body], *self._components))
@@ -79,7 +79,7 @@ class Covering:
         """Return what a signature of this message covers.
 
         Raises:
-            SigningError: the message lacks a field that the profile asks for.
+            SigningError: the message lacks a field that the profile requires, or the signature that it signs over.
         """
         rule = self._profile.coverage
         if not rule.is_conditional:
@@ -87,7 +87,10 @@ class Covering:
         if rule.sent and (absent := rule.absent(message)):
             raise SigningError(f"headers: profile {self._profile.name} asks for {', '.join(absent)}: add it")
         if rule.over and not rule.linked_labels(message):
-            raise SigningError(f"headers: profile {self._profile.name} signs over a signature with the tag {rule.over}")
+            raise SigningError(
+                f"headers: profile {self._profile.name} signs over a signature with the tag {rule.over}, which the "
+                "message lacks: sign it by the profile with that tag first"
+            )
         member = (f'"{rule.member_of}";key="{label}"',) if rule.member_of else ()
         return self._listed((*self._profile.components_of(message), *member, *self._components))
 
@@ -95,8 +98,12 @@ class Covering:
 def check_names(option: str, names: Sequence[str]) -> None:
     """Check that an option lists names of header fields in lower case.
 
+    Args:
+        option: the name of the option, for the error.
+        names: its value.
+
     Raises:
-        ConfigurationError: it does not.
+        ConfigurationError: the value is not such a list.
     """
     if isinstance(names, str) or not all(isinstance(name, str) and _FIELD_NAME.fullmatch(name) for name in names):
         raise ConfigurationError(f"{option}: list field names in lower case, such as ['idempotency-key']")

@@ -78,7 +78,7 @@ class _Unfrozen:
 
 
 class Drafting:
-    """Makes the drafts of a signer's signatures.
+    """A maker of the drafts of a signer's signatures.
 
     Args:
         profile: the profile of the signer.

@@ -70,7 +70,7 @@ class Ed25519(HTTPSignatureAlgorithm):
 
 @cache
 def has_sodium() -> bool:
-    """Return whether PyNaCl is installed. It is asked for when the first key is made, as it takes time to import."""
+    """Return whether PyNaCl is installed. Only the first key asks, because importing PyNaCl takes time."""
     try:
         import_module("nacl.bindings")
     except ImportError:

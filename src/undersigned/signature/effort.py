@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from undersigned.message.request import Request
     from undersigned.message.response import Response
 
-# To look at a space takes next to nothing.
+# Without the space: looking at one takes next to nothing.
 _DELIMITERS = ",;:\\%"
 BASE_CHARACTERS = 260
-"""How many characters of a signature base are one unit: it is made, and hashed."""
+"""How many characters of a signature base are one unit, which is the effort to make and to hash them."""
 
-# The identifiers that nearly every signature covers: no resolver is needed for them.
+# The components that nearly every signature covers, by their identifiers. Their values need no resolver.
 _PLAIN = frozenset(
     {'"@method"', '"@target-uri"', '"@authority"', '"content-type"', '"content-digest"', '"signature-agent"'}
 )
-# An escape that may change: of an ASCII character, or with a lower-case digit.
+# An escape that canonicalizing may change: an ASCII character's, or one with a lower-case digit.
 _CHANGED = re.compile("%(?:[0-7a-f]|[89A-F][a-f])")
 _TEXT = attrgetter("text")
 
@@ -62,20 +62,21 @@ _LISTS = ("signature", "signature-input", "content-digest")
 _MEMBER = 2
 
 
-# A usual message is within these, and takes at most 15, 15 and 2 units for them, and 30 if its Host is another one.
-# With these values no base is longer than 4,500 characters, which are 17 units. So it may be as long as any.
+# A usual message is within these bounds. Its lines, its URL and its values take at most 15, 15 and 2 units. A Host that
+# is not the URL's takes 30, and the base 17, because it has at most 4,500 characters. So the sum stays below
+# `MOST_EFFORT`, and need not be counted.
 _USUAL_LINES = 30
 _USUAL_URL = 100
 _USUAL_VALUES = 2700
 
 
 def effort_if_unusual(message: Request | Response, coverage: Coverage, *, parsing: int) -> int:
-    """Return the effort of a message, or 0 if the message is usual. With its base it is then within `MOST_EFFORT`.
+    """Return the effort of a message, or 0 if the message is usual: such a message is always within `MOST_EFFORT`.
 
     Args:
         message: the message.
         coverage: the covered components.
-        parsing: the effort of what was parsed already, which is added.
+        parsing: the effort of parsing the signature fields and the digest, which is added.
     """
     fields, url = message.fields, message.url
     if (
@@ -120,12 +121,15 @@ def effort(message: Request | Response, components: Sequence[Component]) -> int:
 
 
 def _of_path_escapes(path: str) -> int:
-    """Return the effort to decode escapes of a path, or to bring them into upper case, unless they are too many."""
+    """Return the effort to decode escapes of a path, or to change their case. Too many are rejected without that."""
     return len(_CHANGED.findall(path)) // _CHANGED_ESCAPES if path.count("%") <= MOST_ESCAPES else 0
 
 
 def _of_components(fields: HeaderFields, query: str, components: Sequence[Component]) -> int:
-    """Return the effort of the components whose values are looked up or parsed: of each, and of each text."""
+    """Return the effort of the components whose values are looked up or parsed.
+
+    Each component counts, and each text that is parsed counts once.
+    """
     total, texts = 0, dict[str, int]()
     for component in components:
         name, text = component.name, component.text

@@ -21,7 +21,7 @@ _SHOWN: Final = 3
 
 
 class KeyLookup(NamedTuple):
-    """What a signature says about its key, before it is verified: all of it is text from the sender.
+    """A question to a key source: what a signature says about its key before it is verified, all from the sender.
 
     A source may choose among its own keys by it. It never fetches a URL that only the message names, unless the
     profile says so.
@@ -54,7 +54,7 @@ class KeyLookup(NamedTuple):
 
 
 class Named(Protocol):
-    """What names a key: a `KeyLookup`, or a signature itself."""
+    """A value that names a key: a `KeyLookup`, or a signature itself."""
 
     @property
     def keyid(self) -> str:

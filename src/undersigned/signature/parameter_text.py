@@ -23,7 +23,7 @@ _CREATED: Final = "created: pass whole seconds since the epoch, of at most 15 di
 
 
 class ParameterText:
-    """Writes the parameters of a signer's signatures.
+    """A writer of the parameters of a signer's signatures.
 
     Args:
         profile: the profile.
@@ -83,6 +83,12 @@ class ParameterText:
     def text(self, created: int | None, expires: int | None, nonce: str | None, own: Mapping[str, Parameter]) -> str:
         """Return the parameters as they follow the covered components.
 
+        Args:
+            created: seconds since the epoch, or None for the clock's time.
+            expires: seconds since the epoch, or None for the profile's period after `created`.
+            nonce: the nonce, or None for a new one.
+            own: further parameters.
+
         Raises:
             SigningError: a value is out of the profile's bounds, or a required one is missing.
         """
@@ -97,7 +103,7 @@ class ParameterText:
             expires = created + self._signed_for
         else:
             self._check_expires(expires, created)
-        # Integers, and a nonce without escapes.
+        # Integers and a nonce need no serializer: `_nonce` escapes what has to be escaped.
         if self._writes_all:
             # Nearly every nonce is random, which takes no check.
             if nonce is None and self._nonces is None:

@@ -8,7 +8,7 @@ from undersigned.signature.unresolvable import UnresolvableComponent
 
 
 class ParsedAmount:
-    """How much has been parsed for the components of one message, and of the request that it answers.
+    """A count of what has been parsed for the components of one message, and of the request that it answers.
 
     Args:
         longest: upper bound on the characters.

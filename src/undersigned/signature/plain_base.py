@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _DERIVED: Final = ("@method", "@target-uri", "@authority")
 _LEAST: Final = 2
+"""The fewest components of a plain base: an `itemgetter` of one item returns no tuple."""
 
 
 class PlainBase:
@@ -54,7 +55,7 @@ class PlainBase:
         Args:
             request: the request. Its header fields are valid.
             target: its target as it is signed.
-            digest: the value of a Content-Digest that is about to be added to it.
+            digest: the value of a Content-Digest that is about to be added to the request, or None.
             parameters: the value of `@signature-params`.
         """
         if request.method not in METHODS:

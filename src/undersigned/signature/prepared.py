@@ -1,4 +1,4 @@
-"""Prepared signatures: what must be signed somewhere else, kept together with the request that it is for."""
+"""Prepared signatures: a signature base that is signed somewhere else, kept together with its request."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PreparedSignature:
-    """What must be signed somewhere else. `Signer.attach` makes header fields of it and the signature.
+    """A signature that is made somewhere else. `Signer.attach` makes header fields of this and the signature's bytes.
 
     Attributes:
         keyid: the name of the key that must sign.

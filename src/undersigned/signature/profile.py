@@ -129,7 +129,7 @@ class Profile:
         return replace(self, **changes)
 
     def components_of(self, request: Request | Response) -> tuple[str, ...]:
-        """Return the components that a signer covers of this message, in their order."""
+        """Return the components that a signer covers of this message because of the profile, in their order."""
         if not self.coverage.is_conditional:
             return self.required_components[request.has_body]
         digest = ("content-digest",) if self.digest.policy == "required" and request.has_body else ()

@@ -30,8 +30,8 @@ class QueryParameters:
     def value(self, identifier: str) -> str:
         """Return the value of a parameter that appears once, encoded as section 2.2.8 has it.
 
-        Its `name` is in the one encoding that the section gives it. A name has more encodings than a header has room
-        for, and each would repeat the parameter's value in the base.
+        Its `name` must have the one encoding that the section gives it. In other encodings a signature could cover one
+        parameter many times, and each time would repeat its value in the base.
 
         Args:
             identifier: the component identifier.

@@ -1,4 +1,4 @@
-"""What a receiver of a signed request would reject, or read with other values than the signer.
+"""Checks before signing, for what a receiver would reject, or read with other values than the signer.
 
 Every check raises a `SigningError`, which says what to change before signing.
 """

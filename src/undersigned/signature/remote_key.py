@@ -110,7 +110,7 @@ def check_key(key: object) -> None:
 
 def local_signing(key: AnyKey) -> Callable[[bytes], bytes]:
     """Return a function that does what `local_signature` does with this key."""
-    # What a key of this process returns is a signature by its algorithm.
+    # A `SigningKey` always returns a signature by its algorithm, so nothing has to be checked.
     return key.sign if type(key) is SigningKey else partial(local_signature, key)
 
 
@@ -162,7 +162,7 @@ def raw_signature(signature: object, algorithm: str) -> bytes:
 
 
 def _from_ecdsa(signature: bytes, length: int, order: int) -> bytes:
-    # DER of this length needs numbers that are a million times a million times too short by chance.
+    # DER is this short only if r and s lack six bytes together, which is true of less than one signature in 10**12.
     if len(signature) == 2 * length:
         numbers = int.from_bytes(signature[:length], "big"), int.from_bytes(signature[length:], "big")
     else:

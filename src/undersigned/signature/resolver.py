@@ -41,7 +41,7 @@ FIELD_VALUE = re.compile(r"[\t\x20-\x7e]*")
 
 
 class Resolver:
-    """The components of one section of a message: its headers with what is derived, or its trailers.
+    """A resolver of one section of a message: its header fields with the derived components, or its trailers.
 
     Args:
         fields: the fields of the section.
@@ -88,7 +88,8 @@ class Resolver:
             self._count(component)
         if name == _QUERY_PARAMETER:
             return self._query_parameters.value(text)
-        # The library unfolds lines, and wraps no derived component. Valid fields have no name with an @.
+        # The library unfolds lines, and does not wrap derived components. Valid fields have neither folded lines nor
+        # names with an @, so both ways agree.
         valid = self._fields.are_valid
         if valid and text == f'"{name}";bs':
             return self._wrap(name)
@@ -192,14 +193,14 @@ class SectionResolver(HTTPSignatureComponentResolver):
         """Read the lines of the field `name` (lower case), if there are any."""
         if name in self.fields.combined and name not in self.headers:
             lines = _Lines(tuple((name, line) for line in self.fields.values(name)))
-            # Of a response, because that has neither method nor URL to be checked.
+            # As of a response, because that has neither method nor URL to be checked.
             read = HTTPSignatureComponentResolver(_ResponseMessage(0, lines))  # type: ignore[no-untyped-call]
             self.header_field_lines[name] = read.header_field_lines[name]
             self.headers[name] = read.headers[name]
 
 
 class _URLParts(NamedTuple):
-    """What the library asks of a URL, answered from the canonical form."""
+    """The parts of a URL that the library asks for, taken from the canonical form."""
 
     scheme: str
     host: str

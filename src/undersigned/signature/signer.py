@@ -89,11 +89,15 @@ class Signer:
         if not isinstance(profile, Profile):
             raise ConfigurationError("profile: pass one of undersigned.profiles, such as profiles.ADCP_3_2")
         if key.algorithm not in profile.algorithms:
-            raise ConfigurationError(f"key: profile {profile.name} does not accept {key.algorithm}")
+            raise ConfigurationError(
+                f"key: profile {profile.name} does not accept {key.algorithm}; use a key for one of its algorithms"
+            )
         purposes: frozenset[str] = getattr(key, "purposes", frozenset())
         accepted = profile.key.purposes
         if purposes and accepted and not purposes & accepted:
-            raise ConfigurationError(f"key: its adcp_use does not include {' or '.join(sorted(accepted))}")
+            raise ConfigurationError(
+                f"key: its adcp_use does not include {' or '.join(sorted(accepted))}; use a key that has it"
+            )
         _check_options(profile, components, digests)
         check_names("may_cover", may_cover or ())
         self._key: AnyKey = key
@@ -201,7 +205,7 @@ class Signer:
         parameters: Mapping[str, Parameter] = _NO_PARAMETERS,
         digest: str | None = None,
     ) -> PreparedSignature:
-        """Return what must be signed somewhere else. Then call `attach`.
+        """Return the signature base of a request, to be signed somewhere else. Then call `attach`.
 
         Arguments and errors are those of `sign`. The key does nothing yet.
         """
@@ -284,6 +288,6 @@ def _check_options(profile: Profile, components: Sequence[str], digests: Sequenc
     """
     check_names("components", components)
     if profile.digest.policy == "forbidden" and "content-digest" in components:
-        raise ConfigurationError(f"components: profile {profile.name} forbids covering content-digest")
+        raise ConfigurationError(f"components: profile {profile.name} forbids covering content-digest; leave it out")
     if isinstance(digests, str) or not digests or not DIGEST_ALGORITHMS.issuperset(digests):
         raise ConfigurationError(f"digests: list some of {', '.join(sorted(DIGEST_ALGORITHMS))}")

@@ -1,4 +1,4 @@
-"""Signing keys: what signs, with a name, a purpose and one algorithm (RFC 9421 section 3.3)."""
+"""Signing keys: private keys and shared secrets, each with a name, a purpose and one algorithm (RFC 9421, 3.3)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _Purposes: TypeAlias = Iterable[str]
 
 
 class _Algorithm(Protocol):
-    """What http-message-signatures does not say in types."""
+    """An algorithm of http-message-signatures, which has no types."""
 
     def sign(self, message: bytes) -> bytes: ...
 

@@ -1,4 +1,4 @@
-"""Verification keys: what verifies, with a name, a purpose and its algorithms (RFC 9421 section 3.3)."""
+"""Verification keys: public keys and shared secrets, each with a name, a purpose and algorithms (RFC 9421, 3.3)."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class VerificationKey:
         operations: the JWK's `key_ops`.
         purposes: the JWK's `adcp_use`.
         fault: why no key could be made of the JWK, or "".
-        owner: whose key it is, as the key source has it, or "" if the source does not say.
+        owner: the owner of the key by the key source, or "" if the source does not say.
         thumbprint: the JWK thumbprint (RFC 7638), or "" if the key is a shared secret or cannot be used.
         replay_name: the name of the key in a replay store: its keyid, preceded by its owner if it has one.
     """
@@ -82,7 +82,7 @@ class VerificationKey:
     def from_jwk(cls, jwk: JWK, *, owner: str = "") -> VerificationKey:
         """Make a key of a public JWK with a `kid`. Any other fault of the JWK is kept in `fault`.
 
-        Also a JWK with `d`, a shared secret, an RSA key of fewer than 2,048 bits and a weak Ed25519 key have a fault.
+        A JWK with `d`, a shared secret, an RSA key of fewer than 2,048 bits and a weak Ed25519 key have a fault too.
 
         Raises:
             ConfigurationError: not a JWK with a `kid`.

@@ -1,4 +1,4 @@
-"""Watched files: what a file says, read again when the file changes."""
+"""Watched files: a value that is read from a file, and read again when the file changes."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _logger = logging.getLogger("undersigned")
 
 
 class WatchedFile(Generic[Value]):
-    """What a file says, read again when the file changes. Safe to share between threads.
+    """A value that is read from a file, and read again when the file changes. Safe to share between threads.
 
     The file has changed when its modification time, size or inode has. While it is missing or broken, the last good
     value is used, and the log says so once.
 
     Args:
         path: the file.
-        read: makes a value of its bytes; raises an `UndersignedError` if it cannot.
+        read: makes the value of the file's bytes; raises an `UndersignedError` if it cannot.
         most: upper bound on the bytes of the file.
         interval: seconds between two looks at the file.
         clock: seconds that never go back.
@@ -65,7 +65,7 @@ class WatchedFile(Generic[Value]):
 
     @property
     def value(self) -> Value:
-        """What the file says, or the last good value."""
+        """The value of the file, or the last good value if the file is missing or broken."""
         now = self._clock()
         if now >= self._looked + self._interval:
             self._looked = now

@@ -19,7 +19,7 @@ _ENCODINGS: frozenset[str] = frozenset(get_args(Encoding))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DigestRule:
-    """Whether a signature covers the digest of the content, and which digests count.
+    """A rule for the digest of the content: whether a signature covers it, and which digests count.
 
     Attributes:
         policy: whether `content-digest` must, must not or may be covered if the message has content.

@@ -10,7 +10,7 @@ from undersigned.signature.rules.option import check_flag
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyRule:
-    """What a key must declare about itself.
+    """A rule for what a key must declare about itself.
 
     Attributes:
         purposes: the accepted values of the JWK's `adcp_use`. Empty: it is not looked at.

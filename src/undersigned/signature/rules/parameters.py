@@ -40,7 +40,7 @@ def _no_parameters() -> Mapping[str, tuple[ParameterMode, ParameterType]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParameterRule:
-    """Which signature parameters a profile asks for. Parameters that it does not name are signed, and ignored.
+    """A rule for the parameters of a signature. Parameters that it does not name may be signed, and are ignored.
 
     Attributes:
         created: whether a signature must have `created`. The next five say this for their own parameter.

@@ -25,7 +25,7 @@ _FIELD = re.compile(rf"{token.LOWER}+")
 
 @dataclass(frozen=True, slots=True)
 class Caps:
-    """How many live nonces a store may keep. Above that it rejects new nonces; it never forgets a live one.
+    """A bound on the live nonces of a store. Above it the store rejects new nonces; it never forgets a live one.
 
     Attributes:
         per_key: the cap for one key.
@@ -45,15 +45,15 @@ class Caps:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayRule:
-    """What is remembered of an accepted signature, and for how long.
+    """A rule that says what is remembered of an accepted signature, and for how long.
 
     Attributes:
         remembers: what is remembered.
         field: the header field, if that is what is remembered.
         accepts_repeats: whether a message with the same value of the field is accepted again if it has the same method,
             target and content. The verified signature then says that it is `repeated`.
-        keeps_for: the least seconds that it is remembered. It is always remembered as long as the signature is valid;
-            None if that is enough.
+        keeps_for: the least seconds that it is remembered, or None. It is always remembered as long as the signature is
+            valid.
         caps: how many nonces may be live.
 
     Raises:

@@ -28,7 +28,7 @@ _PICKS: frozenset[str] = frozenset(get_args(Pick))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """Which signatures of a message a profile is about.
+    """A rule that selects the signatures of a message that are of a profile.
 
     Attributes:
         tags: the accepted `tag` values; a signer writes the first. Empty: any tag, or none.

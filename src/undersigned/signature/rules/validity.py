@@ -11,7 +11,7 @@ from undersigned.signature.rules.option import check_seconds
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Validity:
-    """When a signature is valid, and for how long. All values are whole seconds.
+    """A rule for when a signature is valid, and for how long. All values are whole seconds.
 
     Attributes:
         longest: the most from `created` to `expires`. None: as long as `expires` says.

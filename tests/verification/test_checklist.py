@@ -152,7 +152,7 @@ def test_lone_question_mark_is_tried_both_ways_when_the_server_hides_it():
     assert rejected(lambda: proven(changed(seen, method="PUT"))) == ("signature_invalid", 10)
 
 
-def test_lone_question_mark_is_tried_by_the_algorithm_of_the_key_if_the_signature_names_none():
+def test_lone_question_mark_is_tried_by_the_algorithm_of_the_key_without_alg():
     adcp = profiles.ADCP_3_2
     unnamed = adcp.derive(parameters=replace(adcp.parameters, alg="ignored"))
     seen = changed(signed_request("GET", "https://h/p?", (), b""), url="https://h/p", query_unknown=True)

@@ -158,11 +158,13 @@ class AsyncVerifier:
     async def _authenticate_several(
         self, selected: Sequence[ParsedSignature | SignatureError]
     ) -> AuthenticatedSignature:
-        """Return the first signature that is authentic. If all must be, return one that covers the content first.
+        """Return the first authentic signature, or, if all must be authentic, one with all others in `others`.
+
+        In the second case, a signature that covers the content comes first.
 
         Raises:
             SignatureError: no signature is authentic, or one of them is not although all must be. It is the error of
-                the first.
+                the first signature that failed.
         """
         authentic: list[AuthenticatedSignature] = []
         first: SignatureError | None = None
@@ -231,15 +233,15 @@ class AsyncVerifier:
     async def _find_others(
         self, parsed: ParsedSignature, tried: Sequence[Sequence[VerificationKey]], error: SignatureError
     ) -> Sequence[VerificationKey]:
-        """Return the keys that the source finds at a second look and not at the first, if it offers one.
+        """Ask the key source a second time, if it offers that. Return the keys that it did not find at first.
 
         Args:
             parsed: the signature.
-            tried: the keys of each look.
+            tried: the keys that each call of the source returned.
             error: why none of them verifies the signature.
 
         Raises:
-            SignatureError: `error`, if there are no others.
+            SignatureError: `error`, if there are no further keys.
         """
         others: list[VerificationKey] = []
         if len(tried) == 1 and getattr(self._keys, "asks_again", False):
@@ -278,7 +280,7 @@ def check_response(profile: Profile, response: Response) -> None:
     """Check that a profile is for responses, and that a response has the request that it answers.
 
     Raises:
-        ConfigurationError: it is not, or it has not.
+        ConfigurationError: the profile is for requests, or the response lacks its request.
     """
     if profile.message != "response":
         raise ConfigurationError(f"profile: {profile.name} is for requests; pass one that is for responses")

@@ -129,8 +129,8 @@ class Gate:
         if not signed or failure is not None:
             return await self._unverified_operation(policy, message, failure or "unsigned")
         await message.read()
-        # A stranger may have copied the signed fields from another request. Only the digest shows that, and it is
-        # checked later. So long content is not parsed on the event loop before that.
+        # The signed fields may be copied from another request, which only the digest of the content shows. It is
+        # checked later, so long content is not parsed on the event loop yet.
         return message.operation(policy.resolver) if message.is_short else None
 
     async def _operation(
@@ -237,11 +237,11 @@ class _Message:
         return self.content is not None and len(self.content) > most and self.content.delimiters() > most
 
     async def run_apart(self, call: Callable[[], Answer]) -> Answer:
-        """Run a function that reads unverified content. If the content is long, run it off the event loop."""
+        """Run a function that reads unverified content: off the event loop if the content is long."""
         return call() if self.is_short else await self.server.run_apart(call)
 
     def operation(self, resolver: OperationResolver) -> Operation | UnresolvedOperation:
-        """Return what `resolver` finds in what has been read so far, or the error it raises."""
+        """Return the operation that `resolver` finds in the content read so far, or the error that it raises."""
         request = self.request if self.content is None else self.request.with_content(self.content)
         try:
             if self._dispatched is None:
@@ -290,7 +290,7 @@ class _Message:
         covered, declared = self.content, authenticated.candidate.digest
         digest = None if declared is None else declared.running_digest()
         if digest is None:
-            # If there is content that no field declares, it is not signed. So the application gets no content.
+            # Nothing covers the content. Content that no field declares is then not passed to the application either.
             covered, self._undeclared = Content(), False
         elif covered is None:
             covered = self.content = await self.server.read_content(digest)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def check_parameters(parameters: Mapping[str, Parameter], profile: Profile, message: Request | Response) -> None:
-    """Check that required parameters are there, forbidden ones are not, and own ones fit the message (step 2).
+    """Check the signature parameters that a profile requires, forbids or defines itself (step 2).
 
     Raises:
         SignatureError: a parameter is missing, or not what the profile asks for.
@@ -37,7 +37,7 @@ def check_parameters(parameters: Mapping[str, Parameter], profile: Profile, mess
 
 
 def check_coverage(coverage: Coverage, request: Request | Response, profile: Profile, label: str) -> None:
-    """Check that required components are covered without parameters, and forbidden ones not at all (step 6).
+    """Check that required components are covered without parameters, and that forbidden ones are not covered (step 6).
 
     Raises:
         SignatureError: a component is missing, or must not be covered.

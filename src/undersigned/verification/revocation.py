@@ -81,7 +81,7 @@ class RevocationList:
     def _from_document(cls, document: Mapping[str, object], issuer: str | None) -> RevocationList:
         named, kids = document.get("issuer"), document.get("revoked_kids")
         if not isinstance(named, str) or (issuer is not None and named != issuer):
-            raise ConfigurationError("the revocation list's issuer is not the one that is expected")
+            raise ConfigurationError("the revocation list's issuer is not the expected one")
         if not isinstance(kids, list) or not all(isinstance(kid, str) for kid in cast("list[object]", kids)):
             raise ConfigurationError("the revocation list's revoked_kids is not an array of strings")
         updated, next_update = read_time(document.get("updated")), read_time(document.get("next_update"))

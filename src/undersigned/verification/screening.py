@@ -81,7 +81,11 @@ class ParsedSignature(NamedTuple):
     rebuilt: Callable[[ParsedSignature, CanonicalURL], str]
 
     def lookup(self, *, again: bool = False) -> KeyLookup:
-        """Return what a key source is asked (step 7)."""
+        """Return the question to a key source (step 7).
+
+        Args:
+            again: whether it is asked a second time, because its first keys do not verify the signature.
+        """
         request = self.request
         return KeyLookup(
             self.keyid, self.parameters, self.coverage.names, request.method, request.url, request.fields, again,
@@ -95,10 +99,10 @@ class ParsedSignature(NamedTuple):
 
 
 def screen(request: Request | Response, profile: Profile, *, now: float) -> ParsedSignature:
-    """Read and check a message, and return the first signature that `screen_all` returns (steps 0 to 6).
+    """Return the first signature that `screen_all` finds in a message (steps 0 to 6).
 
     Raises:
-        SignatureError: as `screen_all`, or the signature is not what the profile asks for.
+        SignatureError: as `screen_all`, or the first signature is not what the profile asks for.
     """
     first = screen_all(request, profile, now=now)[0]
     if isinstance(first, SignatureError):
@@ -109,7 +113,7 @@ def screen(request: Request | Response, profile: Profile, *, now: float) -> Pars
 def screen_all(
     request: Request | Response, profile: Profile, *, now: float
 ) -> Sequence[ParsedSignature | SignatureError]:
-    """Read and check the signatures of a message that the profile is about (steps 0 to 6).
+    """Read and check the signatures of a message that the profile selects (steps 0 to 6).
 
     Args:
         request: the message.
@@ -148,7 +152,7 @@ def _parse_each(
     budget: ParserBudget,
     now: float,
 ) -> list[ParsedSignature | SignatureError]:
-    """Parse and check several signatures of the message, unless one fails and all must be valid."""
+    """Check several signatures of the message. Raise the error of one only if all must be valid; else return it."""
     parsed: list[ParsedSignature | SignatureError] = []
     for member in members:
         try:
@@ -200,7 +204,7 @@ def _parse(
     """Parse and check one signature of the message (steps 1 to 6). Raises SignatureError or MalformedField."""
     label, (coverage, parameters, text, registered) = member
     rule, selection = profile.parameters, profile.selection
-    # If there are exactly the registered ones, their types are known.
+    # `registered` is set only if every value has the type of its parameter.
     given: _Parameters = registered or _registered_parameters(parameters, rule)
     nonce = given[2]
     if nonce is not None and rule.nonce_pattern is not None and rule.nonce_pattern.fullmatch(nonce) is None:

@@ -1,4 +1,4 @@
-"""The sources of a verifier: its keys, its replay store, its revocations and its clock, checked when it is made."""
+"""The sources of a verifier, checked when it is made: its keys, its replay store, its revocations and its clock."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def finder(
 ) -> Callable[[ParsedSignature], Sequence[VerificationKey] | Awaitable[Sequence[VerificationKey]]]:
     """Return the function that asks a key source for the keys of a signature."""
     if type(keys) is KeySet:
-        # It reads the keyid only, so nothing else that the message says is put together for it.
+        # A `KeySet` reads only the keyid, so it needs no `KeyLookup`.
         return keys.find
     return lambda parsed: keys.find(parsed.lookup())
 

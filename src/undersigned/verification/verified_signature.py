@@ -1,4 +1,4 @@
-"""The last stages of the checklist, from an authentic signature to what an application learns of a verified one."""
+"""The last stages of the checklist: an authentic signature, one bound to its content, and a verified one."""
 
 from __future__ import annotations
 
@@ -46,7 +46,10 @@ class AuthenticatedSignature:
 
     @property
     def repeatable(self) -> str | None:
-        """A digest of method, target and content if the profile accepts a request again in which they are the same."""
+        """A digest of method, target and content, by which a repeated request is recognized.
+
+        None if the profile does not accept a request again.
+        """
         candidate, rule = self.candidate, self.candidate.profile.replay
         if not rule.accepts_repeats or rule.field not in candidate.request.fields.combined:
             return None
@@ -57,18 +60,18 @@ class AuthenticatedSignature:
 
     @property
     def remembered(self) -> str | None:
-        """What a replay store remembers instead of a nonce, or None if that is nothing (RFC 9421 section 7.2.2)."""
+        """The text that a replay store remembers instead of a nonce, or None for nothing (RFC 9421 section 7.2.2)."""
         candidate, rule = self.candidate, self.candidate.profile.replay
         if rule.remembers == "nothing":
             return None
         value = candidate.request.fields.combined.get(rule.field) if rule.remembers == "field" else None
         if value is None and rule.remembers == "field" and candidate.request.method in _SAFE:
             return None
-        # Never the signature: the owner of an ECDSA key, or anybody else, can turn one into another for the same base.
+        # Never the signature: anybody can turn an ECDSA signature into another valid one over the same base.
         return value or f"base:{hashlib.sha256(self.signature_base.encode('ascii')).hexdigest()}"
 
     def __repr__(self) -> str:
-        """Return who signed. Target and base may contain secrets."""
+        """Return the keyid only, as target and base may contain secrets."""
         return f"<AuthenticatedSignature: keyid {self.candidate.keyid!r}>"
 
     def running_digest(self, begun: bytes = b"") -> RunningDigest | None:
@@ -113,8 +116,8 @@ class Bound:
     """A signature that passed steps 0 to 11: the content, if it is covered, is the content that was signed.
 
     Attributes:
-        remembered: what a replay store remembers of it, or None if that is nothing.
-        until: when the store may forget it (AdCP step 13).
+        remembered: the text that a replay store remembers of the signature, or None for nothing.
+        until: when the store may forget it, seconds since the epoch (AdCP step 13).
     """
 
     proven: AuthenticatedSignature
@@ -196,7 +199,7 @@ class VerifiedSignature:
 
     Attributes:
         keyid: the key that signed.
-        signer: whose key it is, as the key source has it, or "" if the source does not say.
+        signer: the owner of the key by the key source, or "" if the source does not say.
         label: the signature's label; not itself covered.
         tag: the signature's tag, or "" if it has none.
         algorithm: the RFC 9421 algorithm name.

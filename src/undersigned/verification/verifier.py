@@ -81,7 +81,7 @@ class Verifier:
 
     @property
     def awaitable(self) -> AsyncVerifier | AwaitedVerifier:
-        """This verifier with methods to await."""
+        """A verifier that does the same as this one, with methods that can be awaited."""
         return self._shared if type(self) is Verifier else AwaitedVerifier(self)
 
     def verify(self, request: Request) -> VerifiedSignature:
@@ -108,11 +108,13 @@ class Verifier:
 def finish(coroutine: Coroutine[Any, Any, Answer]) -> Answer:
     """Run a coroutine that never waits, and return its result.
 
-    If it waits, a RuntimeError is raised in it, which the verifiers report as an unavailable source.
+    Raises:
+        RuntimeError: it waits. The error is first raised inside the coroutine, so a verifier reports an unavailable
+            source instead.
     """
     results: list[Answer] = []
     steps = _keep(coroutine, results).__await__()
-    # The end of a loop makes no StopIteration and no traceback, as the end of `coroutine.send` would.
+    # A `for` loop ends without an exception; `coroutine.send` would raise StopIteration, with a traceback.
     for _ in steps:
         with suppress(StopIteration):
             steps.throw(RuntimeError(_WAITS))

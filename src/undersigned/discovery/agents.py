@@ -20,7 +20,7 @@ Kept = TypeVar("Kept", bound=_Document)
 
 
 class Agents(Generic[Kept]):
-    """What is kept of each agent. Senders choose the agents, so only a bounded number is kept.
+    """A store of what is kept of each agent. Senders choose the agents, so only a bounded number is kept.
 
     An agent that gave no keys yet never displaces one that gave keys.
 
@@ -40,8 +40,8 @@ class Agents(Generic[Kept]):
         """Return what is kept of an agent; make it if nothing is kept.
 
         Args:
-            name: names the agent.
-            make: makes what is kept of an agent that is new, or raises an error.
+            name: the agent, or its name.
+            make: makes what is kept of a new agent, or raises an error.
         """
         with self._lock:
             kept = self._known.get(name)

@@ -1,4 +1,4 @@
-"""Allowances: how many fetches senders can cause who have not proved who they are (Web Bot Auth section 6.7)."""
+"""Allowances: bounds on the fetches that senders cause before they prove who they are (Web Bot Auth section 6.7)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SOON = 1.0
 
 
 class Allowance:
-    """How many fetches may be in flight, and how many may begin each minute for URLs that gave no keys yet.
+    """A bound on the fetches in flight, and on those that begin each minute for URLs that gave no keys yet.
 
     Args:
         at_once: the fetches in flight.
@@ -82,6 +82,6 @@ class Allowance:
 def _too_many() -> KeySourceError:
     return KeySourceError(
         "signature_jwks_unavailable",
-        "too many key directories are fetched: raise most_at_once or most_a_minute if these senders are wanted",
+        "too many keys of new senders are fetched: raise most_at_once or most_a_minute if these senders are wanted",
         retry_after=_SOON,
     )

@@ -117,7 +117,7 @@ class Cache(Generic[Value]):
     def claim(self, *, since: float, satisfied: Callable[[Value], bool]) -> bool:
         """Return what `is_due` returns, and note if the fetch is for something that a fresh copy does not have.
 
-        One caller at a time; it fetches if the answer is True.
+        Only one caller at a time may call this. If the answer is True, it must fetch.
         """
         due = self.is_due(since=since, satisfied=satisfied)
         if due and self.fresh() is not None:

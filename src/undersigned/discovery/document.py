@@ -28,7 +28,7 @@ Value = TypeVar("Value")
 Read_co = TypeVar("Read_co", covariant=True)
 
 Fetcher: TypeAlias = Callable[[FetchRequest], Awaitable[FetchResponse]]
-"""Fetches under the guard, blocking or awaiting."""
+"""A function that fetches under the guard, blocking or awaiting."""
 
 _OK = 200
 _NOT_MODIFIED = 304
@@ -77,7 +77,7 @@ class Loader:
         """Fetch a document and return a copy of it, with the value that `read` returns for the body.
 
         Args:
-            request: what is asked of the server.
+            request: the request for the document.
             last: the last copy, for a conditional request.
             read: reads a body.
             media_type: the only media type that the document may have; "" for any.
@@ -101,7 +101,7 @@ class Loader:
 
 
 def source_error(what: str, error: FetchError, unreachable: Reason, unusable: Reason | None = None) -> KeySourceError:
-    """Return what a failed fetch means for a source.
+    """Return the error of a source for a failed fetch.
 
     Args:
         what: the document, for the message.

@@ -1,4 +1,4 @@
-"""What can go wrong in a fetch, by what it means for the source."""
+"""Errors of fetches, by what they mean for the source."""
 
 from __future__ import annotations
 

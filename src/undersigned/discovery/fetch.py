@@ -30,7 +30,7 @@ _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchRequest:
-    """What is asked of a server.
+    """A request of the guarded fetch, and what it allows.
 
     Attributes:
         url: an https URL.
@@ -41,8 +41,8 @@ class FetchRequest:
         fields: further header fields.
         seconds: a further upper bound on the seconds that the fetch may take, next to `Network.total_timeout`.
         redirects: how many redirects are followed at most.
-        may_redirect: tells whether the first URL may redirect to the second one.
-        ends: takes what was read next of the body, and returns whether the rest is not needed.
+        may_redirect: tells whether the first URL may redirect to the second one. None: no URL may redirect.
+        ends: takes the next bytes of the body, and returns whether the rest is not needed.
     """
 
     url: str
@@ -59,7 +59,7 @@ class FetchRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchResponse:
-    """What a server answered.
+    """The response of a server.
 
     Attributes:
         url: the URL that answered, after redirects.
@@ -76,7 +76,7 @@ class FetchResponse:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where a request goes.
+    """The server and the request target that a request goes to.
 
     Attributes:
         host: a name, or an address without brackets.
@@ -117,10 +117,14 @@ class Target:
 
 
 class FetchIO(Protocol):
-    """What a fetch needs of the world: one implementation blocks, the other awaits."""
+    """The IO of a fetch: one implementation blocks, the other awaits."""
 
     async def resolve(self, resolver: Resolver, host: str, port: int) -> Sequence[str]:
-        """Return what `resolver` answers. Raises OSError if there is no answer."""
+        """Return the addresses that `resolver` finds for a host.
+
+        Raises:
+            OSError: it finds none.
+        """
         ...
 
     async def exchange(self, request: FetchRequest, target: Target, address: str) -> FetchResponse:
@@ -135,7 +139,7 @@ class FetchIO(Protocol):
 
 
 async def fetch(request: FetchRequest, network: Network, io: FetchIO) -> FetchResponse:
-    """Return what the server of `request.url` answers, under the guard.
+    """Return the response of the server of `request.url`, fetched under the guard.
 
     Raises:
         UntrustedURL: the URL, or one that it redirects to, must not be fetched.

@@ -23,7 +23,7 @@ _DATE = re.compile(r"[A-Z][a-z]{2}, [0-9]{2} [A-Z][a-z]{2} [0-9]{4} [0-9]{2}:[0-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Freshness:
-    """How long a fetched document is used. All values are seconds.
+    """A rule that says how long a fetched document is used. All values are seconds.
 
     Args:
         least: a document is fresh for at least this long, whatever its Cache-Control says.

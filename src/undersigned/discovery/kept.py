@@ -46,7 +46,8 @@ class Kept(Generic[Value]):
         name: the name of the document in the log.
         load: fetches the document; its coroutine must not suspend.
         cache: the cache for the document.
-        network: says how long a caller waits for a fetch, which continues after that, and who gets its report.
+        network: has the seconds that a caller waits for a fetch, and the function that gets its report. The fetch
+            continues after that time.
         document: what the document is, for that report.
     """
 

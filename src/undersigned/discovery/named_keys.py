@@ -68,10 +68,10 @@ class Naming(Protocol[Agent]):
 
 
 class NamedKeys(Running, Generic[Agent]):
-    """The part that the sources for threads share.
+    """A key source for threads that fetches the keys of named agents. The sources of each kind of agent extend it.
 
     Args:
-        rule: says whom a signature names.
+        rule: finds the agent that a signature names.
         loader: fetches under the guard, blocking.
     """
 
@@ -191,4 +191,6 @@ def check_freshness(freshness: object) -> None:
         ConfigurationError: it is not a `Freshness`, or its interval is longer than five minutes.
     """
     if not isinstance(freshness, Freshness) or freshness.interval > LONGEST_RETRY_AFTER:
-        raise ConfigurationError(f"freshness: give a Freshness with an interval of {LONGEST_RETRY_AFTER} at most")
+        raise ConfigurationError(
+            f"freshness: give a Freshness with an interval of at most {LONGEST_RETRY_AFTER} seconds"
+        )

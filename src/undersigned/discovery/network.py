@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from undersigned.discovery.fetch_report import FetchReport
 
 Resolver: TypeAlias = Callable[[str, int], Sequence[str]]
-"""Return the addresses of a host name, given the port; may block, and raises OSError if there are none."""
+"""A function that returns the addresses of a host name, given the port. It may block, and raises OSError if there are
+none."""
 
 
 def system_addresses(host: str, port: int) -> Sequence[str]:
@@ -32,7 +33,7 @@ def system_addresses(host: str, port: int) -> Sequence[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Network:
-    """How sources reach servers. It is set by the operator; nothing in a message or a fetched document changes it.
+    """The operator's rules for reaching servers. Nothing in a message or a fetched document changes them.
 
     The defaults reach public addresses only (the SSRF guard of AdCP). `allowed` and `resolve` are also how tests reach
     a server on the loopback interface.
@@ -50,7 +51,7 @@ class Network:
         on_fetch: gets a `FetchReport` after every fetch of a document, in the thread or task that fetched it.
 
     Raises:
-        ConfigurationError: an argument is not what it must be, or `tls` does not check certificates and names.
+        ConfigurationError: an argument has the wrong type or value, or `tls` does not check certificates and names.
     """
 
     allowed: Sequence[str] = ()

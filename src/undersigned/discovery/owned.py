@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Owned:
-    """The sources that a source contains. Only those that run in the background, the context managers, are started.
+    """The sources that another source contains. Only sources that run in the background are started.
 
     Args:
         sources: the sources.
@@ -28,7 +28,7 @@ class Owned:
         self._async_stack = AsyncExitStack()
 
     def start(self) -> None:
-        """Start those that run in threads; if one cannot start, none is left running."""
+        """Start the sources that run in threads. If one cannot start, none is left running."""
         with ExitStack() as stack:
             for source in self._sources:
                 if isinstance(source, AbstractContextManager):
@@ -40,7 +40,7 @@ class Owned:
         self._stack.close()
 
     async def start_tasks(self) -> None:
-        """Start those that run in tasks; if one cannot start, none is left running."""
+        """Start the sources that run in tasks. If one cannot start, none is left running."""
         async with AsyncExitStack() as stack:
             for source in self._sources:
                 if isinstance(source, AbstractAsyncContextManager):

@@ -52,7 +52,7 @@ class RemoteRevocationList(Fetched[RevocationList]):
         now: seconds since the epoch.
 
     Raises:
-        ConfigurationError: an argument is not what it must be.
+        ConfigurationError: an argument has the wrong type or value.
     """
 
     __slots__ = ()

@@ -1,4 +1,4 @@
-"""Fetched sources: the common part, which looks keys up and fetches ahead of time."""
+"""Fetched sources: what sources of fetched documents share, which is to fetch ahead of time and to look keys up."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class FetchedKeys(Fetched[Keys]):
         return self._kept.get(lambda keys: lookup.keyid in keys).get(lookup.keyid, ())
 
     def holds(self, keyid: str) -> bool:
-        """Return whether the keys that were fetched last, however long ago, have one with this keyid."""
+        """Return whether the keys of the last fetch, however long ago it was, have one with this keyid."""
         return keyid in (self._kept.last() or {})
 
     def waits(self, keyid: str) -> bool:

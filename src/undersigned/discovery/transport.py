@@ -128,7 +128,7 @@ def _seconds(request: FetchRequest, network: Network) -> float:
 
 
 def _ask_in_thread(resolver: Resolver, host: str, port: int) -> Future[Sequence[str]]:
-    """Ask the resolver in a thread of its own: the system's takes no time limit, and a pool's threads are others'."""
+    """Ask the resolver in a thread of its own. The system's has no time limit, and would block a shared pool."""
     answer: Future[Sequence[str]] = Future()
     answer.set_running_or_notify_cancel()
 

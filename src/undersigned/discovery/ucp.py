@@ -50,7 +50,7 @@ class UCPKeys(NamedKeys["UCPAgent"]):
         clock: seconds that never go back.
 
     Raises:
-        ConfigurationError: an argument is not what it must be.
+        ConfigurationError: an argument has the wrong type or value.
     """
 
     __slots__ = ()
@@ -107,7 +107,7 @@ class UCPAgent:
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """Whose keys a request is verified with.
+    """A rule that finds the UCP agent of a request, and loads its keys.
 
     Attributes:
         trusted: tells whether a profile may be fetched.
@@ -179,5 +179,5 @@ def _profile_url(value: str, *, is_business: bool) -> str:
 
 
 def _verifies(jwk: Mapping[str, object]) -> bool:
-    """Return whether a key of a profile is one for signatures: the others are passed over."""
+    """Return whether a key of a profile is for signatures. Keys for other uses are left out."""
     return jwk.get("use") != "enc" and ("key_ops" not in jwk or "verify" in texts_of(jwk["key_ops"]))

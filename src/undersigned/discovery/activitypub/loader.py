@@ -37,7 +37,7 @@ class FetchSigner(Protocol):
 
 
 class Actor(NamedTuple):
-    """What was found for one keyid.
+    """The result of looking for one keyid.
 
     Attributes:
         keys: the key, or none if no document has it.

@@ -57,7 +57,7 @@ class ActorKeys(Running):
         clock: seconds that never go back.
 
     Raises:
-        ConfigurationError: an argument is not what it must be.
+        ConfigurationError: an argument has the wrong type or value.
     """
 
     __slots__ = ("_actors", "_rule")
@@ -164,7 +164,7 @@ async def _fetch(kept: AsyncKept[Actor], is_enough: Callable[[Actor], bool]) -> 
 
 
 class _Rule:
-    """What both sources share: which keyids are looked up, and how."""
+    """The rule that both sources share: which keyids are looked up, and how."""
 
     __slots__ = ("_allowance", "_loader", "_signer", "_trusted", "network")
 
@@ -222,10 +222,10 @@ class _Rule:
         return Cache(self._loader.freshness, self._loader.clock)
 
     def criterion(self, lookup: KeyLookup) -> Callable[[Actor], bool]:
-        """Return a test of whether a copy is enough: one with a key, unless that key failed and may be outdated."""
+        """Return a function that tells whether a copy is enough: it has a key or, if its key failed, is new enough."""
 
         def is_enough(actor: Actor) -> bool:
-            floor = actor.fetched + self._loader.freshness.interval
-            return bool(actor.keys) if not lookup.again else self._loader.clock() < floor
+            outdated = actor.fetched + self._loader.freshness.interval
+            return bool(actor.keys) if not lookup.again else self._loader.clock() < outdated
 
         return is_enough

@@ -41,7 +41,7 @@ PIN_FRESHNESS: Final = Freshness(default=3600, most=3600)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agent:
-    """Which agent's keys are looked for, and how.
+    """An agent whose keys are looked for, and how to look for them.
 
     Attributes:
         url: the agent's URL, as its operator's brand.json has it, character by character.
@@ -61,7 +61,7 @@ class Agent:
 
 
 class AgentLoader:
-    """Loads the keys of an agent. What leads to them is kept as long as the brand.json is fresh.
+    """A loader of the keys of an agent. It keeps the URL of the JWK set as long as the brand.json is fresh.
 
     Args:
         agent: which agent.
@@ -111,7 +111,7 @@ class AgentLoader:
         ends = min(copy.fresh_until, jwks.fresh_until)
         if self._pins is not None:
             ends = min(ends, self._pins.fresh_until)
-            revoked = (time - wall for time in (pins or {}).values() if time > wall)
+            revoked = (moment - wall for moment in (pins or {}).values() if moment > wall)
             ends = min(ends, copy.fetched + min(revoked, default=math.inf))
         return replace(copy, fresh_until=ends)
 

@@ -48,7 +48,7 @@ class AdCPAgent(FetchedKeys):
         now: seconds since the epoch.
 
     Raises:
-        ConfigurationError: an argument is not what it must be.
+        ConfigurationError: an argument has the wrong type or value.
     """
 
     __slots__ = ("url",)
@@ -105,7 +105,7 @@ class AdCPDirectory(KeySources):
         network: as for `AdCPAgent`.
 
     Raises:
-        ConfigurationError: an argument is not what it must be, or an agent is listed twice.
+        ConfigurationError: an argument has the wrong type or value, or an agent is listed twice.
     """
 
     __slots__ = ()
@@ -182,6 +182,6 @@ def _distinct(agents: Iterable[tuple[str, Source]]) -> dict[str, Source]:
     found: dict[str, Source] = {}
     for url, agent in agents:
         if url in found:
-            raise ConfigurationError(f"agents: {url} is listed twice")
+            raise ConfigurationError(f"agents: {url} is listed twice; list each agent once")
         found[url] = agent
     return found

@@ -95,7 +95,7 @@ def read_agent_keys(
     """Return the keys of a directory or a JWK set by their thumbprints.
 
     In a directory, `kid` must be the thumbprint; a key with another `kid` is left out. A key of any other set is also
-    found by its `kid`, so that a signature which names it so is rejected for that.
+    found by its `kid`. A signature with that keyid is then rejected for its keyid, and not for an unknown key.
 
     Args:
         document: the JWK set.

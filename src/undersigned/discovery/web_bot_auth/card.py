@@ -12,7 +12,7 @@ from undersigned.discovery.jwk_set import read_json_object
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """What a card says about keys.
+    """The part of a card that says where the keys are.
 
     Attributes:
         jwks: the JWK set that the card has in it, or None.
@@ -24,7 +24,7 @@ class Card:
 
 
 def read_card(text: bytes, *, url: str) -> Card:
-    """Return what a card says about keys.
+    """Return the part of a card that says where the keys are.
 
     Args:
         text: the document.

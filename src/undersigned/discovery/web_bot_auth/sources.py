@@ -53,7 +53,7 @@ class WebBotAuthKeys(NamedKeys[SignatureAgent]):
         clock: seconds that never go back.
 
     Raises:
-        ConfigurationError: an argument is not what it must be.
+        ConfigurationError: an argument has the wrong type or value.
     """
 
     __slots__ = ()
@@ -101,7 +101,7 @@ class AsyncWebBotAuthKeys(AsyncNamedKeys[SignatureAgent]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Rule:
-    """Who a signature's keys are looked up from.
+    """A rule that finds the agent that Signature-Agent names, and loads its keys.
 
     Attributes:
         form: the wire form of the field.
@@ -120,7 +120,7 @@ class _Rule:
     accepts_test_keys: bool
 
     def agent(self, lookup: KeyLookup) -> SignatureAgent:
-        """Return who the covered Signature-Agent of a signature names.
+        """Return the agent that the covered Signature-Agent of a signature names.
 
         Raises:
             KeySourceError: no agent is named, or one that is not trusted.

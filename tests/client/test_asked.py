@@ -55,7 +55,7 @@ def second(wanted, *, profile=profiles.ADCP_3_2, status=401, body=b"", fields=FI
         ('a=("@status"), b=("@method";req), c=("@path")', ['"@path"']),
     ],
 )
-def test_what_is_asked_for_is_added_to_what_is_covered_anyway(wanted, added):
+def test_component_that_is_asked_for_is_added_to_the_covered_ones(wanted, added):
     _, covered, _ = second(wanted)
     assert list(covered) == ['"@method"', '"@target-uri"', '"@authority"', *added]
 

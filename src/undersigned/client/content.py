@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from undersigned.message.content_digest import DigestBuilder
 
 DEFAULT_MAX_SPOOLED: Final = 16_777_216
-"""bytes of a stream that a client keeps by default (`max_spooled`): the signature is sent before the content"""
+"""The most bytes of a stream that a client keeps by default (`max_spooled`): the signature is sent before the content.
+"""
 
 _CHUNK: Final = 65_536
 
@@ -76,7 +77,7 @@ class FileContent:
         """Return at most `size` bytes, or all that are left.
 
         Raises:
-            SigningError: the file is not what was signed.
+            SigningError: the file changed after it was signed.
         """
         left = self._length - self._position
         size = left if size is None or size < 0 else min(size, left)  # pyright: ignore[reportUnnecessaryComparison]
@@ -128,7 +129,7 @@ def read_content(
         max_spooled: how many bytes to keep of a stream that cannot be read again.
 
     Raises:
-        SigningError: it is something else, a file in text mode, or a longer stream.
+        SigningError: `body` is something else, a file in text mode, or a stream longer than `max_spooled`.
     """
     whole = _whole(body)
     if whole is not None:
@@ -153,7 +154,7 @@ def read_content(
 async def async_read_content(
     body: object, builder: Callable[[], DigestBuilder], *, max_spooled: int = DEFAULT_MAX_SPOOLED
 ) -> bytes | FileContent:
-    """Return what `read_content` does, also of an async iterable of bytes."""
+    """Return the content of a request as `read_content` does. The body may also be an async iterable of bytes."""
     if hasattr(body, "read") or not isinstance(body, AsyncIterable):
         return read_content(body, builder, max_spooled=max_spooled)
     spool = Spool(max_spooled)

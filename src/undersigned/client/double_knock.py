@@ -16,7 +16,7 @@ _UNAUTHORIZED: Final = 401
 
 
 class DoubleKnock:
-    """Two signers, of which a client tries one first, and the other one if the receiver answers 401.
+    """A pair of signers. A client tries one of them first, and the other one if the receiver answers 401.
 
     The scheme that an origin accepted is remembered in this object, and is the first one for that origin from then on.
     Safe to share between threads and clients.

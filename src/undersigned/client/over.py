@@ -64,7 +64,7 @@ def _without(name: str, value: str, label: str, encoding: Encoding) -> str:
 
 
 def together(before: Mapping[str, str], added: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-    """Return the signature fields of a request with those of one more signature.
+    """Return the signature fields of a request, with one more signature added.
 
     Args:
         before: the header fields of the request by their names in lower case.

@@ -20,7 +20,7 @@ _UNCOVERED = "the response has content, and its signature does not cover content
 
 
 class ResponseVerification:
-    """Verifies the response to each request that a client signs. Safe to share between clients.
+    """A verification of the response to each request that a client signs. Safe to share between clients.
 
     Every response must be signed, also a redirect or an error. Its signature is checked together with the request that
     was sent. If the profile covers parts of the request (`;req`), the response to another request is rejected. The
@@ -49,7 +49,7 @@ class ResponseVerification:
         """Check that the verifier need not be awaited.
 
         Raises:
-            ConfigurationError: it must be.
+            ConfigurationError: the verifier is an `AsyncVerifier`.
         """
         self._sync_verifier()
 

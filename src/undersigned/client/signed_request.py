@@ -1,4 +1,4 @@
-"""Signed requests: what a client sends, and nothing else."""
+"""Signed requests: the parts that a client must send exactly as they are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Client signers: which requests are signed, and what is sent then."""
+"""Client signers: decide which requests are signed, and sign them."""
 
 from __future__ import annotations
 
@@ -176,12 +176,12 @@ class ClientSigner:
             body: bytes, text, which is encoded as UTF-8, a binary file, an iterable of bytes, or None for no content.
 
         Raises:
-            SigningError: it is something else, a file in text mode, or a longer stream.
+            SigningError: `body` is something else, a file in text mode, or a stream longer than `max_spooled`.
         """
         return read_content(body, self.digest_builder, max_spooled=self.max_spooled)
 
     async def async_read(self, body: object) -> bytes | FileContent:
-        """Return what `read` does, also of an async iterable of bytes."""
+        """Return the content of a request as `read` does. The body may also be an async iterable of bytes."""
         return await async_read_content(body, self.digest_builder, max_spooled=self.max_spooled)
 
     def digest_builder(self) -> DigestBuilder:
@@ -205,7 +205,10 @@ class ClientSigner:
         content: bytes | DigestedContent,
         has_body: bool | None,  # noqa: FBT001 - passed on by `sign`, by keyword there
     ) -> tuple[AnySigner, CanonicalURL, tuple[tuple[str, str], ...], Request, str | None]:
-        """Return the signer, the canonical target, the fields that stay, the request, and the digest of a file."""
+        """Return the signer, the canonical target, the fields that stay, the request, and the digest of a file.
+
+        The digest is None if `content` is the content itself.
+        """
         target = self._canonical(url)
         origin = origin_of(target)
         if not self._origins.lists(target):

@@ -74,7 +74,7 @@ def test_error_is_a_result_to_compare(identifier):
         (component(message=None), "message is not an object"),
         (component(message={}), "kind is not a string"),
         (component(message={"kind": "request"}), "method is not a string"),
-        (component(message={**RESPONSE, "status": 99}), "status has no three digits"),
+        (component(message={**RESPONSE, "status": 99}), "status does not have three digits"),
         (component(component=None), "component is not a string"),
         (component(component='"a" "b"'), "component must be exactly one identifier"),
         (component(component=""), "component must be exactly one identifier"),

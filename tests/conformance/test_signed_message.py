@@ -82,7 +82,8 @@ def test_wrong_message_has_its_difference_in_that_place(given, subject):
 
 def test_message_of_several_signatures_needs_a_label():
     given = signed(BUYER, BASE, ("Signature-Input", "other=()"))
-    assert grade(given).difference.found == "the label is not that of one member of Signature-Input"
+    fault = "label must be a member of Signature-Input; leave it out only if there is one"
+    assert grade(given).difference.found == fault
 
 
 @pytest.mark.parametrize("value", ["", "own=5", "other=:AAAA:"])

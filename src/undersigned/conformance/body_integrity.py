@@ -71,7 +71,7 @@ class BodyIntegrityFact:
 
     @property
     def profile(self) -> Profile:
-        """Return the endpoint's profile, which is its configuration and does not depend on the body."""
+        """The endpoint's profile, which is its configuration and does not depend on the body."""
         version = self.document.text("endpoint_profile")
         if version not in _PROFILES:
             raise MalformedVector("endpoint_profile is not 3.1 or 3.2")
@@ -82,7 +82,7 @@ class BodyIntegrityFact:
 
     @property
     def policy(self) -> Policy:
-        """Return the endpoint's policy: a single list that contains the operation or the method."""
+        """The endpoint's policy: a single list that contains the operation or the method."""
         mode = self.document.text("mode")
         if mode != "none" and mode.removeprefix(_METHODS) not in _LISTS:
             raise MalformedVector("mode is not one of the policy's lists")

@@ -133,7 +133,7 @@ def _folder(file: VectorFile | UnreadFile, directory: Path) -> str:
 
 
 def _unread(file: UnreadFile) -> str:
-    """Return the name of a file that cannot be read, as that of a vector if it is in the folder of an outcome."""
+    """Return the name of a file that cannot be read: the name of a vector if it is in the folder of an outcome."""
     parent = file.path.parent.name
     return f"{parent}/{file.path.stem}" if parent in _OUTCOMES else file.path.name
 

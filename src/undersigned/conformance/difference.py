@@ -28,12 +28,12 @@ class Difference:
 
     @property
     def character(self) -> int:
-        """Return the index of the first character that differs, or the length of the shorter text if it is a prefix."""
+        """The index of the first character that differs, or the length of the shorter text if it is a prefix."""
         pairs = zip(self.expected, self.found, strict=False)
         shorter = min(len(self.expected), len(self.found))
         return next((index for index, (left, right) in enumerate(pairs) if left != right), shorter)
 
     @property
     def byte(self) -> int:
-        """Return the index of the first differing character in bytes of UTF-8. A signature base is ASCII."""
+        """The index of the first differing character in bytes of UTF-8. A signature base is ASCII."""
         return len(self.expected[: self.character].encode("utf-8", "surrogatepass"))

@@ -58,7 +58,7 @@ def _agent_fields(file: VectorFile, _keys: Keys) -> Iterator[Gradable]:
 
 
 def _documents(kind: Callable[[str, Document], Gradable]) -> Callable[[VectorFile, Keys], Iterator[Gradable | Aside]]:
-    """Return what yields the vectors of a list of documents that the package `discovery` reads."""
+    """Return a function that yields the vectors of a list of documents, which the package `discovery` reads."""
 
     def read(file: VectorFile, _keys: Keys) -> Iterator[Gradable | Aside]:
         if find_spec(_DISCOVERY) is None:

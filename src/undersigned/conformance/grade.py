@@ -18,7 +18,7 @@ class Gradable(Protocol):
 
     @property
     def name(self) -> str:
-        """Return the name in its set, which is text from the corpus."""
+        """The name in its set, which is text from the corpus."""
         ...
 
     def differences(self) -> Iterator[Difference | None]:
@@ -57,7 +57,7 @@ class Grade:
 
     @property
     def passed(self) -> bool:
-        """Return whether the library meets all expectations of the vector."""
+        """Whether the library meets all expectations of the vector."""
         return self.difference is None
 
 

@@ -100,7 +100,7 @@ def _response(document: Document, fields: list[tuple[str, str]], trailers: Heade
     try:
         return Response(document.integer("status"), fields, document.text("body", ""), trailers=trailers)
     except ValueError:
-        raise MalformedVector("status has no three digits, or body contains a lone surrogate") from None
+        raise MalformedVector("status does not have three digits, or body contains a lone surrogate") from None
 
 
 def _trailers(document: Document) -> HeaderFields | None:

@@ -12,7 +12,7 @@ from undersigned.message.signature_input import parse_signature_input
 from undersigned.message.structured_fields import MalformedField, parse_byte_sequences, serialize_byte_sequence
 from undersigned.signature.rules.parameters import PARAMETERS
 from undersigned.signature.signer import Signer
-from undersigned.verification.screening import screen
+from undersigned.verification.screening import SIGNATURE_FIELDS, screen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from undersigned.signature.signing_key import SigningKey
     from undersigned.verification.screening import ParsedSignature
 
-_SIGNATURE_FIELDS = frozenset({"signature", "signature-input"})
 _DIGESTS: Mapping[str, DigestAlgorithm] = MappingProxyType({"sha-256": "sha-256", "sha-512": "sha-512"})
 
 
@@ -66,7 +65,7 @@ def _is_our_spelling(candidate: ParsedSignature) -> bool:
     return (
         all(component.bare for component in components)
         and names[: len(required)] == required
-        and _SIGNATURE_FIELDS.isdisjoint(names)
+        and SIGNATURE_FIELDS.isdisjoint(names)
         and tuple(parse_signature_input(value)[candidate.label].parameters) == PARAMETERS
         and f"{candidate.label}={candidate.text}" in value
     )
@@ -77,7 +76,7 @@ def _sign(vector: Vector, candidate: ParsedSignature, key: SigningKey) -> Signed
     required = vector.profile.required_components[request.has_body]
     others = [component.name for component in candidate.coverage.components if component.name not in required]
     return Signer(key, profile=vector.profile, components=others, check_limits=False).sign(
-        _without(request, _SIGNATURE_FIELDS),
+        _without(request, SIGNATURE_FIELDS),
         created=candidate.created,
         expires=candidate.expires,
         nonce=candidate.nonce,
@@ -87,7 +86,7 @@ def _sign(vector: Vector, candidate: ParsedSignature, key: SigningKey) -> Signed
 
 def _verify(vector: Vector, request: Request, signed: SignedFields) -> Difference | None:
     """Verify the request with the new fields, and compare the bases of signer and verifier."""
-    stripped = _without(request, _SIGNATURE_FIELDS)
+    stripped = _without(request, SIGNATURE_FIELDS)
     again = Request(request.method, request.url, [*stripped.fields, *signed.fields], request.body)
     try:
         verified = vector.verifier().verify(again)
@@ -113,7 +112,7 @@ def _digest(vector: Vector, candidate: ParsedSignature, key: SigningKey) -> str:
         _DIGESTS[name] for name in parse_byte_sequences(field, vector.profile.digest.encodings[0])
     ]
     signer = Signer(key, profile=vector.profile, components=["content-digest"], digests=digests, check_limits=False)
-    stripped = _without(cast("Request", candidate.request), _SIGNATURE_FIELDS | {"content-digest"})
+    stripped = _without(cast("Request", candidate.request), SIGNATURE_FIELDS | {"content-digest"})
     return dict(signer.sign(stripped, created=candidate.created))["Content-Digest"]
 
 

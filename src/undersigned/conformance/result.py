@@ -40,12 +40,12 @@ class Result:
 
     @property
     def signature(self) -> VerifiedSignature | None:
-        """Return the verified signature of an admitted request."""
+        """The verified signature of an admitted request."""
         return None if self.admitted is None else self.admitted.signature
 
     @property
     def source(self) -> str:
-        """Return the source of the caller's identity: `signature`, `fallback` or `none`."""
+        """The source of the caller's identity: `signature`, `fallback` or `none`."""
         if self.signature is not None:
             return "signature"
         return "fallback" if self.admitted is not None and self.fallback else "none"

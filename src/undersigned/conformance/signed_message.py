@@ -75,7 +75,7 @@ class SignedMessage:
         members = parse_signature_input(given, repeated_keys=True)
         label = self.label or next(iter(members))
         if label not in members or not (self.label or len(members) == 1):
-            raise MalformedVector("the label is not that of one member of Signature-Input")
+            raise MalformedVector("label must be a member of Signature-Input; leave it out only if there is one")
         return label, members[label]
 
     def _signature(self, label: str) -> bytes:

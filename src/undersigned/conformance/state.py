@@ -43,7 +43,7 @@ class State:
 
     @property
     def fallback(self) -> bool:
-        """Return whether another authenticator of the application accepts the caller."""
+        """Whether another authenticator of the application accepts the caller."""
         return self.document.flag("fallback_auth_valid", default=False)
 
     def clock(self) -> Callable[[], float]:

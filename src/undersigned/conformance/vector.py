@@ -59,7 +59,7 @@ class Vector:
 
     @property
     def request(self) -> Request:
-        """Return the request as the verifier receives it."""
+        """The request as the verifier receives it."""
         sent = self.document.document("request")
         try:
             return Request(sent.text("method"), sent.text("url"), sent.pairs("headers"), sent.text("body", ""))
@@ -68,43 +68,43 @@ class Vector:
 
     @property
     def now(self) -> int:
-        """Return the time of the verifier's clock."""
+        """The time of the verifier's clock."""
         return self.document.integer("reference_now")
 
     @property
     def state(self) -> State:
-        """Return the state of the verifier's sources."""
+        """The state of the verifier's sources."""
         return State(self.document.optional("test_harness_state"), self.now)
 
     @property
     def expected(self) -> Document:
-        """Return the expected outcome."""
+        """The expected outcome."""
         return self.document.document("expected_outcome")
 
     @property
     def accepted(self) -> bool:
-        """Return whether the request must be accepted."""
+        """Whether the request must be accepted."""
         return self.expected.flag("success")
 
     @property
     def code(self) -> str | None:
-        """Return the code with which the request must be rejected, or None."""
+        """The code with which the request must be rejected, or None."""
         return None if self.accepted else self.expected.text("error_code")
 
     @property
     def base(self) -> str | None:
-        """Return the expected signature base, or None if the vector has none."""
+        """The expected signature base, or None if the vector has none."""
         name = "expected_signature_base"
         return self.document.text(name) if name in self.document else None
 
     @property
     def label(self) -> str:
-        """Return the label of the signature that must be verified."""
+        """The label of the signature that must be verified."""
         return self.expected.text("verified_label", self.endpoint.profile.selection.label)
 
     @property
     def profile(self) -> Profile:
-        """Return the endpoint's profile with the vector's digest policy and the caps of its state."""
+        """The endpoint's profile with the vector's digest policy and the caps of its state."""
         profile = self.endpoint.profile
         given = self.document.optional("verifier_capability").text("covers_content_digest", profile.digest.policy)
         # The rule itself rejects an unknown digest policy.
@@ -115,7 +115,7 @@ class Vector:
 
     @property
     def policy(self) -> Policy | None:
-        """Return the endpoint's policy, or None if the vector has none and every request must be signed.
+        """The endpoint's policy, or None if the vector has none and every request must be signed.
 
         If the capability lists JSON-RPC methods, the endpoint uses JSON-RPC.
         """
@@ -138,7 +138,7 @@ class Vector:
 
     @property
     def keys(self) -> ExaminedKeys:
-        """Return the keys that the verifier knows."""
+        """The keys that the verifier knows."""
         return ExaminedKeys.from_jwks({"keys": [dict(jwk.members) for jwk in self._ring.choose(self._names)]})
 
     def verifier(self) -> Verifier:

@@ -48,7 +48,7 @@ def test_ucp_business_answers_a_repeated_request_as_before_and_signs_all_answers
     assert other.startswith('409 {"code": "idempotency_conflict"')
 
 
-def test_one_signature_is_accepted_by_a_ucp_business_and_a_web_bot_auth_verifier_in_front_of_it(tmp_path):
+def test_one_signature_is_accepted_by_ucp_and_by_web_bot_auth(tmp_path):
     bot = KeyPair.generate()
     behind = example("ucp_business").business(bot.key_set(), SERVER.signing_key(), here, profiles.UCP_DUAL)
     decisions = []

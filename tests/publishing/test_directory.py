@@ -65,7 +65,7 @@ def test_answer_without_content_has_the_fields_that_sign_it():
         }
 
 
-def test_directory_is_signed_anew_before_its_signatures_end():
+def test_directory_is_signed_again_before_its_signatures_end():
     clock = Clock()
     published = publish(now=clock)
     first = published.response("GET")

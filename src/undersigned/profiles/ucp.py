@@ -91,7 +91,7 @@ UCP_MCP: Final = UCP.derive(
         },
     ),
 )
-"""The same for the MCP binding of UCP: a rejected request gets a JSON-RPC error."""
+"""Requests by the MCP binding of UCP: as `UCP`, but a rejected request gets a JSON-RPC error."""
 
 UCP_DUAL: Final = UCP.derive(
     name="ucp-dual",

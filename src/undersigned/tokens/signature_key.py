@@ -23,7 +23,7 @@ _ALGORITHMS: Final = frozenset({"Ed25519", "ES256"})
 
 
 class _Rule:
-    """How an AAuth request names its key."""
+    """The rule for AAuth requests."""
 
     __slots__ = ("_clock", "_issuers", "_types")
 
@@ -67,7 +67,7 @@ class SignatureKeyTokens(TokenSource):
         clock: returns seconds since the epoch.
 
     Raises:
-        ConfigurationError: an argument is not what it must be.
+        ConfigurationError: an argument has the wrong type or value.
     """
 
     __slots__ = ()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Question(NamedTuple):
-    """A token, and who has the keys of its issuer."""
+    """A token, and the source of its issuer's keys."""
 
     token: Token
     issuer: AsyncKeySource
@@ -27,14 +27,22 @@ class Question(NamedTuple):
 
 
 class Rule(Protocol):
-    """How a profile's messages name their key."""
+    """A rule that finds the token of a message, and the key that is bound to it."""
 
     def question(self, lookup: KeyLookup) -> Question:
-        """Return the token of a message, and who has its issuer's keys."""
+        """Return the token of a message, and the source of its issuer's keys.
+
+        Raises:
+            KeySourceError: the message has no token, or its token cannot be read or is of another issuer.
+        """
         ...
 
     def key(self, question: Question, lookup: KeyLookup) -> VerificationKey:
-        """Return the key that is bound to a verified token."""
+        """Return the key that is bound to a verified token.
+
+        Raises:
+            KeySourceError: the token has expired, or has no key for this signature.
+        """
         ...
 
 

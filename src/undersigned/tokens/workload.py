@@ -20,7 +20,7 @@ _TYPE: Final = "wit+jwt"
 
 
 class _Rule:
-    """How a WIMSE message names its key."""
+    """The rule for WIMSE messages."""
 
     __slots__ = ("_clock", "_issuers")
 

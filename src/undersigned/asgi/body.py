@@ -35,7 +35,7 @@ def event_loop_check(profile: Profile) -> Callable[[], None]:
 
     The function raises VerificationUnavailable if another library runs the event loop.
     """
-    # It takes longer to import than this whole package, and WSGI never needs it.
+    # asyncio takes longer to import than this whole package, and WSGI never needs it.
     from asyncio import get_running_loop  # noqa: PLC0415
 
     def check() -> None:

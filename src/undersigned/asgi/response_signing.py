@@ -27,8 +27,8 @@ class ResponseSigningMiddleware:
     """A middleware that signs the responses of an application. Put it outside all other layers.
 
     A response is sent when its body is complete. If it cannot be signed, a `SigningError` is raised in the application
-    before its first byte is sent, and the server answers 500. A response is not signed if its
-    request is not for an origin of the service, or has a value that cannot be covered.
+    before its first byte is sent, and the server answers 500. A response is not signed if its request is not for an
+    origin of the service, or has a value that cannot be covered.
 
     Args:
         app: the application, for example with a `SignatureMiddleware` around it.
@@ -78,7 +78,7 @@ class ResponseSigningMiddleware:
 
 
 class _SigningSend:
-    """Keeps the messages of one response until the response is complete."""
+    """A `send` that keeps the messages of one response until the response is complete."""
 
     __slots__ = ("_body", "_request", "_send", "_signing", "_start")
 

@@ -26,7 +26,7 @@ def awaitable(verifier: Verifier | AsyncVerifier) -> GateVerifier:
 
 
 class ThreadedVerifier(AwaitedVerifier):
-    """A verifier whose methods to await call those of another verifier in a thread.
+    """A verifier whose methods can be awaited, and call the methods of another verifier in a thread.
 
     Args:
         verifier: the verifier whose sources block.

@@ -79,15 +79,15 @@ def has_too_many_fields(environ: dict[str, Any]) -> bool:
         return True
     scope: dict[str, Any] = environ.get("asgi.scope") or {}
     shown: object = scope.get("headers")
-    # Anything else can be iterated only once.
+    # Anything else may be an iterator, which the application must get unread.
     return isinstance(shown, (list, tuple)) and len(cast("list[object]", shown)) > MOST_FIELDS
 
 
 class BodyFraming(NamedTuple):
-    """How long the body is, by what the server says (RFC 9112 section 6).
+    """The framing of a body: whether there is one and how long it is, as the server shows it (RFC 9112 section 6).
 
     Attributes:
-        has_body: whether content comes with the request.
+        has_body: whether content comes with the request, or None if only reading shows it, as over HTTP/2.
         length: the number of bytes, or None if only the end of the stream shows it.
         is_readable: whether the stream can be read as the content and nothing else.
     """
@@ -129,7 +129,7 @@ def request_target(
             raise missing_target_error(server, profile)
         query = environ.get("QUERY_STRING", "")
         target = RequestTarget.reconstruct(environ.get("SCRIPT_NAME", ""), environ.get("PATH_INFO", ""), query)
-    # With a SCRIPT_NAME, it is checked too.
+    # Nearly every request has no SCRIPT_NAME. If there is one, `is_path` compares the paths with and without it.
     is_same = not environ.get("SCRIPT_NAME") and environ.get("PATH_INFO") == target.path
     if not is_same and not target.is_path(*_routed_paths(environ)):
         raise MalformedURL("the raw target and PATH_INFO are different: something rewrites one", rule=_RULE)
@@ -137,7 +137,7 @@ def request_target(
 
 
 def shown_target(environ: dict[str, Any]) -> str:
-    """Return what the server shows of the request target, sound or not, as evidence for a log."""
+    """Return what the server shows of the request target, valid or not, as evidence for the log."""
     if "asgi.scope" in environ:
         return asgi_scope.shown_target(environ["asgi.scope"])
     return " or ".join(dict.fromkeys(str(environ[key]) for key in _RAW_KEYS if environ.get(key)))

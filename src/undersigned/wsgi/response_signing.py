@@ -85,7 +85,7 @@ class ResponseSigningMiddleware:
 
 
 class _Collected:
-    """What an application sends, kept until it is complete.
+    """A response that an application sends, kept until it is complete.
 
     Attributes:
         status: the status line.

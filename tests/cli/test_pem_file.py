@@ -143,11 +143,11 @@ def test_pem_of_another_kind_is_rejected_with_what_it_is(files, tmp_path):
         ("--key", ssh, "OpenSSH's own form"),
         ("--key", certificate(key), "it is a certificate"),
         ("--key", b"-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n-----END PRIVATE KEY-----\n", "expected one private key"),
-        ("--key", foreign.private_bytes(PEM, PKCS8, OPEN), "Ed25519 or P-256"),
+        ("--key", foreign.private_bytes(PEM, PKCS8, OPEN), "Ed25519, P-256"),
         ("--jwks", files.private.read_bytes(), "it is a private key; give the public one: openssl pkey -pubout"),
         ("--jwks", certificate(key), "openssl x509 -pubkey"),
         ("--jwks", files.public.read_bytes() * 2, "it has several keys"),
-        ("--jwks", foreign.public_key().public_bytes(PEM, PUBLIC), "Ed25519 or P-256"),
+        ("--jwks", foreign.public_key().public_bytes(PEM, PUBLIC), "Ed25519, P-256"),
     ):
         path.write_bytes(content)
         path.chmod(0o600)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import click
 
 MOST_CONTENT: Final = 268_435_456
-"""bytes of content that a command signs: it is read into memory"""
+"""The most bytes of content that a command signs, because it is read into memory."""
 
 
 @dataclass(frozen=True, slots=True)

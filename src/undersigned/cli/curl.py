@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from undersigned.cli.content import Content
 
 MOST_INLINE: Final = 65_536
-"""bytes of content that are written into the command: Linux takes 131,072 as one argument"""
+"""The most bytes of content that are written into the command: Linux takes 131,072 as one argument."""
 
 _GLOBBING: Final = frozenset("[]{}")
 
 
 def curl_command(method: str, url: str, fields: Iterable[tuple[str, str]], content: Content | None) -> str:
-    """Return the command. It reads a file again when it runs, and has any other content in itself.
+    """Return a curl command. It reads a file again when it runs; any other content is part of the command.
 
     Args:
         method: the method.

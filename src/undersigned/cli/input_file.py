@@ -18,7 +18,7 @@ _READER = "undersigned.cli.standard_input"
 _READABLE_BY_OTHERS = stat.S_IRGRP | stat.S_IROTH
 
 MOST_SETTINGS: Final = 1_048_576
-"""bytes of a file of keys or certificates: a wrong path must not fill the memory"""
+"""The most bytes of a file of keys or certificates: a wrong path must not fill the memory."""
 
 FILE_OR_DASH = click.Path(exists=True, dir_okay=False, allow_dash=True)
 """The type of an option or argument with the callback `as_input_file`."""

@@ -36,21 +36,21 @@ _NOT_PUBLIC: Final[Mapping[bytes, str]] = {
 
 
 def check_private_pem(file: InputFile, text: bytes) -> None:
-    """Check that a PEM does not have something else than a private key without a password.
+    """Check that a PEM has nothing else than a private key without a password.
 
     Raises:
-        click.BadParameter: it has. The message says what it has, and what to do.
+        click.BadParameter: it has something else. The message says what, and what to do.
     """
     if _ENCRYPTED.search(text):
-        raise _wrong(file, "it is encrypted; decrypt it on the way: openssl pkey -in {file} | undersigned ... --key -")
+        raise _wrong(file, "it is encrypted; give - instead, and decrypt it: openssl pkey -in {file} | undersigned ...")
     _check(file, text, _NOT_PRIVATE)
 
 
 def check_public_pem(file: InputFile, text: bytes) -> None:
-    """Check that a PEM does not have something else than a public key.
+    """Check that a PEM has nothing else than a public key.
 
     Raises:
-        click.BadParameter: it has. The message says what it has, and what to do.
+        click.BadParameter: it has something else. The message says what, and what to do.
     """
     _check(file, text, _NOT_PUBLIC)
 

@@ -37,17 +37,17 @@ class SetGrades:
 
     @property
     def passed(self) -> int:
-        """Return the number of vectors that passed."""
+        """The number of vectors that passed."""
         return sum(grade.passed for grade in self.grades)
 
     @property
     def failed(self) -> int:
-        """Return the number of vectors that failed."""
+        """The number of vectors that failed."""
         return len(self.grades) - self.passed
 
     @property
     def cells(self) -> tuple[str, str, str, str]:
-        """Return the row of the table: name, passed, failed, total."""
+        """The row of the table: name, passed, failed, total."""
         return printable(self.name), str(self.passed), str(self.failed), str(len(self.grades))
 
 
@@ -65,12 +65,12 @@ class Report:
 
     @property
     def failed(self) -> int:
-        """Return the number of vectors that failed."""
+        """The number of vectors that failed."""
         return sum(grades.failed for grades in self.sets)
 
     @property
     def summary(self) -> str:
-        """Return the last line of the report."""
+        """The last line of the report."""
         return f"{sum(grades.passed for grades in self.sets)} passed, {self.failed} failed"
 
     def show(self, console: Console) -> None:

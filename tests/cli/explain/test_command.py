@@ -348,7 +348,7 @@ def test_malformed_or_missing_signature_has_no_cause(recorded, before, after):
     assert (answer["step"], answer["causes"]) == (1, [])
 
 
-def test_request_is_judged_when_it_was_signed_and_its_expiry_is_told_apart(recorded):
+def test_request_is_verified_as_of_its_signing_and_its_expiry_is_reported(recorded):
     options = recorded()[:-2]
     answer = explain(*options)
     validity = answer["validity"]

@@ -18,7 +18,7 @@ def shown(request: Request, **options) -> list[str]:
     return [line.plain for line in request_text(explained)]
 
 
-def test_valid_signature_is_judged_when_it_was_made_and_nothing_more_is_said_of_its_time():
+def test_valid_signature_is_verified_as_of_its_signing():
     lines = shown(keys.signed_request())
     assert lines[1] == "Checked as of: 2026-04-18 14:00:00 UTC, when it was signed"
     assert lines[2] == "+  0  presence of a signature"

@@ -59,7 +59,7 @@ class HTTP2Client:
 
 @dataclass(slots=True)
 class _Received:
-    """What has been received of an answer."""
+    """The part of an answer that has been received."""
 
     status: int = 0
     fields: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
@@ -67,7 +67,7 @@ class _Received:
     has_ended: bool = False
 
     def take(self, event: Event) -> None:
-        """Take in what an event says."""
+        """Add what an event says to the answer."""
         match event:
             case ResponseReceived(headers=headers):
                 fields = [(_text(name), _text(value)) for name, value in headers]

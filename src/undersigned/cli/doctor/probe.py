@@ -31,7 +31,7 @@ _STATED = frozenset({503, *(response.status for response in UNREAD)})
 
 
 def _reasons() -> dict[str, Reason]:
-    """Return what the codes mean. Of several meanings, it is that the signature is invalid."""
+    """Return the reason that each code means. A code with several meanings means that the signature is invalid."""
     meanings: dict[str, Reason] = {}
     for answers in _ANSWERS:
         meanings |= {answers.code(reason): reason for reason in (*get_args(Reason), "signature_invalid")}

@@ -15,13 +15,15 @@ if TYPE_CHECKING:
     from undersigned.client import AnySigner
 
 CONTENT_METHODS = frozenset({"POST", "PUT", "PATCH"})
+"""The methods that are used to test content."""
+
 _DRAFT_BYTES = 'signature="'
 _JSON = (("Content-Type", "application/json"),)
 
 
 @dataclass(frozen=True, slots=True)
 class SignedProbes:
-    """Makes the probes for one site.
+    """A maker of the probes for one site.
 
     Attributes:
         site: the site to send all probes to.
@@ -37,7 +39,7 @@ class SignedProbes:
 
     @property
     def take_content(self) -> bool:
-        """Return whether the method takes content."""
+        """Whether the method takes content."""
         return self.method in CONTENT_METHODS
 
     def unsigned_probe(self, end: str) -> Probe:

@@ -43,7 +43,7 @@ class Site:
 
     @property
     def authority(self) -> str:
-        """Return the host and the port."""
+        """The host and the port."""
         return self.host + self.port
 
     def target(self, end: str) -> str:

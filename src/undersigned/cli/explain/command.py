@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 MOST_URLS = 2
 
 _MOST: Final = DEFAULT_MAX_BODY + 65_536
-"""bytes of a recorded request, or of its content: what a middleware accepts by default, and its head"""
+"""The most bytes of a recorded request, or of its content: those that a middleware accepts by default, and a head."""
 
 
 @dataclass(frozen=True, slots=True)

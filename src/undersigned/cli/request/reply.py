@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from undersigned.cli.lines import Answer
 
 MOST_CONTENT: Final = 65_536
-"""bytes of content that are read"""
+"""The most bytes of content that are read."""
 
 _LONGEST_LINE: Final = 4096
 _VERSIONS: Final = {10: "HTTP/1.0", 11: "HTTP/1.1"}
@@ -57,7 +57,7 @@ class Reply:
         """The content as text, or None if it is not UTF-8."""
         decoder = codecs.getincrementaldecoder("utf-8")()
         try:
-            # Where the content is cut, a character may be cut too.
+            # If the content is cut, its last character may be cut too.
             text = decoder.decode(self.content, final=not self.cut)
         except UnicodeDecodeError:
             return None

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _OWN: Final = (("User-Agent", f"undersigned/{__version__}"), ("Accept", "*/*"), ("Connection", "close"))
 _WITH_CONTENT: Final = frozenset({"POST", "PUT", "PATCH"})
+"""The methods whose requests have a Content-Length even without content (RFC 9110 section 8.6)."""
 
 
 @dataclass(frozen=True, slots=True)

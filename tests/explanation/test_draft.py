@@ -47,7 +47,7 @@ def test_published_request_is_guessed_and_verified_by_the_draft(vector):
     assert dict(found.steps)[10] == "passed"
 
 
-def test_request_is_judged_when_it_was_dated_and_shows_its_digest():
+def test_request_is_verified_as_of_its_date_and_shows_its_digest():
     found = explained(signed(POST))
     assert (found.error, found.validity.judged_at, found.validity.is_signing_time) == (None, NOW, True)
     assert (found.digests.field, found.digests.computed, found.digests.matches) == ("Digest", sha256(CREATE), True)

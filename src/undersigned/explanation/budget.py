@@ -9,14 +9,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 MOST_VERIFICATIONS: Final = 3000
-"""verifications of one search: each takes some 100 us with an Ed25519 key"""
+"""The most verifications of one search. Each takes some 100 us with an Ed25519 key."""
 
 MOST_SECONDS: Final = 0.75
-"""seconds of one search: with what surrounds it, an explanation takes at most a second"""
+"""The most seconds of one search. The whole explanation then takes at most a second."""
 
 
 class Budget:
-    """Counts the verifications of one search, and ends it in time.
+    """A count of the verifications of one search, which says when to end it.
 
     Args:
         verifications: how many there may be.

@@ -44,7 +44,7 @@ def _keep(contents: Iterator[_Described], kept: list[_Described]) -> Iterator[_D
 
 
 def _forms(declared: str) -> dict[tuple[tuple[DigestAlgorithm, ...], Encoding], None]:
-    """Return the algorithms and encodings of a digest, first those of the field as it was received."""
+    """Return the algorithms and encodings of a digest, first the ones of the field as it was received."""
     first: tuple[DigestAlgorithm, ...] = ("sha-256",)
     try:
         names = ContentDigest.parse(declared, "base64", "base64url").expected

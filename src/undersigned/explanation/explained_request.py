@@ -128,7 +128,7 @@ class ExplainedRequest:
 
     @property
     def steps(self) -> Iterator[tuple[Step, Outcome]]:
-        """Return each step with its outcome: `passed`, `failed`, `not checked` or `not reached`."""
+        """Each step with its outcome: `passed`, `failed`, `not checked` or `not reached`."""
         reached = True
         for step in CHECKS:
             if self.error is not None and self.error.step == step:

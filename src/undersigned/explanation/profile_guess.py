@@ -69,7 +69,7 @@ def rejection(
     `now` is as for `guess`.
     """
     at = signing_time(request, profile) if now is None else now
-    # The keys may be for another profile: that is what the error is to say.
+    # `ExaminedKeys` accepts keys for another profile, so that the error of the request says so.
     examined = ExaminedKeys(keys.keys) if isinstance(keys, KeySet) else keys
     try:
         if profile is DRAFT:
@@ -82,7 +82,7 @@ def rejection(
 
 
 def signing_time(request: Request, profile: Profile) -> float:
-    """Return when the request was signed, seconds since the epoch; the time of now if its signature does not say."""
+    """Return when the request was signed, seconds since the epoch; the current time if its signature does not say."""
     signature = RecordedSignature.of(request, profile)
     created = None if signature is None else signature.created
     return time.time() if created is None else created

@@ -80,7 +80,7 @@ class OtherSpelling:
 
 
 def rebuilt_base(read: SignatureInput | DraftInput, request: Request, target: CanonicalURL, *, reading: Reading) -> str:
-    """Return what a signature of a request signs: the base (RFC 9421 section 2.5), or the signing string of the draft.
+    """Return the text that a signature signs: the base (RFC 9421 section 2.5), or the signing string of the draft.
 
     Args:
         read: the member of Signature-Input, or the parameters by the draft.

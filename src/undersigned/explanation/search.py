@@ -109,7 +109,7 @@ class Search:
         return None
 
     def _pairs(self) -> Iterator[tuple[SignedValues, _Changed]]:
-        """Yield the values after each two changes, those of the most likely alternatives first."""
+        """Yield the values after every two changes, the most likely alternatives first."""
         several = [(variant, known) for variant, known in self._known if known]
         ranks = sorted(product(range(_MOST_OF_PAIR), repeat=2), key=max)
         for first, second in ranks:

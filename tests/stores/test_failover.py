@@ -147,8 +147,6 @@ def test_failover_after_a_crash_continues_with_the_data_of_the_replica(replicate
         with Traffic(store) as traffic:
             traffic.flows()
             claimed = list(traffic.accepted)
-        with node.client() as primary:
-            assert primary.execute_command("WAIT", 1, 2000) >= 0
         wait_until(lambda: replicated(node))
         node.kill()
         sent = Traffic(store)

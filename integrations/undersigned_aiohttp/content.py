@@ -43,7 +43,7 @@ async def read_content(request: ClientRequest, signer: ClientSigner) -> bytes | 
 
 
 class _Reader:
-    """A writer that digests what is written: all that aiohttp's payloads need of one."""
+    """A writer that makes the digest of what is written. It has only the method that aiohttp's payloads call."""
 
     def __init__(self, signer: ClientSigner) -> None:
         self._builder = signer.digest_builder()

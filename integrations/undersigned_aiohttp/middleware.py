@@ -11,6 +11,7 @@ from yarl import URL
 
 from undersigned.asgi import PROFILE, RECORDER, SignatureMiddleware, find_signature
 from undersigned.middleware import (
+    DEFAULT_BODY_TIMEOUT,
     DEFAULT_MAX_BODY,
     DEFAULT_MAX_UNSIGNED_BODY,
     ErrorResponse,
@@ -38,7 +39,7 @@ def signature_middleware(
     mode: Mode | Callable[[web.Request], Mode] = "required",
     max_body: int = DEFAULT_MAX_BODY,
     max_unsigned_body: int = DEFAULT_MAX_UNSIGNED_BODY,
-    body_timeout: float = 30.0,
+    body_timeout: float = DEFAULT_BODY_TIMEOUT,
     policy: Policy | None = None,
     fallback: Callable[[web.Request], bool | Awaitable[bool]] | None = None,
     on_decision: Callable[[Decision], object] | None = None,

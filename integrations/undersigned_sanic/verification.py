@@ -10,7 +10,7 @@ from sanic.signals import Event
 
 from undersigned import ConfigurationError
 from undersigned.asgi import PROFILE, RECORDER, SignatureMiddleware, find_signature
-from undersigned.middleware import DEFAULT_MAX_BODY, DEFAULT_MAX_UNSIGNED_BODY, Verification
+from undersigned.middleware import DEFAULT_BODY_TIMEOUT, DEFAULT_MAX_BODY, DEFAULT_MAX_UNSIGNED_BODY, Verification
 
 from .requirement import VERIFICATION, Rejected, SignatureRequired
 
@@ -35,7 +35,7 @@ def verify_signatures(
     mode: Mode | Callable[[Request[Any, Any]], Mode] = "required",
     max_body: int = DEFAULT_MAX_BODY,
     max_unsigned_body: int = DEFAULT_MAX_UNSIGNED_BODY,
-    body_timeout: float = 30.0,
+    body_timeout: float = DEFAULT_BODY_TIMEOUT,
     policy: Policy | None = None,
     fallback: Callable[[Request[Any, Any]], bool | Awaitable[bool]] | None = None,
     on_decision: Callable[[Decision], object] | None = None,

@@ -153,7 +153,7 @@ class Exchange(HTTPMessageDelegate):
         delegate.finish()
 
     async def _verify(self) -> None:
-        """Verify the request and pass it on. Answer 500 if the application's own functions fail."""
+        """Verify the request and forward it. Answer 500 if the application's own functions fail."""
         target, _, query = self._start_line.path.encode("latin-1").partition(b"?")
         scope: dict[str, Any] = {
             "type": "http",

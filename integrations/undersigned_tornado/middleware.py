@@ -11,7 +11,7 @@ from tornado.httputil import (
 )
 
 from undersigned.asgi import SignatureMiddleware as _SignatureMiddleware
-from undersigned.middleware import DEFAULT_MAX_BODY, DEFAULT_MAX_UNSIGNED_BODY
+from undersigned.middleware import DEFAULT_BODY_TIMEOUT, DEFAULT_MAX_BODY, DEFAULT_MAX_UNSIGNED_BODY
 
 from .exchange import CALL, Exchange, forward
 
@@ -62,7 +62,7 @@ class SignatureMiddleware(HTTPServerConnectionDelegate):
         mode: Mode | Callable[[HTTPServerRequest], Mode] = "required",
         max_body: int = DEFAULT_MAX_BODY,
         max_unsigned_body: int = DEFAULT_MAX_UNSIGNED_BODY,
-        body_timeout: float = 30.0,
+        body_timeout: float = DEFAULT_BODY_TIMEOUT,
         policy: Policy | None = None,
         fallback: Callable[[HTTPServerRequest], bool | Awaitable[bool]] | None = None,
         on_decision: Callable[[Decision], object] | None = None,
@@ -84,7 +84,7 @@ class SignatureMiddleware(HTTPServerConnectionDelegate):
         )
 
     def start_request(self, server_conn: object, request_conn: HTTPConnection) -> HTTPMessageDelegate:
-        """Return what reads one request, verifies it and passes it to the application."""
+        """Return a delegate that reads one request, verifies it and passes it to the application."""
         return Exchange(self._verifying, self._application, server_conn, request_conn)
 
 

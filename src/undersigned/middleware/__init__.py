@@ -1,6 +1,6 @@
 """The common part of the ASGI and the WSGI middleware."""
 
-from undersigned.limits import DEFAULT_MAX_BODY, DEFAULT_MAX_UNSIGNED_BODY
+from undersigned.limits import DEFAULT_BODY_TIMEOUT, DEFAULT_MAX_BODY, DEFAULT_MAX_UNSIGNED_BODY
 from undersigned.middleware.answer import ErrorResponse
 from undersigned.middleware.configuration import configured_verifier
 from undersigned.middleware.decision import Decision, Recorder
@@ -11,6 +11,7 @@ from undersigned.middleware.requirement import Verification
 from undersigned.url.origin import ConfiguredOrigins
 
 __all__ = [
+    "DEFAULT_BODY_TIMEOUT",
     "DEFAULT_MAX_BODY",
     "DEFAULT_MAX_UNSIGNED_BODY",
     "ConfiguredOrigins",

@@ -121,7 +121,7 @@ def _rebuild_url_error(kind: type[MalformedURL], message: str, rule: str) -> Mal
 
 
 class AnswerForm(NamedTuple):
-    """How a profile answers a rejected message.
+    """The form of the answer with which a profile rejects a message.
 
     Attributes:
         status: the HTTP status.

@@ -46,7 +46,7 @@ _SERVER_ERROR: Final = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery:
-    """How a delivery ended.
+    """The end of a delivery.
 
     Attributes:
         is_delivered: whether the receiver has answered with a status of success.
@@ -65,7 +65,7 @@ class Delivery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Attempt:
-    """How one attempt ended.
+    """The end of one attempt.
 
     Attributes:
         status: the status, or None if there was no answer.
@@ -226,7 +226,7 @@ class AsyncWebhookSender(_Sender):
 
 
 def _read(response: FetchResponse) -> _Attempt:
-    """Return what an answer means."""
+    """Return how an attempt with this response ended."""
     status = response.status
     if status in _SUCCESS:
         return _Attempt(status=status, is_final=True)

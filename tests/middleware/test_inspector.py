@@ -214,7 +214,7 @@ def test_inspector_is_rejected_at_construction_unless_all_origins_are_loopback(p
 
 
 @pytest.mark.parametrize("middleware", [asgi.SignatureMiddleware, wsgi.SignatureMiddleware], ids=["asgi", "wsgi"])
-def test_what_is_not_an_inspector_is_rejected_by_name(party, middleware):
+def test_inspector_of_another_type_is_rejected_by_name(party, middleware):
     with pytest.raises(ConfigurationError, match=r"^inspector: pass an Inspector"):
         middleware(lambda *_: None, verifier=party.verifier(), origins=[ORIGIN], inspector=Inspector)
 

@@ -109,7 +109,7 @@ def test_path_that_leaves_its_prefix_is_rejected(serve, party):
 
 
 @both
-def test_failure_that_no_other_prefix_could_mend_is_found_once(serve, party):
+def test_failure_that_no_other_prefix_could_fix_is_found_once(serve, party):
     lookups = []
 
     class Unknown:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class LineAllowance:
-    """How many lines of each kind one middleware may write: a few at once, then one a minute.
+    """A bound on the lines of each kind that one middleware writes: a few at once, then one a minute.
 
     Senders choose how many requests are rejected. Without a bound, they could fill a disk, or hide one line among
     many. Safe to share between threads.

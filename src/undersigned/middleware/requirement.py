@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from undersigned.policy.route import MatchedRoute
 
 _WITH_CONTENT = frozenset({"POST", "PUT", "PATCH"})
+"""The methods whose requests usually have content, so that the answer also asks for its digest."""
+
 _ANOTHER_ROUTE = (
     "the application runs another route than the one that the policy decided about, so the request must be signed: a "
     "middleware or a function has changed the path or the route"

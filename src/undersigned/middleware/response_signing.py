@@ -20,7 +20,7 @@ _WITHOUT_CONTENT: Final = frozenset({204, 205, 304})
 
 
 class ResponseSigning:
-    """Makes the signature fields of responses.
+    """A maker of the signature fields of responses.
 
     Args:
         signer: a signer whose profile is for responses.
@@ -42,10 +42,10 @@ class ResponseSigning:
         self._max_body = max_body
 
     def check_size(self, size: int) -> None:
-        """Check that as much of a body can be kept until it is signed.
+        """Check that so many bytes of a body may be kept until it is signed.
 
         Raises:
-            SigningError: it cannot. Nothing of the response has been sent yet.
+            SigningError: they are more than `max_body`. Nothing of the response has been sent yet.
         """
         if size > self._max_body:
             raise SigningError(

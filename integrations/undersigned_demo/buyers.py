@@ -31,7 +31,7 @@ class Buyer(Protocol):
 
     @property
     def name(self) -> str:
-        """Return the name of the library."""
+        """The name of the library."""
         ...
 
     def sign(self, request: Request, signer: Signer, origin: str) -> Request:

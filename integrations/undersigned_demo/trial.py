@@ -42,12 +42,12 @@ class Row:
 
     @property
     def passed(self) -> bool:
-        """Return whether every answer is as expected."""
+        """Whether every answer is as expected."""
         return all(answer == self.attempt.answer for answer in self.answers.values())
 
     @property
     def why(self) -> str:
-        """Return the reason of the sellers, or each seller's reason if they differ."""
+        """The reason of the sellers, or each seller's reason if they differ."""
         reasons = {answer.why for answer in self.answers.values()}
         if len(reasons) == 1:
             return reasons.pop()

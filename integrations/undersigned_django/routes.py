@@ -45,7 +45,8 @@ class RouteResolver(_RouteResolver):
         urlconf: the URL configuration if it is not ROOT_URLCONF.
 
     Raises:
-        ConfigurationError: `operations` has a wrong value, or nothing in MIDDLEWARE asks again.
+        ConfigurationError: `operations` has a wrong value. Or a middleware that is not Django's own may change the
+            view, and MIDDLEWARE has none that checks the view.
     """
 
     __slots__ = ("_urlconf",)
@@ -54,7 +55,7 @@ class RouteResolver(_RouteResolver):
         self, operations: Mapping[object, RouteOperation] | None = None, *, urlconf: str | None = None
     ) -> None:
         super().__init__(operations)
-        # A resolver in the settings is made before they are there.
+        # A resolver that is made in the settings module exists before the settings are configured.
         unknown = unguarded_middleware() if settings.configured else None
         if unknown is not None:
             raise ConfigurationError(

@@ -32,8 +32,8 @@ class RouteResolver(_RouteResolver):
         operations: as in `undersigned.policy.RouteResolver`.
 
     Raises:
-        ConfigurationError: an argument has a wrong value. Or the application has its own method in the place of one of
-            Flask's that lead to a view, such as `dispatch_request`.
+        ConfigurationError: an argument has a wrong value, or the application overrides a method of Flask that leads to
+            a view, such as `dispatch_request`.
     """
 
     __slots__ = ("_app",)
@@ -59,6 +59,6 @@ class RouteResolver(_RouteResolver):
             raise LookupError("something has replaced the application's dispatch_request")
         context = self._app.request_context({**dispatched, "wsgi.input": UnreadContent()})
         if context.url_adapter is not None:
-            # As Flask does for the request itself: a class of the application's own may match in another way.
+            # Flask matches the request itself by this method too, which a class of the application may override.
             context.match_request()
         return route_of(self._app, context.request)

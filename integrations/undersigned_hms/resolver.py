@@ -21,7 +21,7 @@ class _Headers(Protocol):
 
 
 class _Message(Protocol):
-    """What the two kinds of messages have; `request_target` and `trailers` are optional."""
+    """A request or a response; `request_target` and `trailers` are optional."""
 
     headers: _Headers
 

@@ -85,7 +85,7 @@ class SigningAuth(ABC, Generic[RequestT, ResponseT]):
     def _second_try(
         self, signer: ClientSigner, wire: WireSigning, request: RequestT, response: ResponseT
     ) -> ClientSigner | None:
-        """Return what signs the request of `response` once more, or None if it is not sent again."""
+        """Return the signer of a second try of the request of `response`, or None if it is not sent again."""
         is_first = signer is self._signer
         # The response to a first try is in the history of the second one.
         wire.finish(request.headers.raw, redirected=len(response.history) > (not is_first))
@@ -95,7 +95,7 @@ class SigningAuth(ABC, Generic[RequestT, ResponseT]):
     def _put(
         self, request: RequestT, own: dict[str, object], signed: SignedRequest, signer: ClientSigner
     ) -> WireSigning:
-        """Give `request` its signature, and return what signs it when it is written again."""
+        """Give `request` its signature, and return the object that signs it when it is written again."""
         fields, signature = encode_fields(signed.fields), encode_fields(signed.signature)
         wire = WireSigning(
             signer, signed, [*fields, *signature], request, own, again=signer.responses is None, redirects=self._signer

@@ -55,7 +55,7 @@ class SignedStream:
 
 
 class _Kept:
-    """What is read of a stream at first: all of its bytes, unless they are more than a limit.
+    """A buffer that keeps the bytes of a stream, unless they are more than a limit.
 
     Args:
         most: the limit, in bytes.
@@ -69,7 +69,9 @@ class _Kept:
     def add(self, chunk: object) -> bytes:
         """Keep the next chunk if the limit allows it, and return it as bytes."""
         if not isinstance(chunk, bytes | bytearray | memoryview):
-            raise SigningError(f"content: the stream must yield bytes, not {type(chunk).__name__}")
+            raise SigningError(
+                f"content: the stream must yield bytes, not {type(chunk).__name__}; open a file in binary mode"
+            )
         octets = bytes(cast("bytes", chunk))
         self.length += len(octets)
         if self.length <= self._most:
@@ -84,11 +86,14 @@ class _Kept:
 
 
 class _Rewound:
-    """An iterable that can be read again, as the file that `FileContent` reads.
+    """A file, as `FileContent` reads it, over an iterable that can be read again.
 
     Args:
         chunks: the iterable.
         most: how many bytes to keep when it is read for the first time.
+
+    Attributes:
+        content: all bytes, once they have been read, or None if there are more than `most`.
     """
 
     def __init__(self, chunks: Iterable[bytes], most: int) -> None:
@@ -161,7 +166,7 @@ class AsyncContent:
             if length > self._length:
                 break
         if length != self._length or running.value() != self.digest:
-            raise SigningError("content: the stream is not the one that was signed when it is read again")
+            raise SigningError("content: the stream yields other bytes than when it was signed; pass bytes or a file")
         yield last
 
 

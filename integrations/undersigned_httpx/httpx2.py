@@ -76,8 +76,8 @@ class SignatureTransport(_Copying, transports.SigningTransport[httpx2.Request, h
     """A transport that signs every request it sends: `Client(transport=SignatureTransport(HTTPTransport(), ...))`.
 
     A redirect within the listed origins is signed for its own URL, method and content. A redirect that leaves them or
-    their listed paths raises `SigningError`. A transport that retries may be around this one
-    or inside it: each attempt is signed. `response.request` is the request before it was signed.
+    their listed paths raises `SigningError`. A transport that retries may be around this one or inside it: each attempt
+    is signed. `response.request` is the request before it was signed.
 
     A client that also talks to other origins mounts the transport: `mounts={"https://seller.example.com": transport}`.
     A redirect that leads to another transport of the client is not checked, and has no signature.

@@ -22,7 +22,7 @@ class Headers(Protocol):
 
     @property
     def raw(self) -> list[Field]:
-        """Return the names and values as bytes."""
+        """The names and values as bytes."""
         ...
 
 
@@ -34,22 +34,22 @@ class Request(Protocol):
 
     @property
     def method(self) -> str:
-        """Return the method."""
+        """The method."""
         ...
 
     @property
     def url(self) -> object:
-        """Return the URL, whose `str()` is the text."""
+        """The URL, whose `str()` is the text."""
         ...
 
     @property
     def headers(self) -> Headers:
-        """Return the header fields."""
+        """The header fields."""
         ...
 
     @property
     def content(self) -> bytes:
-        """Return the content, which has been read."""
+        """The content, which has been read."""
         ...
 
     def read(self) -> bytes:
@@ -64,12 +64,12 @@ class Response(Protocol):
 
     @property
     def headers(self) -> Any:
-        """Return the header fields."""
+        """The header fields."""
         ...
 
     @property
     def is_stream_consumed(self) -> bool:
-        """Return whether the content has been read."""
+        """Whether the content has been read."""
         ...
 
     def close(self) -> None:
@@ -82,17 +82,17 @@ class Response(Protocol):
 
     @property
     def status_code(self) -> int:
-        """Return the status."""
+        """The status."""
         ...
 
     @property
     def request(self) -> Any:
-        """Return the request that was answered."""
+        """The request that was answered."""
         ...
 
     @property
     def history(self) -> Sequence[object]:
-        """Return the responses that redirected to this one."""
+        """The responses that redirected to this one."""
         ...
 
 
@@ -139,7 +139,7 @@ class Parts:
         return signer.sign(self.method, self.url, self._fields(), self.content, has_body=self._has_body())
 
     async def async_sign(self, signer: ClientSigner) -> SignedRequest:
-        """Return what `sign` does, and await the key if its `sign` is async."""
+        """Sign the request as `sign` does, and await the key if its `sign` is async."""
         return await signer.async_sign(self.method, self.url, self._fields(), self.content, has_body=self._has_body())
 
     def _fields(self) -> list[tuple[str, str]]:

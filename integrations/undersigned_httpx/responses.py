@@ -58,7 +58,7 @@ async def async_verify(
 
 
 def second_try(signer: ClientSigner, signed: SignedRequest | None, response: Response) -> ClientSigner | None:
-    """Return what signs a request once more, as `ClientSigner.second_try` does; None for a request sent unsigned."""
+    """Return the signer of a second try, as `ClientSigner.second_try` does; None for a request sent unsigned."""
     if signed is None:
         return None
     wanted: str | None = response.headers.get("Accept-Signature")

@@ -37,17 +37,17 @@ class Written(Protocol):
 
     @property
     def method(self) -> bytes:
-        """Return the method."""
+        """The method."""
         ...
 
     @property
     def url(self) -> _URL:
-        """Return the URL, whose parts can be set."""
+        """The URL, whose parts can be set."""
         ...
 
     @property
     def stream(self) -> object:
-        """Return the content."""
+        """The content."""
         ...
 
 

@@ -9,11 +9,11 @@ import click
 
 from undersigned.cli.extras import MissingExtra
 
-_LAST_PORT = 65_535
+from .live import LAST_PORT
 
 
 @click.command()
-@click.option("--port", type=click.IntRange(0, _LAST_PORT), default=0, help="The port.  [default: any free one]")
+@click.option("--port", type=click.IntRange(0, LAST_PORT), default=0, help="The port.  [default: any free one]")
 @click.option("--open", "is_opened", is_flag=True, help="Open the page in the browser.")
 def inspect(*, port: int, is_opened: bool) -> None:
     """Serve a page on 127.0.0.1 that shows why a signed request is rejected.

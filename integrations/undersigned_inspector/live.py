@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("undersigned")
 
-_LAST_PORT = 65_535
+LAST_PORT = 65_535
 
 
 class Inspector(_Inspector):
@@ -39,7 +39,7 @@ class Inspector(_Inspector):
 
     def __init__(self, *, most: int = 200, port: int = 0) -> None:
         super().__init__(most=most)
-        if not isinstance(port, int) or isinstance(port, bool) or not 0 <= port <= _LAST_PORT:
+        if not isinstance(port, int) or isinstance(port, bool) or not 0 <= port <= LAST_PORT:
             raise ConfigurationError("port: give the number of a port, or 0 for any that is free")
         try:
             from .server import PageServer  # noqa: PLC0415 - the command that shows this module's help needs no server

@@ -81,7 +81,7 @@ def read_pasted(content: bytes) -> Pasted:
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
-        raise Unusable("request", "the page sent something else than its form")
+        raise Unusable("request", "the page sent something else than its form: reload it")
     texts = {name: text for name, text in cast("dict[str, object]", value).items() if isinstance(text, str)}
     now = texts.get("now", "").strip()
     if now and not (now.isascii() and now.isdigit() and len(now) <= _MOST_DIGITS):

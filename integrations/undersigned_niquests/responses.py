@@ -72,6 +72,6 @@ def _fields(raw: HTTPResponse | AsyncHTTPResponse) -> list[tuple[str, str]]:
 
 
 def _parts(raw: HTTPResponse | AsyncHTTPResponse) -> dict[str, Any]:
-    """Return what else a response of urllib3 is made of. niquests reads cookies from the original one."""
+    """Return the other parts of a response of urllib3. niquests reads cookies from the original response."""
     parts = ("headers", "status", "version", "reason")
     return {**{name: getattr(raw, name) for name in parts}, "original_response": vars(raw)["_original_response"]}

@@ -71,7 +71,7 @@ def check_client(client: object, *, awaited: bool, replicas: int, replica_timeou
         raise ConfigurationError("client: pass a client of redis-py or valkey-py, such as redis.Redis(...)")
     if iscoroutinefunction(getattr(client, "execute_command", None)) is not awaited:
         other = "RedisReplayStore" if awaited else "AsyncRedisReplayStore"
-        raise ConfigurationError(f"client: this is a client for {other}")
+        raise ConfigurationError(f"client: this is a client for {other}; use that store, or pass the other client")
     options = _connection_options(client)
     timeout = options.get("socket_timeout")
     if not isinstance(timeout, (int, float)) or timeout <= 0:

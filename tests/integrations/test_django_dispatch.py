@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import subprocess
+import sys
 from inspect import iscoroutinefunction
 from types import ModuleType
 
@@ -267,3 +270,18 @@ def test_middleware_that_checks_views_runs_where_the_handler_runs_and_not_in_ano
     with override_settings(MIDDLEWARE=here("Noting")):
         handler()
     assert list(ON_LOOP) == [is_async]
+
+
+def test_resolver_may_be_made_in_the_settings_before_they_say_which_middleware_runs(tmp_path):
+    lines = [
+        'MIDDLEWARE = ["shop.middleware"]',
+        "from undersigned_django import RouteResolver",
+        "FIND = RouteResolver()",
+    ]
+    (tmp_path / "own_settings.py").write_text("\n".join(lines))
+    program = "from django.conf import settings; print(type(settings.FIND).__name__)"
+    path = os.pathsep.join([str(tmp_path), *sys.path])
+    environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "own_settings", "PYTHONPATH": path}
+    command = [sys.executable, "-c", program]
+    run = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)  # noqa: S603 - ours
+    assert run.stdout == "RouteResolver\n"

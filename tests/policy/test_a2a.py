@@ -46,8 +46,7 @@ def rejected_parts(*parts: object, **members: object) -> str:
 
 
 def test_operation_is_resolved_from_the_body_before_the_signature_is_verified():
-    assert RESOLVER.reads_body
-    assert RESOLVER.comes_first
+    assert (RESOLVER.reads_body, RESOLVER.comes_first) == (True, True)
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -35,8 +35,7 @@ def rejected(body: object) -> str:
 
 
 def test_body_is_read_after_the_signature_is_verified():
-    assert RESOLVER.reads_body
-    assert not RESOLVER.comes_first
+    assert (RESOLVER.reads_body, RESOLVER.comes_first) == (True, False)
 
 
 def test_tools_call_names_the_operation():

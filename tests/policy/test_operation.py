@@ -28,8 +28,7 @@ def resolved(target: str, body: bytes | str = b"", *types: str) -> Operation:
 
 
 def test_path_is_resolved_after_the_signature_and_without_the_body():
-    assert not RESOLVER.reads_body
-    assert not RESOLVER.comes_first
+    assert (RESOLVER.reads_body, RESOLVER.comes_first) == (False, False)
 
 
 @pytest.mark.parametrize(

@@ -101,10 +101,15 @@ def test_object_without_the_key_that_is_asked_for_does_nothing():
         Ed25519(private_key=key).verify(b"r" * 64, MESSAGE)
 
 
-def test_openssl_is_named_when_pynacl_is_missing(monkeypatch):
-    monkeypatch.setitem(sys.modules, "nacl.bindings", None)
+def test_openssl_is_named_and_used_when_pynacl_is_missing(monkeypatch):
+    key = Ed25519PrivateKey.generate()
+    for name in ("nacl.bindings", "nacl.exceptions"):
+        monkeypatch.setitem(sys.modules, name, None)
     has_sodium.cache_clear()
     try:
         assert library() == "OpenSSL"
+        made = Ed25519(private_key=key).sign(MESSAGE)
+        assert made == key.sign(MESSAGE)
+        Ed25519(public_key=key.public_key()).verify(made, MESSAGE)
     finally:
         has_sodium.cache_clear()

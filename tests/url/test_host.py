@@ -15,6 +15,7 @@ from undersigned.url.host import (
     host_dots,
     ip_literal,
     is_address,
+    is_reg_name,
     lower_ascii,
     reg_name,
     root_dot,
@@ -189,3 +190,15 @@ def test_all_trailing_dots_are_removed(host, left):
 @pytest.mark.parametrize(("host", "address"), [("[::1]", True), ("192.0.2.7", True), ("a.test", False), ("", False)])
 def test_is_address_is_true_for_addresses_and_false_for_names(host, address):
     assert is_address(host) is address
+
+
+@pytest.mark.parametrize("name", ["a", "AZaz09_-", "a.AZaz09_-", f"{'a' * 63}.{'b' * 63}", f"{'a.' * 126}b"])
+def test_name_of_letters_digits_hyphens_and_underscores_is_a_registered_name(name):
+    assert is_reg_name(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["", ".", "a.", ".a", "a..b", "a b", "a.\u00fc", "a" * 64, f"a.{'b' * 64}", f"{'a.' * 126}bc"]
+)
+def test_other_text_is_not_a_registered_name(name):
+    assert not is_reg_name(name)

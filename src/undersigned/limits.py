@@ -13,6 +13,12 @@ from typing import Final
 MOST_FIELDS: Final = 100
 """header fields: each takes up to 1 us, and gunicorn and Apache have the same limit"""
 
+LONGEST_NAMES: Final = 4096
+"""characters of all header field names together: each name is put in lower case, checked and hashed"""
+
+LONGEST_METHOD: Final = 64
+"""characters of a method: the longest registered one has 17"""
+
 MOST_BLANKS: Final = 16
 """spaces and tabs around a field value that are removed: servers remove them, and it takes 6 ns for each"""
 
@@ -43,7 +49,7 @@ LONGEST_FIELD: Final = 2048
 """characters of Signature-Input, Signature, Content-Digest or a Content-Type with quotes: each takes up to 1 us"""
 
 MOST_DELIMITERS: Final = 40
-"""commas, semicolons, colons, spaces, backslashes and percent signs that are parsed in such fields, all together"""
+"""commas, semicolons, colons, blanks, backslashes and percent signs that are parsed in such fields, all together"""
 
 MOST_SIGNATURES: Final = 8
 """signatures, or digests, in one field: with more, its delimiters are counted, or the field is rejected"""
@@ -83,7 +89,7 @@ MOST_EFFORT: Final = 110
 MOST_EFFORT_LINKED: Final = 360
 """units of work for a message of a profile whose signatures cover parts of another message or signature"""
 
-MOST_EFFORT_TWICE: Final = 38
+MOST_EFFORT_TWICE: Final = 44
 """units of work for a message whose signature is checked a second time, with a lone `?` that the server hides"""
 
 # Keys, and what is kept of a request

@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field
 from random import Random
+from string import ascii_lowercase
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
 
@@ -33,6 +34,7 @@ PATH = "/adcp/create_media_buy"
 _SIGNATURE = base64.b64encode(KEY.sign(b"another message")).decode()
 _SIGNED = {"signature", "signature-input"}
 _HOST = "seller.example.com"
+_LETTERS = ascii_lowercase + "012345"
 
 # What a message is made of: for each part, the pieces that repeat in it. `#` is a number, so that pieces can differ.
 _PIECES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -84,8 +86,18 @@ _PIECES: Final[Mapping[str, tuple[str, ...]]] = {
         ";p#=-999999999999.999",
         ';p="' + "s" * 64 + '"',
     ),
-    "input": (", l#=()", ', l#=("x")', ', l#=("x";bs);a=1.5', ", l#=();created=1", ", l#"),
-    "signature": (", l#=:AAAA:", ", l#=:AA==:", ", l#=:AAAA:;p=1.5", ', l#=:AAAA:;p="\\""'),
+    "method": ("X",),
+    "input": (
+        ", l#=()",
+        ', l#=("x")',
+        ', l#=("x";bs);a=1.5',
+        ", l#=();created=1",
+        ", l#",
+        ', l#=("x");' + ";".join(_LETTERS[:20]),
+        ", l#=(" + " ".join(map('"{}"'.format, _LETTERS)) + ");p",
+        "\t",
+    ),
+    "signature": (", l#=:AAAA:", ", l#=:AA==:", ", l#=:AAAA:;p=1.5", ', l#=:AAAA:;p="\\""', "(a", '""', "\t"),
     "digest": (", sha-512=:AAAA:", ", md5=:AAAA:", ", d#=:AAAA:", ", d#=:AAAA:;p=1.5"),
     "type": (";charset=utf-8", "; a=#", ';a="\\""', ";a=b", ' ; a="b,c"', ",", "x"),
     "host": (":443", ".", "A", "xn--bcher-kva.", "a.", ":0443"),
@@ -115,6 +127,8 @@ _PIECES: Final[Mapping[str, tuple[str, ...]]] = {
         "content-digest",
         "host",
         "signature-input",
+        "content-encoding",
+        "n_" * 300 + "#",
         "_",
     ),
 }
@@ -157,6 +171,10 @@ class Message:
                     yield piece.replace("#", str(next(number)))
 
     @property
+    def method(self) -> str:
+        return "POST" + self.text("method")
+
+    @property
     def target(self) -> str:
         path, query = self.text("path"), self.text("query")
         return f"/adcp{path}?{query}" if query else f"/adcp{path}"
@@ -196,12 +214,12 @@ class _Verifier:
     def __init__(self) -> None:
         self._verifier = verifier()
 
-    def prepare(self, target: str, fields: Fields) -> tuple[str, Fields]:
-        return f"https://{_HOST}{target}", fields
+    def prepare(self, target: str, fields: Fields, method: str = "POST") -> tuple[str, str, Fields]:
+        return method, f"https://{_HOST}{target}", fields
 
-    async def run(self, prepared: tuple[str, Fields]) -> None:
+    async def run(self, prepared: tuple[str, str, Fields]) -> None:
         with contextlib.suppress(SignatureError):
-            self._verifier.verify(Request("POST", *prepared, BODY))
+            self._verifier.verify(Request(*prepared, BODY))
 
 
 class _Unsigned:
@@ -213,11 +231,9 @@ class _Unsigned:
         policy = Policy(required_for=["create_media_buy"])
         self._middleware = asgi.SignatureMiddleware(application, verifier=verifier(), origins=ORIGINS, policy=policy)
 
-    def prepare(self, target: str, fields: Fields) -> dict[str, object]:
-        path, _, query = target.partition("?")
-        shown = {"path": unquote(path), "raw_path": path.encode(), "query_string": query.encode()}
-        lines = [field for field in fields if field[0].lower() not in _SIGNED] if path != PATH else list(fields)
-        return {**scope_of(lines), **shown}
+    def prepare(self, target: str, fields: Fields, method: str = "POST") -> dict[str, object]:
+        unsigned = target.partition("?")[0] != PATH
+        return _scope(target, [field for field in fields if not (unsigned and field[0].lower() in _SIGNED)], method)
 
     async def run(self, prepared: dict[str, object]) -> None:
         await self._middleware(prepared, _receive, _send)
@@ -231,13 +247,17 @@ class _ASGI:
     def __init__(self) -> None:
         self._middleware = asgi.SignatureMiddleware(application, verifier=verifier(), origins=ORIGINS)
 
-    def prepare(self, target: str, fields: Fields) -> dict[str, object]:
-        path, _, query = target.partition("?")
-        shown = {"path": unquote(path), "raw_path": path.encode(), "query_string": query.encode()}
-        return {**scope_of(list(fields)), **shown}
+    def prepare(self, target: str, fields: Fields, method: str = "POST") -> dict[str, object]:
+        return _scope(target, fields, method)
 
     async def run(self, prepared: dict[str, object]) -> None:
         await self._middleware(prepared, _receive, _send)
+
+
+def _scope(target: str, fields: Fields, method: str) -> dict[str, object]:
+    path, _, query = target.partition("?")
+    shown = {"path": unquote(path), "raw_path": path.encode(), "query_string": query.encode()}
+    return {**scope_of(list(fields)), "method": method, **shown}
 
 
 async def _receive() -> dict[str, object]:
@@ -279,15 +299,15 @@ class Search:
 
     async def cost(self, message: Message, rounds: int) -> float:
         """Return the least time that a message takes over the least time that an accepted request takes."""
-        target, fields = message.target, message.fields
+        target, fields, method = message.target, message.fields, message.method
         accepted, rejected = [], []
         for _ in range(rounds):
             accepted.append(await self._seconds(PATH, self._fresh()))
-            rejected.append(await self._seconds(target, fields))
+            rejected.append(await self._seconds(target, fields, method))
         return min(rejected) / min(accepted)
 
-    async def _seconds(self, target: str, fields: Fields) -> float:
-        prepared = self._way.prepare(target, fields)
+    async def _seconds(self, target: str, fields: Fields, method: str = "POST") -> float:
+        prepared = self._way.prepare(target, fields, method)
         begun = time.perf_counter()
         await self._way.run(prepared)
         return time.perf_counter() - begun

@@ -1,6 +1,10 @@
 from __future__ import annotations
 
+import re
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from undersigned.message.content import Content, has_content_coding, has_other_charset, is_decoded_alike, is_json
 from undersigned.message.header_fields import HeaderFields
@@ -131,3 +135,16 @@ def test_long_content_type_may_be_json_with_any_charset():
         assert is_json(fields) is is_long
         assert has_other_charset(fields) is is_long
         assert is_decoded_alike(fields) is not is_long
+
+
+JSON_TYPE = re.compile(
+    r"[ \t]*(?:application|text)/(?:[!#$%&'*+.^_`|~0-9a-z-]+\+)?json[ \t]*(?:;.*)?", re.IGNORECASE | re.DOTALL
+)
+"""One part of a Content-Type."""
+PARTS = ["application/json", "text/", "json", "a+", "b", "/", ";", ",", " ", "\t", "JSON", "\n", "text/x+json", "é"]
+
+
+@given(st.lists(st.sampled_from(PARTS), max_size=8).map("".join))
+def test_content_is_json_if_any_part_between_commas_is_a_json_type(value):
+    value = value.strip(" \t")
+    assert is_json(of_type(value)) == any(map(JSON_TYPE.fullmatch, value.split(",")))

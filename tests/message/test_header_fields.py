@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from undersigned.limits import LONGEST_NAMES
 from undersigned.message.header_fields import USUAL_NAMES, HeaderFields
 
 _LETTERS = st.text(st.characters(max_codepoint=255), max_size=4)
@@ -112,6 +113,12 @@ def test_value_with_cr_lf_or_nul_is_invalid(value):
 
 def test_no_fields_at_all_are_valid():
     assert HeaderFields().are_valid
+
+
+def test_names_are_invalid_if_they_are_too_long_together():
+    at_most = ["a" * 3000, "b" * (LONGEST_NAMES - 3001)]
+    assert HeaderFields([(name, "v") for name in at_most]).are_valid
+    assert not HeaderFields([(name, "v") for name in (*at_most, "c")]).are_valid
 
 
 @pytest.mark.parametrize("blanks", [" " * 16, "\t" * 16, "\t " * 8])

@@ -7,6 +7,7 @@ import http_sf
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.work import lines_run
 
 from undersigned.errors import UndersignedError
 from undersigned.message.component import Component
@@ -15,7 +16,7 @@ from undersigned.message.signature_input import (
     parse_signature_input,
     serialize_signature_input,
 )
-from undersigned.message.structured_fields import MalformedField, parse_byte_sequences
+from undersigned.message.structured_fields import MalformedField, ParserBudget, parse_byte_sequences
 from undersigned.signature.rules.parameters import PARAMETERS
 
 
@@ -315,3 +316,35 @@ def test_members_with_repeated_keys_are_not_chosen_unless_they_may_be():
     with pytest.raises(MalformedField):
         choose_signature_inputs(value, list)
     assert choose_signature_inputs(value, list, repeated_keys=True)
+
+
+def test_components_of_members_that_are_not_chosen_are_not_made():
+    names = " ".join(f'"{letter}"' for letter in "abcdefghijklmnopqrstuvwxyz012345")
+    value = written() + "".join(f", b{at}=({names});p" for at in range(7))
+
+    def work(chosen: str) -> int:
+        return lines_run(lambda: choose_signature_inputs(value, lambda _: [chosen]))
+
+    assert work("b0") > work("sig1") + 32
+    work("sig1")
+    assert work("sig1") < 300
+
+
+@pytest.mark.parametrize(
+    ("more", "spent"),
+    [
+        ("", 0),
+        (";a;b;c;d;e;f", 0),
+        (";a;b;c;d;e;f;g", 12),
+        (";a;b;c;d;e;f;g;h", 13),
+        (', a=("x");a;b;c;d;e;f', 0),
+        (', a=("x");a;b;c;d;e;f;g;h;i;j', 14),
+        (", a=(" + " ".join(f'"{at}"' for at in range(31)) + ");p", 0),
+        (", a=(" + " ".join(f'"{at}"' for at in range(32)) + ");p", 1),
+        (", a=(" + " ".join(f'"{at}"' for at in range(32)) + ');a, b=("x" "y" "z" "w");b', 2),
+    ],
+)
+def test_parameters_and_components_of_several_members_take_effort_also_if_a_pattern_reads_them(more, spent):
+    budget = ParserBudget()
+    choose_signature_inputs(f"{written()}{more}", lambda members: [*members][:1], budget=budget)
+    assert budget.spent == spent

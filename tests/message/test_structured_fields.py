@@ -3,6 +3,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import itertools
+import re
 import string
 
 import pytest
@@ -248,3 +249,79 @@ def test_effort_of_the_parser_is_that_of_a_field_with_its_delimiters_members_and
 @pytest.mark.parametrize("value", ["a=::", "sig1=:AA==:", "a=:AA==:, b=:-_-_:, c=:AA:", f"s=:{'A' * 2044}:"])
 def test_usual_spelling_takes_nothing_of_the_budget(value):
     assert spent(value) == 0
+
+
+@pytest.mark.parametrize("lexeme", ["(a", "=a", "a1=", "(a-b/c", "a@", '=""', "?", "#", "é"])
+def test_lexemes_that_are_no_byte_sequence_are_passed_with_little_work(lexeme):
+    value = ("s=:AAAA:" + lexeme * 1000)[:LONGEST_FIELD]
+
+    def parse() -> None:
+        with contextlib.suppress(MalformedField):
+            parse_byte_sequences(value, "base64")
+
+    parse()
+    assert lines_run(parse) < 300
+
+
+LEXEMES = [
+    '%"',
+    '"',
+    "\\",
+    "a",
+    "1",
+    "-",
+    "_",
+    "=",
+    "(",
+    ")",
+    ",",
+    ";",
+    " ",
+    "\t",
+    ":",
+    ":AAAA:",
+    ":AA:",
+    "%",
+    "*",
+    "é",
+]
+LEXEME = re.compile(
+    r"""%"[^"]*+"?+|"[^"\\]*+(?>(?:\\.[^"\\]*+)*)"?+|[A-Za-z*][A-Za-z0-9:/!#$%&'*+.^_`|~-]*+|:([^:"]*+):"""
+)
+"""One lexeme that may contain a colon."""
+
+
+def is_spelled(text: str) -> bool:
+    """Return whether a text is the usual spelling of some bytes."""
+    try:
+        return base64.b64encode(base64.b64decode(text, validate=True)).decode() == text
+    except ValueError:
+        return False
+
+
+@given(st.lists(st.sampled_from(LEXEMES), max_size=12).map("".join))
+def test_byte_sequences_are_found_as_one_lexeme_after_the_other_finds_them(text):
+    fault = ""
+    try:
+        parse_byte_sequences(f"s=:AAAA:;p={text}", "base64")
+    except MalformedField as malformed:
+        fault = str(malformed)
+    if "characters or" not in fault:
+        assert ("padding" in fault) is not all(map(is_spelled, LEXEME.findall(text)))
+
+
+@pytest.mark.parametrize("blanks", ["\t" * 39, " " * 39])
+def test_blanks_in_a_field_are_limited(blanks):
+    assert parse_byte_sequences(f"s=:AA==:,{blanks[4:]}t=:AA==:", "base64") == {"s": b"\0", "t": b"\0"}
+    with pytest.raises(MalformedField, match="40 delimiters"):
+        parse_byte_sequences(f"s=:AA==:,{blanks}t=:AA==:", "base64")
+
+
+@pytest.mark.parametrize("value", ['s=:AAAA:;p=""', 's=:AAAA:;p="\\"\\""', 's=:AAAA:;p="";q=""', 's=:AAAA:;p=%""'])
+def test_quotes_of_a_valid_value_are_within_the_limit(value):
+    assert parse_byte_sequences(value, "base64") == {"s": b"\0\0\0"}
+
+
+def test_more_quotes_than_strings_can_have_are_rejected():
+    with pytest.raises(MalformedField, match="40 delimiters"):
+        parse_byte_sequences('s=""""""""', "base64")

@@ -161,7 +161,7 @@ def test_usual_message_passes_every_check_of_the_receiver(request_, check_limits
 @pytest.mark.parametrize("path", ["/" * 247, "/" + "%c3" * 82, "/%c3" * 61 + "/a/", "/?" + "%c3" * 81])
 def test_largest_usual_message_is_within_the_effort_of_a_receiver(path):
     url = f"https://h{path}"
-    fields = [("host", "h"), *[(f"x{number}", "v" * 256) for number in range(39)]]
+    fields = [("host", "h"), *[(f"x{number}", "v" * 135) for number in range(22)]]
     target = SigningTarget.of(url, form="canonical", check_limits=False)
     components = Covered.of(("@method", "@target-uri", "@authority", "x1")).components
     assert is_usual(Request("GET", url, fields), target)

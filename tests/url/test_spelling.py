@@ -95,3 +95,37 @@ def test_result_is_plain_text_when_the_url_is_a_str_subclass():
     for known in (already(Text("https://a/p")), spelling.common(Text("https://a/p"))):
         assert known == ("https://a/p", "a")
         assert {type(part) for part in known} == {str}
+
+
+AUTHORITIES = st.one_of(
+    respelled().map(lambda pair: URL.parse(pair[1]).authority or ""),
+    hostile.map(lambda url: url.removeprefix("https://").partition("/")[0]),
+    st.text(st.sampled_from(_TRICKY_CHARACTERS), max_size=12),
+)
+
+
+@given(AUTHORITIES, st.sampled_from(["https", "http"]))
+def test_fast_path_of_an_authority_returns_none_or_the_result_of_the_rules(authority, scheme):
+    for received, rules in ((False, ADCP), (True, ADCP_RECEIVED)):
+        known = spelling.common_authority(authority, scheme, received=received)
+        if known is not None:
+            assert known == by_rules(f"{scheme}://{authority}/", rules)[1]
+
+
+@pytest.mark.parametrize(
+    ("authority", "canonical"),
+    [
+        *(("Ads.Pub.Test.", "ads.pub.test"), ("a:", "a"), ("a:443", "a"), ("a:000443", "a"), ("a:080", "a:80")),
+        *(("a:59999", "a:59999"), ("a:9", "a:9"), ("\u00fc.test", "xn--tda.test")),
+    ],
+)
+def test_usual_spelling_of_an_authority_is_recognised(authority, canonical):
+    assert spelling.common_authority(authority, "https") == canonical
+    assert spelling.common_authority(authority, "https", received=True) == (canonical if authority.isascii() else None)
+
+
+@pytest.mark.parametrize(
+    "authority", ["a:0", "a:00", "a:60000", "a:x", "a:1:1", "[::1]", "a..", "192.0.2.7.", "b@a", "a/", ""]
+)
+def test_unusual_spelling_of_an_authority_is_left_to_the_rules(authority):
+    assert spelling.common_authority(authority, "https") is None

@@ -76,7 +76,7 @@ def _rebuilt(signature: ParsedSignature, target: CanonicalURL) -> str:
 def _parameters(request: Request) -> CavageParameters:
     """Return the parameters of the Signature field."""
     if not request.fields.are_valid:
-        raise MalformedField("a field name is not a token, or a field value has CR, LF or NUL")
+        raise MalformedField("a field name is not a token, the names are too long, or a field value has CR, LF or NUL")
     return CavageParameters.parse(request.fields.combined["signature"])
 
 

@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 _DELIMITERS: Final = b"{[,:%"
 _ESCAPES: Final = (rb"\x", rb"\u00", rb"\U0000")
 
-_JSON = re.compile(rf"[ \t]*(?:application|text)/(?:{token.LOWER}+\+)?json[ \t]*(?:;.*)?", re.IGNORECASE | re.DOTALL)
+# One of the parts of a value, which commas separate.
+_JSON = re.compile(
+    rf"(?:\A|,)[ \t]*(?:application|text)/(?:{token.LOWER}+\+)?json[ \t]*(?:;[^,]*)?(?=,|\Z)", re.IGNORECASE
+)
+_NO_CODING = frozenset({"", "identity"})
 _CHARSET = re.compile(r"charset", re.IGNORECASE)
 _UTF_8 = re.compile(r";[ \t]*charset=(?:utf-?8|us-ascii|\"utf-?8\"|\"us-ascii\")[ \t]*(?=;|\Z)", re.IGNORECASE)
 _LIKE_ASCII = re.compile(
@@ -99,7 +103,7 @@ def is_json(fields: HeaderFields) -> bool:
     value = fields.combined.get("content-type")
     if value is None or value == "application/json":
         return value is not None
-    return len(value) > LONGEST_CONTENT_TYPE or any(map(_JSON.fullmatch, value.split(",")))
+    return len(value) > LONGEST_CONTENT_TYPE or _JSON.search(value) is not None
 
 
 def has_other_charset(fields: HeaderFields) -> bool:
@@ -113,7 +117,7 @@ def has_other_charset(fields: HeaderFields) -> bool:
 
 def has_content_coding(fields: HeaderFields) -> bool:
     """Return whether there is a Content-Encoding, so that an application may decode the content first."""
-    return any(line.strip().lower() not in {"", "identity"} for line in fields.values("content-encoding"))
+    return not _NO_CODING.issuperset([line.strip().lower() for line in fields.values("content-encoding")])
 
 
 def is_decoded_alike(fields: HeaderFields) -> bool:

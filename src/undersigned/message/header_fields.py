@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-from undersigned.limits import MOST_BLANKS
+from undersigned.limits import LONGEST_NAMES, MOST_BLANKS
 from undersigned.message import token
 
 if TYPE_CHECKING:
@@ -70,7 +70,8 @@ class HeaderFields:
 
     Attributes:
         lines: the (name, value) pairs in their order, one for each field line.
-        are_valid: whether every name is a token and no value has CR, LF or NUL (RFC 9110 section 5.5).
+        are_valid: whether every name is a token, all names are not too long together, and no value has CR, LF or NUL
+            (RFC 9110 section 5.5).
         combined: the combined value of each field by its name in lower case (RFC 9421 section 2.1).
         repeated: the values of each field that has several lines, in their order.
         are_usual: whether every name is one of `USUAL_NAMES`.
@@ -188,6 +189,8 @@ def _join(lines: list[tuple[str, str]], combined: dict[str, str]) -> Mapping[str
 
 
 def _are_tokens(names: Collection[str]) -> bool:
-    """Return whether every name is a token in lower case, by one match over all of them."""
+    """Return whether every name is a token in lower case, by one match over all of them, and they are not too long."""
     joined = "\n".join(names)
+    if len(joined) > LONGEST_NAMES:
+        return False
     return joined.count("\n") == len(names) - 1 and _NAMES.fullmatch(joined) is not None

@@ -56,9 +56,8 @@ def parse_signature_input(value: str, *, repeated_keys: bool = False) -> dict[st
         MalformedField: not a dictionary of inner lists of strings, too large, or a repeated label, parameter or
             component.
     """
-    return _read_by_pattern(value) or {
-        label: member.read() for label, member in _members(value, repeated_keys=repeated_keys).items()
-    }
+    members = _read_by_pattern(value) or _members(value, repeated_keys=repeated_keys)
+    return {label: member.read() for label, member in members.items()}
 
 
 def choose_signature_inputs(
@@ -92,16 +91,12 @@ def choose_signature_inputs(
             }  # fmt: skip
             read = SignatureInput(coverage, parameters, text, (begins, ends, nonce, keyid, algorithm, tag))
             return ((label, read),) if only_one or choose({label: parameters}) else ()
-    usual = _read_by_pattern(value)
-    if usual is not None and only_one and len(usual) == 1:
-        return tuple(usual.items())
-    members = usual or _members(value, budget, repeated_keys=repeated_keys)
-    chosen = choose({label: member.parameters for label, member in members.items()})
-    return [(label, _read(members[label])) for label in chosen]
-
-
-def _read(member: SignatureInput | _Member) -> SignatureInput:
-    return member.read() if isinstance(member, _Member) else member
+    members: Mapping[str, _Matched | _Member] = _read_by_pattern(value, budget) or _members(
+        value, budget, repeated_keys=repeated_keys
+    )
+    given = {label: member.parameters for label, member in members.items()}
+    chosen = tuple(given) if only_one and len(given) == 1 else choose(given)
+    return [(label, members[label].read()) for label in chosen]
 
 
 def serialize_signature_input(components: Iterable[str], parameters: Mapping[str, Parameter]) -> str:
@@ -181,6 +176,10 @@ _USUAL_ORDER = _member(
 )
 _ANY_ORDER = _member(rf'((?>(?:;{KEY.pattern}(?>(?:=(?:{_WHOLE}|"{_TEXT}"))?))+))')
 _PARAMETERS = re.compile(rf';({KEY.pattern})(?>(?:=([0-9]+|"{_TEXT}"))?)')
+# What patterns read without effort (`undersigned.signature.effort`): the registered parameters of two signatures, and
+# as many components as one may have. More parameters take some units, and one for two of them or for three components.
+_USUAL_PARAMETERS, _EFFORT_OF_PARAMETERS, _PARAMETERS_PER_UNIT = 12, 12, 2
+_COMPONENTS_PER_UNIT = 3
 
 _BODILESS = ("@method", "@target-uri", "@authority")
 _AGENT = "signature-agent"
@@ -208,7 +207,22 @@ USUAL_COVERAGES = tuple(_USUAL.values())
 """The coverage of nearly every signature."""
 
 
-def _read_by_pattern(value: str) -> dict[str, SignatureInput] | None:
+class _Matched(NamedTuple):
+    """A member of Signature-Input as a pattern reads it. Its components are only made if it is chosen.
+
+    Making a component takes a microsecond, and a field has room for 250.
+    """
+
+    text: str
+    names: str
+    parameters: Mapping[str, Parameter]
+
+    def read(self) -> SignatureInput:
+        """Return the member with its components."""
+        return SignatureInput(_USUAL.get(self.names) or _made(self.names), self.parameters, self.text)
+
+
+def _read_by_pattern(value: str, budget: ParserBudget | None = None) -> dict[str, _Matched] | None:
     """Return the members of a value in the usual spelling, or None if the parser must read the value."""
     if len(value) > LONGEST_FIELD:
         return None
@@ -221,32 +235,45 @@ def _read_by_pattern(value: str) -> dict[str, SignatureInput] | None:
         matches.append(match)
         at = match.end()
     # Members are made only after all have matched. If one does not, the parser makes them all.
-    members: dict[str, SignatureInput] = {}
+    members: dict[str, _Matched] = {}
+    parameters = 0
     for match in matches if at == len(value) else ():
         read = _any_order(*match.groups()[1:])
         if read is None or match[1] in members:
             return None
         members[match[1]] = read
+        parameters += len(read.parameters)
+    if budget is not None:
+        if parameters > _USUAL_PARAMETERS:
+            budget.spent += _EFFORT_OF_PARAMETERS + (parameters - _USUAL_PARAMETERS) // _PARAMETERS_PER_UNIT
+        budget.spent += max(value.count('" "') - MOST_COMPONENTS, 0) // _COMPONENTS_PER_UNIT
     return members or None
 
 
-def _any_order(text: str, names: str, tail: str) -> SignatureInput | None:
+def _any_order(text: str, names: str, tail: str) -> _Matched | None:
     found: Sequence[tuple[str, str]] = _PARAMETERS.findall(tail)
     parameters: dict[str, Parameter] = {
         name: value[1:-1] if value[:1] == '"' else int(value) if value else True for name, value in found
     }
-    coverage = _USUAL.get(names) or _coverage(names)
-    if coverage is None or len(parameters) != len(found) or len(found) > MOST_PARAMETERS:
+    if len(parameters) != len(found) or len(found) > MOST_PARAMETERS or not (names in _USUAL or _are_listed(names)):
         return None
-    return SignatureInput(coverage, parameters, text)
+    return _Matched(text, names, parameters)
 
 
 def _coverage(names: str) -> Coverage | None:
     """Return the coverage of quoted `names`, or None if the parser must reject them."""
+    return _made(names) if _are_listed(names) else None
+
+
+def _are_listed(names: str) -> bool:
+    """Return whether a signature may cover quoted `names`: they are different, and not too many."""
     items = names.split(" ")
-    if len(set(items)) != len(items) or len(items) > MOST_COMPONENTS or '"@signature-params"' in names:
-        return None
-    return Coverage.of([_KNOWN.get(item) or _component(item) for item in items])
+    return len(set(items)) == len(items) <= MOST_COMPONENTS and '"@signature-params"' not in names
+
+
+def _made(names: str) -> Coverage:
+    """Return the coverage of quoted `names`."""
+    return Coverage.of([_KNOWN.get(item) or _component(item) for item in names.split(" ")])
 
 
 def _component(item: str) -> Component:

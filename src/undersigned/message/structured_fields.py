@@ -25,19 +25,22 @@ Encoding = Literal["base64", "base64url"]
 Parameter: TypeAlias = BareItem
 """The value of a parameter."""
 
-_DELIMITERS = ",;: \\%"
+_DELIMITERS = ",;: \t\\%"
 _EFFORT_OF_FIELD, _EFFORT_OF_DELIMITER, _EFFORT_OF_MEMBER, _EFFORT_OF_DATE = 45, 2, 3, 2
 _DECIMAL = re.compile(r"(?<![^=,( \t])-?[0-9]+\.")
 
 KEY = re.compile(r"[a-z*][a-z0-9_.*-]*+")
 """A dictionary key, such as a signature's label (RFC 8941 section 3.1.2)."""
 
-# Every lexeme that may contain a colon: a display string (RFC 9651: without escapes), a string, a token or key, a byte
-# sequence. So a byte sequence is found exactly where a parser finds it. Unclosed quotes run to the end: time is linear.
-_LEXEME = re.compile(
-    r"""%"[^"]*+"?+|"[^"\\]*+(?>(?:\\.[^"\\]*+)*)"?+|[A-Za-z*][A-Za-z0-9:/!#$%&'*+.^_`|~-]*+|:([^:"]*+):"""
+# What is in front of a byte sequence, and its text. A colon may be in a display string too (RFC 9651: without escapes),
+# a string, a token or key. So a byte sequence is found exactly where a parser finds it. One match passes all tokens to
+# the last character that is in none, as a field has room for a thousand. Open quotes run to the end: time is linear.
+_OF_TOKENS = r"A-Za-z0-9:/!#$%&'*+.^_`|~-"
+_TO_SEQUENCE = re.compile(
+    rf"""((?>(?:[^:"%]*[^"{_OF_TOKENS}]|%"[^"]*+"?+|%|"[^"\\]*+(?>(?:\\.[^"\\]*+)*)"?+"""
+    rf"""|[A-Za-z*][{_OF_TOKENS}]*+|[^%":A-Za-z*]++|:(?![^:"]*+:))*))(?>(?::([^:"]*+):)?)"""
 )
-_ONE_VALUE = re.compile(r'(?>(?:[^",]|"(?>(?:[^"\\]|\\.)*)")*)', re.DOTALL)
+_ONE_VALUE = re.compile(r'[^",]*+(?>(?:"[^"\\]*+(?>(?:\\.[^"\\]*+)*)"[^",]*+)*)', re.DOTALL)
 # The characters that a Base64 text may end in, by how many bytes its last group has: the other bits are unused.
 _LAST = ("", "AQgw", "AEIMQUYcgkosw048")
 # Nearly every value is 64 bytes (Ed25519, ES256) or 32 (SHA-256), each in its only valid spelling.
@@ -70,10 +73,12 @@ class ParserBudget:
         if len(value) <= LONGEST_FIELD:
             delimiters = count_delimiters(value, _DELIMITERS)
             self._left -= delimiters
-            # To look at a space takes next to nothing.
-            self.spent += _EFFORT_OF_FIELD + _EFFORT_OF_DELIMITER * (delimiters - value.count(" "))
+            # To look at a blank takes next to nothing.
+            seen = delimiters - value.count(" ") - value.count("\t")
+            self.spent += _EFFORT_OF_FIELD + _EFFORT_OF_DELIMITER * seen
             self.spent += _EFFORT_OF_MEMBER * value.count(",") + _EFFORT_OF_DATE * value.count("=@")
-            if self._left >= 0:
+            # In a valid value, a delimiter is in front of each string but the first, and of each quote in a string.
+            if self._left >= 0 and value.count('"') <= 2 * delimiters + 2:
                 return
         raise MalformedField(
             f"the signature fields and the digest have more than {LONGEST_FIELD} characters or {MOST_DELIMITERS} "
@@ -211,16 +216,17 @@ def _pad_sequences(value: str, encodings: Sequence[Encoding]) -> str:
     """Return the value with its byte sequences padded as in RFC 9651. Each must be in one of `encodings`."""
 
     def pad(match: re.Match[str]) -> str:
-        text: str | None = match[1]
+        before: str = match[1]
+        text: str | None = match[2]
         if text is None:
-            return match[0]
+            return before
         for encoding in encodings:
             decoded = _decode(text, encoding)
             if decoded is not None:
-                return serialize_byte_sequence(decoded, "base64")
+                return before + serialize_byte_sequence(decoded, "base64")
         raise MalformedField("a byte sequence is not in the profile's Base64: check alphabet, padding and unused bits")
 
-    return _LEXEME.sub(pad, value)
+    return _TO_SEQUENCE.sub(pad, value)
 
 
 def _reject_duplicate(_key: str, context: str) -> None:

@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from undersigned.errors import MalformedURL, printable
+from undersigned.limits import LONGEST_METHOD, LONGEST_NAMES
 from undersigned.message import token
 from undersigned.signature.components import METHODS
 
@@ -33,7 +34,7 @@ KNOWN_SERVERS = HTTP2_SERVERS | {"granian"}
 HTTP1_VERSIONS = frozenset({"1", *(f"1.{minor}" for minor in range(10))})
 """Versions in which a request has Host and no `:authority` (RFC 9112 section 2.3); granian shows 1.0 as `1`."""
 
-_METHOD = re.compile(rf"{token.UPPER}+")
+_METHOD = re.compile(rf"{token.UPPER}{{1,{LONGEST_METHOD}}}")
 
 
 def is_plain(received: Received) -> bool:
@@ -81,7 +82,7 @@ def _agreed_host(hosts: Sequence[str], version: str) -> str:
 
 
 def check_method(method: str) -> None:
-    """Check that the method is an upper-case token: a server that changes its case would change what was signed.
+    """Check that the method is a short upper-case token: a server that changes its case would change what was signed.
 
     Raises:
         MalformedURL: it is not an upper-case token, or it is CONNECT, which has no path.
@@ -106,9 +107,14 @@ def check_names(names: Collection[str], profile: Profile) -> None:
     """Check that field names have one reading: as CGI variables, `Content_Type` and `Content-Type` are the same.
 
     Raises:
-        MalformedSignature: two names differ only in underscores and hyphens.
+        MalformedSignature: two names differ only in underscores and hyphens, or the names are too long.
     """
-    if "_" not in "".join(names):
+    joined = "\n".join(names)
+    if len(joined) > LONGEST_NAMES:
+        raise profile.error(
+            "signature_header_malformed", step=1, detail=f"the field names have more than {LONGEST_NAMES} characters"
+        )
+    if "_" not in joined:
         return
     spelled = {name.lower() for name in names}
     if len({name.replace("_", "-") for name in spelled}) < len(spelled):

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from undersigned.limits import LONGEST_METHOD
 from undersigned.message import token
 from undersigned.message.reading import STRICT
 from undersigned.message.request import Request
@@ -42,8 +43,8 @@ QUERY_COMPONENTS = frozenset({"@target-uri", "@request-target"})
 METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})
 """The methods that nearly every request has. Any other method is checked to be a token."""
 
-_UPPER_CASE = re.compile(rf"{token.UPPER}+")
-_ANY_CASE = re.compile(rf"{token.ANY}+")
+_UPPER_CASE = re.compile(rf"{token.UPPER}{{1,{LONGEST_METHOD}}}")
+_ANY_CASE = re.compile(rf"{token.ANY}{{1,{LONGEST_METHOD}}}")
 
 
 def signature_base(values: MessageValues, components: Sequence[Component], parameters: str) -> str:

@@ -48,21 +48,22 @@ _DELIMITER = 2
 _DELIMITER_OF_WHOLE = 3
 
 # How many of a part are one unit.
-_TARGET_CHARACTERS = 300
-_FIELD_CHARACTERS = 1000
+_TARGET_CHARACTERS = 160
+_CHARACTERS_WITH_ESCAPES = 500
+_FIELD_CHARACTERS = 800
 _TYPE_CHARACTERS = 16
 _WHOLE_CHARACTERS = 20
 _ESCAPES = 6
 _CHANGED_ESCAPES = 3
 _SLASHES = 5
-_LINES = 2
+_WRAPPED_LINES = 2
 
 # The fields whose members take two units each, after the first.
 _LISTS = ("signature", "signature-input", "content-digest")
 _MEMBER = 2
 
 
-# A usual message is within these bounds. Its lines, its URL and its values take at most 15, 15 and 2 units. A Host that
+# A usual message is within these bounds. Its lines, its URL and its values take at most 30, 15 and 3 units. A Host that
 # is not the URL's takes 30, and the base 17, because it has at most 4,500 characters. So the sum stays below
 # `MOST_EFFORT`, and need not be counted.
 _USUAL_LINES = 30
@@ -101,13 +102,14 @@ def effort(message: Request | Response, components: Sequence[Component]) -> int:
     fields, url = message.fields, message.url
     combined = fields.combined
     path, _, query = url.partition("?")
-    total = len(fields.lines) // _LINES + len(url) // _TARGET_CHARACTERS
+    # One for each line.
+    total = len(fields.lines) + len(url) // _TARGET_CHARACTERS
     total += sum(map(len, combined.values())) // _FIELD_CHARACTERS
     total += _MEMBER * sum([combined.get(name, "").count(",") for name in _LISTS])
     if "/." in path:
         total += path.count("/") // _SLASHES
     if "%" in url:
-        total += url.count("%") // _ESCAPES + _of_path_escapes(path)
+        total += url.count("%") // _ESCAPES + _of_path_escapes(path) + len(url) // _CHARACTERS_WITH_ESCAPES
     content_type = combined.get("content-type", "")
     if '"' in content_type:
         total += len(content_type) // _TYPE_CHARACTERS
@@ -139,7 +141,7 @@ def _of_components(fields: HeaderFields, query: str, components: Sequence[Compon
         if name == "@query-param":
             texts[query.replace("&", ";")] = _DELIMITER
         elif text.endswith(";bs"):
-            total += len(fields.values(name)) // _LINES
+            total += len(fields.values(name)) // _WRAPPED_LINES
         else:
             value = fields.combined.get(name, "")
             if text.endswith(";sf"):

@@ -31,8 +31,8 @@ USUAL_BASE = 4096
 
 _ADDED_FIELDS = 2
 # With as many fields and characters, a usual URL and the longest usual base, a message is still below `MOST_EFFORT`.
-_USUAL_FIELDS = 40
-_USUAL_CHARACTERS = 10_000
+_USUAL_FIELDS = 24
+_USUAL_CHARACTERS = 3000
 _USUAL_TARGET = re.compile(r"[A-Za-z0-9._~/:-]{1,256}")
 
 
@@ -74,7 +74,9 @@ def check_target(target: CanonicalURL) -> None:
 def check_fields(request: Request | Response, target: CanonicalURL) -> None:
     """Check that a receiver reads the header fields as they are signed, and the authority as the URL's."""
     if not request.fields.are_valid:
-        raise SigningError("headers: a name is not a token, or a value contains CR, LF or NUL; correct it")
+        raise SigningError(
+            "headers: a name is not a token, names are too long, or a value contains CR, LF or NUL: correct them"
+        )
     for name, field_name in ((":authority", ":authority"), ("Host", "host")):
         values = request.fields.values(field_name)
         if not values:

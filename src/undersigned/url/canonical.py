@@ -125,9 +125,14 @@ def canonicalize_authority(authority: str, scheme: str, *, received: bool = Fals
             http nor https.
         TypeError: an argument is not a `str`.
     """
-    match = _CANONICAL.fullmatch(scheme + "://" + authority + "/")
-    if match is not None and match[2] == authority and scheme in {"https", "http"} and len(authority) <= LONGEST_NAME:
-        return match[2]
+    written = scheme + "://" + authority + "/"
+    if scheme in {"https", "http"}:
+        match = _CANONICAL.fullmatch(written)
+        if match is not None and match[2] == authority and len(authority) <= LONGEST_NAME:
+            return match[2]
+        usual = spelling.common_authority(authority, scheme, received=received)
+        if usual is not None:
+            return usual
     url = URL.parse("//" + authority)
     if url.path or (url.userinfo, url.query, url.fragment) != (None, None, None):
         raise MalformedURL("the authority must be a host and an optional port only", rule=authority_rule.name)

@@ -26,6 +26,8 @@ _COMMON: Final = re.compile(
     rf"(?>(?::({PORT}|))?)"
     rf"((?>(?:/{PATH}(?>(?:%[0-9A-Fa-f]{{2}}{PATH})*))?))({QUERY}|)(?>(?:#[!-\[\]-~]*+)?)"
 )
+# As above, with zeros in front of the port too.
+_AUTHORITY: Final = re.compile(rf"([^\x00-,/:-@\[-^`{{-\x7f]++)(?>(?::(?:0*+({PORT})|))?)")
 
 
 def common(url: str, *, received: bool = False) -> tuple[str, str] | None:
@@ -50,6 +52,21 @@ def common(url: str, *, received: bool = False) -> tuple[str, str] | None:
         if has_dot_segments(path):
             return None
     return f"{scheme}://{authority}{path or '/'}{query}", authority
+
+
+def common_authority(authority: str, scheme: str, *, received: bool = False) -> str | None:
+    """Return the canonical form of `authority` if it differs from it only in usual ways, else `None`.
+
+    They are those of `common`, and zeros in front of the port. The scheme is `http` or `https`.
+    """
+    match = _AUTHORITY.fullmatch(authority)
+    if match is None:
+        return None
+    host, port = match.groups("")
+    name = _name(host, received=received)
+    if name is None or not port or (scheme, port) in DEFAULT_PORTS:
+        return name
+    return f"{name}:{port}"
 
 
 def _name(host: str, *, received: bool) -> str | None:

@@ -142,8 +142,8 @@ class Identified:
             if key.verifies(signature, octets, algorithm=algorithm):
                 return AuthenticatedSignature(candidate, key, target, base)
         if target.query is None and candidate.covers_unseen_query:
-            # The effort of a usual message was not counted yet.
-            spent = (spent or effort(message, candidate.coverage.components)) + len(base) // BASE_CHARACTERS
+            # The effort of a usual message was not counted yet, and the base is hashed again.
+            spent = (spent or effort(message, candidate.coverage.components)) + 2 * (len(base) // BASE_CHARACTERS)
             proven = self._with_empty_query(keys, target, base) if spent <= MOST_EFFORT_TWICE else None
             if proven is not None:
                 return proven
@@ -160,12 +160,12 @@ class Identified:
     ) -> AuthenticatedSignature | None:
         """Return the signature if it verifies for a target that ends in a `?` which the server does not show."""
         candidate = self.candidate
-        target = CanonicalURL(f"{target.target_uri}?", target.authority)
         base = with_empty_query(base, candidate.coverage.components)
         octets, named, accepted = base.encode("ascii"), candidate.algorithm, candidate.profile.algorithms
         for key in keys:
             if key.verifies(candidate.signature, octets, algorithm=named or key.only_algorithm(accepted)):
-                return AuthenticatedSignature(candidate, key, target, base)
+                signed = CanonicalURL(f"{target.target_uri}?", target.authority)
+                return AuthenticatedSignature(candidate, key, signed, base)
         return None
 
     def _not_over(self, base: str, keys: Sequence[VerificationKey]) -> SignatureError:

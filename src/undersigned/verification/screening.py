@@ -176,7 +176,7 @@ def _signatures(
     if given is None and signature is None:
         raise profile.error("signature_required", step=0, detail="the request is not signed")
     if not fields.are_valid:
-        raise MalformedField("a field name is not a token, or a field value has CR, LF or NUL")
+        raise MalformedField("a field name is not a token, the names are too long, or a field value has CR, LF or NUL")
     if given is None or signature is None:
         raise MalformedField("Signature and Signature-Input must come together")
     selection = profile.selection

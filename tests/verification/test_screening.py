@@ -372,6 +372,20 @@ def test_digest_covered_with_parameters_also_binds_the_content(component):
     assert screen(request, profiles.ADCP_3_1, now=NOW).digest is not None
 
 
+def test_parameters_and_components_that_the_profile_forbids_are_unexpected():
+    adcp = profiles.ADCP_3_2
+    without_alg = adcp.derive(parameters=replace(adcp.parameters, alg="forbidden"))
+    assert code(bodiless(), without_alg) == ("signature_params_unexpected", 2)
+    without_date = adcp.derive(coverage=replace(adcp.coverage, never=frozenset({"date"})))
+    dated = unsigned_claim(covering(*BARE, "date"), fields=[("date", "today")])
+    assert code(dated, without_date) == ("signature_components_unexpected", 6)
+
+
+def test_field_that_every_message_must_have_is_missing():
+    profile = profiles.ADCP_3_2.derive(coverage=CoverageRule(sent=("date",)))
+    assert code(bodiless(), profile) == ("signature_identity_missing", 6)
+
+
 def test_detail_names_everything_that_must_be_covered():
     assert rejection(unsigned_claim(covering("@method"))).detail == "@target-uri, @authority must be covered"
     rule = CoverageRule(always=("@method", "@path"), any_of=(("@query", "date"),))

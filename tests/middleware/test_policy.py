@@ -210,8 +210,9 @@ def test_missing_signature_is_excused_by_another_credential(side):
     assert gate.calls[-1]["signature"] is None
 
 
-def test_rejected_credential_excuses_nothing(side):
-    gate = side(policy=Policy(required_for=["create_media_buy"]), fallback=lambda _given: False)
+@pytest.mark.parametrize("answer", [False, None, 1, "ann"])
+def test_credential_excuses_nothing_unless_the_fallback_returns_true(side, answer):
+    gate = side(policy=Policy(required_for=["create_media_buy"]), fallback=lambda _given: answer)
     assert gate.unsigned("POST", BUY, BODY) == (401, "request_signature_required")
 
 

@@ -257,7 +257,7 @@ class _Exchange:
             if iscoroutine(accepted):
                 accepted.close()
             raise ConfigurationError("fallback: the function must return True or False; WSGI awaits nothing")
-        return bool(accepted)
+        return accepted is True
 
     def router_input(self, target: CanonicalURL, origin: Origin) -> Environ:
         return verified_environ(self._environ, target, origin)

@@ -201,6 +201,15 @@ def test_wrong_argument_is_rejected_at_construction(make, option):
         make()
 
 
+def test_source_may_block_if_a_key_source_of_its_issuers_does_not_say():
+    class Silent:
+        def find(self, lookup):
+            raise AssertionError(lookup)
+
+    assert WorkloadTokenKeys(Silent()).blocking
+    assert SignatureKeyTokens({"https://issuer.example": Silent()}, types=TYPES).blocking
+
+
 def test_replayed_nonce_of_the_same_workload_is_rejected():
     keys = WorkloadTokenKeys(ISSUERS["wimse-request"], clock=lambda: WIMSE.now)
     verifier = WIMSE.verifier(keys=keys)

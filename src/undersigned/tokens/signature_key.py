@@ -75,7 +75,8 @@ class SignatureKeyTokens(TokenSource):
     def __init__(
         self, issuers: Mapping[str, KeySource], *, types: Collection[str], clock: Callable[[], float] = time.time
     ) -> None:
-        super().__init__(_Rule(issuers, types, clock), blocking=any(source.blocking for source in issuers.values()))
+        blocking = any(getattr(source, "blocking", True) for source in issuers.values())
+        super().__init__(_Rule(issuers, types, clock), blocking=blocking)
 
 
 class AsyncSignatureKeyTokens(AsyncTokenSource):

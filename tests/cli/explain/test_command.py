@@ -455,6 +455,8 @@ def test_any_control_character_of_a_request_is_escaped(recorded):
         (("a:b", "a:b", "a:b"), "give one URL"),
         (("--now", "1", "a:b"), "need --request"),
         (("--origin", "https://a.test", "a:b"), "need --request"),
+        (("--profile", "adcp-3.1", "a:b"), "need --request"),
+        (("--scheme", "https", "a:b"), "need --request"),
         (("--request", "FILE"), "needs --jwks"),
         (("--request", "FILE", "a:b"), "cannot be combined with URLs"),
         (("--request", "FILE", "--rules", "iri"), "cannot be combined with URLs"),

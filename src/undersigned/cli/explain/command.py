@@ -72,9 +72,7 @@ def _file(name: str, *names: str, words: str) -> Callable[[Command], Command]:
 @click.option(
     "--scheme",
     type=click.Choice(["https", "http"]),
-    default="https",
-    show_default=True,
-    help="For --request.",
+    help="For --request.  [default: https]",
 )
 @click.option(
     "--origin",
@@ -102,7 +100,7 @@ def explain(
     keyid: str | None,
     body: InputFile | None,
     base: InputFile | None,
-    scheme: str,
+    scheme: str | None,
     origins: tuple[Origin, ...],
     profile: str | None,
     now: int | None,
@@ -129,10 +127,12 @@ def explain(
         if jwks is None:
             raise click.UsageError("--request needs --jwks, the keys to verify with")
         keys = read_key_set(jwks, keyid=keyid)
-        recorded = RecordedRequest(request_file, body, scheme, keys, profile, now, base, origins)
+        recorded = RecordedRequest(request_file, body, scheme or "https", keys, profile, now, base, origins)
         answer, text = _request(recorded)
-    elif origins or any(given is not None for given in (jwks, keyid, body, base, now)):
-        raise click.UsageError("--jwks, --keyid, --body, --base, --origin and --now need --request")
+    elif origins or any(given is not None for given in (jwks, keyid, body, base, scheme, profile, now)):
+        raise click.UsageError(
+            "--jwks, --keyid, --body, --base, --scheme, --origin, --profile and --now need --request"
+        )
     elif len(urls) == 1:
         answer, text = _one(urls[0], rules or "adcp")
     elif len(urls) == MOST_URLS:

@@ -65,7 +65,6 @@ def choose_signature_inputs(
     choose: Callable[[Mapping[str, Mapping[str, Parameter]]], Sequence[str]],
     *,
     budget: ParserBudget | None = None,
-    repeated_keys: bool = False,
     only_one: bool = False,
 ) -> Sequence[tuple[str, SignatureInput]]:
     """Return the members that are to be verified, each with its label. All are checked, and only these are serialized.
@@ -74,7 +73,6 @@ def choose_signature_inputs(
         value: the field value, as for `parse_signature_input`.
         choose: returns some of the labels, given the parameters of each.
         budget: how much the parser may read of the message.
-        repeated_keys: as for `parse_signature_input`.
         only_one: whether a member that is alone is chosen without asking.
 
     Raises:
@@ -91,9 +89,7 @@ def choose_signature_inputs(
             }  # fmt: skip
             read = SignatureInput(coverage, parameters, text, (begins, ends, nonce, keyid, algorithm, tag))
             return ((label, read),) if only_one or choose({label: parameters}) else ()
-    members: Mapping[str, _Matched | _Member] = _read_by_pattern(value, budget) or _members(
-        value, budget, repeated_keys=repeated_keys
-    )
+    members: Mapping[str, _Matched | _Member] = _read_by_pattern(value, budget) or _members(value, budget)
     given = {label: member.parameters for label, member in members.items()}
     chosen = tuple(given) if only_one and len(given) == 1 else choose(given)
     return [(label, members[label].read()) for label in chosen]
@@ -104,7 +100,7 @@ def serialize_signature_input(components: Iterable[str], parameters: Mapping[str
     return serialize_inner_list([(name, {}) for name in components], parameters)
 
 
-def _members(value: str, budget: ParserBudget | None = None, *, repeated_keys: bool) -> dict[str, _Member]:
+def _members(value: str, budget: ParserBudget | None = None, *, repeated_keys: bool = False) -> dict[str, _Member]:
     (budget or ParserBudget()).spend(value)
     read = parse_dictionary(value, repeated_keys=repeated_keys)
     return {label: _Member.of(*member) for label, member in read.items()}

@@ -151,7 +151,7 @@ def unsigned_claim(signature_input: str, signature: str = "sig1=:AAAA:", **parts
     return Request(fields=fields, **parts)
 
 
-def changed(request: Request, **changes) -> Request:
+def replace_parts(request: Request, **changes) -> Request:
     """The request with some of its parts replaced."""
     kept = ("method", "url", "fields", "body", "query_unknown")
     return Request(**{**{name: getattr(request, name) for name in kept}, **changes})
@@ -160,4 +160,4 @@ def changed(request: Request, **changes) -> Request:
 def with_field(request: Request, name: str, value: str | None) -> Request:
     """The request with the field `name` replaced, or removed by None."""
     kept = [(field, old) for field, old in request.fields if field != name]
-    return changed(request, fields=kept if value is None else [*kept, (name, value)])
+    return replace_parts(request, fields=kept if value is None else [*kept, (name, value)])

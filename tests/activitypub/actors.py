@@ -44,7 +44,7 @@ def verifier(**options) -> ActivityPubVerifier:
     return ActivityPubVerifier(**{"keys": OneKey(verification_key()), "clock": lambda: NOW} | options)
 
 
-def signed(request: Request, **options) -> Request:
+def sign_by_draft(request: Request, **options) -> Request:
     """A request signed by the draft."""
     made = CavageSigner(signing_key(), **{"clock": lambda: NOW} | options).sign(request)
     return with_fields(Request(request.method, made.target_uri, request.fields, request.body), *made)
@@ -56,7 +56,9 @@ def with_fields(request: Request, *fields: tuple[str, str]) -> Request:
     return Request(request.method, request.url, [*request.fields, *host, *fields], request.body)
 
 
-def hand_signed(request: Request, lines: dict[str, str], parameters: str = "", *, algorithm: str = "hs2019") -> Request:
+def sign_by_hand(
+    request: Request, lines: dict[str, str], parameters: str = "", *, algorithm: str = "hs2019"
+) -> Request:
     """A request with a signature over these names and values, which our signer might not make.
 
     Args:

@@ -5,7 +5,17 @@ from __future__ import annotations
 import json
 
 import pytest
-from tests.activitypub.actors import CREATE, INBOX, KEYID, NOW, POST, signed, signing_key, verification_key, with_fields
+from tests.activitypub.actors import (
+    CREATE,
+    INBOX,
+    KEYID,
+    NOW,
+    POST,
+    sign_by_draft,
+    signing_key,
+    verification_key,
+    with_fields,
+)
 from tests.party import raw_request
 from tests.profiles.wire import OneKey
 from tests.serving import exchange, uvicorn_server, waitress_server
@@ -68,7 +78,7 @@ def ask(request):
         yield ask
 
 
-@pytest.mark.parametrize(("sign", "label"), [(signed, ""), (by_rfc_9421, "sig1")], ids=["draft", "rfc9421"])
+@pytest.mark.parametrize(("sign", "label"), [(sign_by_draft, ""), (by_rfc_9421, "sig1")], ids=["draft", "rfc9421"])
 def test_both_schemes_reach_the_application_with_their_content(ask, sign, label):
     request = sign(POST)
     answer = ask(request)

@@ -8,10 +8,10 @@ from tests.activitypub.actors import (
     KEYID,
     NOW,
     POST,
-    hand_signed,
     pair,
     sha256,
-    signed,
+    sign_by_draft,
+    sign_by_hand,
     signing_key,
     verification_key,
     verifier,
@@ -48,13 +48,13 @@ def reason(request, **options) -> str:
     return caught.value.reason
 
 
-def dated(request: Request = GET, *fields) -> Request:
+def with_date(request: Request = GET, *fields) -> Request:
     return with_fields(request, DATE, *fields)
 
 
 @pytest.mark.parametrize("request_", [GET, POST], ids=["get", "post"])
 def test_both_schemes_are_verified_by_what_was_sent(request_):
-    draft = verifier().verify(signed(request_))
+    draft = verifier().verify(sign_by_draft(request_))
     assert (draft.label, draft.keyid, draft.components[:2]) == ("", KEYID, ("(request-target)", "host"))
     assert (draft.created, draft.expires, draft.nonce) == (NOW, None, "")
     assert bytes(draft.content) == request_.body
@@ -68,7 +68,7 @@ def test_signature_of_the_draft_stays_malformed_under_a_profile_of_rfc_9421():
         ACTIVITYPUB, keys=OneKey(verification_key()), replay=MemoryReplayStore(), clock=lambda: float(NOW)
     )
     with pytest.raises(SignatureError) as caught:
-        strict.verify(signed(GET))
+        strict.verify(sign_by_draft(GET))
     assert caught.value.reason == "signature_header_malformed"
 
 
@@ -86,7 +86,7 @@ def test_async_verifier_awaits_its_sources():
             return find()
 
     one = AsyncActivityPubVerifier(keys=Awaited(verification_key()), clock=lambda: NOW)
-    assert finish(one.verify(signed(POST))).keyid == KEYID
+    assert finish(one.verify(sign_by_draft(POST))).keyid == KEYID
     with pytest.raises(ConfigurationError, match=r"^keys: "):
         ActivityPubVerifier(keys="keys")
 
@@ -99,45 +99,45 @@ def test_required_names_are_checked(names):
 
 def test_created_in_place_of_date_needs_hs2019():
     lines = {**TARGET, "(created)": str(NOW), "(expires)": f"{NOW + 60}.5"}
-    request = hand_signed(GET, lines, f",created={NOW},expires={NOW + 60}.5")
+    request = sign_by_hand(GET, lines, f",created={NOW},expires={NOW + 60}.5")
     verified = verifier().verify(request)
     assert (verified.created, verified.expires) == (NOW, NOW + 60)
-    old = hand_signed(GET, lines, f",created={NOW},expires={NOW + 60}.5", algorithm="rsa-sha256")
+    old = sign_by_hand(GET, lines, f",created={NOW},expires={NOW + 60}.5", algorithm="rsa-sha256")
     assert reason(old) == "signature_header_malformed"
 
 
 def test_signed_expires_prolongs_a_signature_and_one_that_is_not_signed_never_does():
     later = NOW + 6 * 3600
     prolonged = {**TARGET, "(created)": str(NOW), "(expires)": str(later)}
-    request = hand_signed(GET, prolonged, f",created={NOW},expires={later}")
+    request = sign_by_hand(GET, prolonged, f",created={NOW},expires={later}")
     assert verifier(clock=lambda: later + 3600).verify(request)
     assert reason(request, clock=lambda: later + 3601) == "signature_window_invalid"
-    loose = hand_signed(GET, {**TARGET, "(created)": str(NOW)}, f",created={NOW},expires={later}")
+    loose = sign_by_hand(GET, {**TARGET, "(created)": str(NOW)}, f",created={NOW},expires={later}")
     assert verifier(clock=lambda: NOW + 300 + 3600).verify(loose).expires is None
     assert reason(loose, clock=lambda: NOW + 301 + 3600) == "signature_window_invalid"
 
 
 @pytest.mark.parametrize("parameters", [f",expires={NOW - 3601}", f",created={NOW + 3601}"])
 def test_parameter_that_is_not_signed_can_end_a_signature(parameters):
-    request = hand_signed(dated(), DATED, parameters)
+    request = sign_by_hand(with_date(), DATED, parameters)
     assert reason(request) == "signature_window_invalid"
 
 
 def test_parameter_that_is_not_signed_does_not_end_what_is_remembered():
     remembering, clock = ACTIVITYPUB.derive(replay=ReplayRule(remembers="base")), iter([NOW, NOW, NOW + 120, NOW + 120])
     one = verifier(profile=remembering, replay=MemoryReplayStore(), clock=clock.__next__)
-    assert one.verify(hand_signed(dated(), DATED, f",expires={NOW - 3599}"))
+    assert one.verify(sign_by_hand(with_date(), DATED, f",expires={NOW - 3599}"))
     with pytest.raises(SignatureError) as caught:
-        one.verify(hand_signed(dated(), DATED))
+        one.verify(sign_by_hand(with_date(), DATED))
     assert caught.value.reason == "signature_replayed"
 
 
 def test_signature_is_remembered_no_longer_than_it_is_valid():
     remembering = ACTIVITYPUB.derive(replay=ReplayRule(remembers="base"))
     one = verifier(profile=remembering, replay=MemoryReplayStore())
-    one.verify(signed(GET))
+    one.verify(sign_by_draft(GET))
     with pytest.raises(SignatureError) as caught:
-        one.verify(signed(GET))
+        one.verify(sign_by_draft(GET))
     assert caught.value.reason == "signature_replayed"
 
 
@@ -152,7 +152,7 @@ def test_signature_is_remembered_no_longer_than_it_is_valid():
 )
 def test_get_must_cover_what_mastodon_asks_for(lines, missing):
     with pytest.raises(SignatureError) as caught:
-        verifier().verify(hand_signed(dated(), lines))
+        verifier().verify(sign_by_hand(with_date(), lines))
     assert caught.value.reason == "signature_components_incomplete"
     assert caught.value.detail == f"{missing} must be covered"
 
@@ -160,20 +160,20 @@ def test_get_must_cover_what_mastodon_asks_for(lines, missing):
 def test_post_and_content_must_cover_the_digest():
     empty = Request("POST", POST.url)
     lines = {"(request-target)": "post /inbox?page=1", "host": HOST, "date": DATE[1]}
-    assert reason(hand_signed(dated(empty), lines)) == "signature_components_incomplete"
+    assert reason(sign_by_hand(with_date(empty), lines)) == "signature_components_incomplete"
     digest = ("Digest", sha256(b""))
-    assert verifier().verify(hand_signed(dated(empty, digest), {**lines, "digest": digest[1]}))
+    assert verifier().verify(sign_by_hand(with_date(empty, digest), {**lines, "digest": digest[1]}))
     query = Request("QUERY", POST.url, (), CREATE)
     lines["(request-target)"] = "query /inbox?page=1"
-    assert reason(hand_signed(dated(query), lines)) == "signature_components_incomplete"
+    assert reason(sign_by_hand(with_date(query), lines)) == "signature_components_incomplete"
 
 
 def test_post_covers_what_the_operator_requires_too():
     digest = ("Digest", sha256(CREATE))
-    request = hand_signed(dated(POST, digest), {"date": DATE[1], "digest": digest[1]})
+    request = sign_by_hand(with_date(POST, digest), {"date": DATE[1], "digest": digest[1]})
     assert verifier().verify(request).components == ("date", "digest")
     assert reason(request, required=("(request-target)", "host")) == "signature_components_incomplete"
-    assert verifier(required=("(request-target)", "host")).verify(signed(POST))
+    assert verifier(required=("(request-target)", "host")).verify(sign_by_draft(POST))
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_post_covers_what_the_operator_requires_too():
     ],
 )
 def test_signed_field_that_cannot_be_read_is_malformed(fields, lines):
-    assert reason(hand_signed(with_fields(GET, *fields), lines)) == "signature_header_malformed"
+    assert reason(sign_by_hand(with_fields(GET, *fields), lines)) == "signature_header_malformed"
 
 
 @pytest.mark.parametrize(
@@ -195,30 +195,30 @@ def test_signed_field_that_cannot_be_read_is_malformed(fields, lines):
     [([DATE], {**DATED, "x-other": ""}), ([DATE, ("X-Other", "é")], {**DATED, "x-other": "?"})],
 )
 def test_signed_field_without_a_value_in_ascii_is_invalid(fields, lines):
-    assert reason(hand_signed(with_fields(GET, *fields), lines)) == "signature_invalid"
+    assert reason(sign_by_hand(with_fields(GET, *fields), lines)) == "signature_invalid"
 
 
 def test_method_that_is_not_a_token_is_invalid():
-    request = dated(Request("GE T", GET.url))
-    assert reason(hand_signed(request, {"(request-target)": "ge t /inbox?page=1", "date": DATE[1]})) == (
+    request = with_date(Request("GE T", GET.url))
+    assert reason(sign_by_hand(request, {"(request-target)": "ge t /inbox?page=1", "date": DATE[1]})) == (
         "signature_invalid"
     )
 
 
 def test_field_with_several_lines_is_signed_with_its_combined_value():
-    request = dated(GET, ("X-Two", "a"), ("X-Two", " b "), ("X-Empty", ""))
-    assert verifier().verify(hand_signed(request, {**DATED, "x-two": "a, b", "x-empty": ""}))
+    request = with_date(GET, ("X-Two", "a"), ("X-Two", " b "), ("X-Empty", ""))
+    assert verifier().verify(sign_by_hand(request, {**DATED, "x-two": "a, b", "x-empty": ""}))
 
 
 @pytest.mark.parametrize("algorithm", ["hmac-sha256", "rsa-sha512", "RSA-SHA256", ""])
 def test_other_algorithm_is_not_allowed(algorithm):
-    assert reason(hand_signed(dated(), DATED, algorithm=algorithm)) == "signature_alg_not_allowed"
+    assert reason(sign_by_hand(with_date(), DATED, algorithm=algorithm)) == "signature_alg_not_allowed"
 
 
 def test_rsa_sha256_is_not_allowed_by_a_profile_without_it():
     modern = ACTIVITYPUB.derive(algorithms=frozenset({"ed25519"}))
-    assert reason(signed(GET), profile=modern) == "signature_alg_not_allowed"
-    assert reason(signed(GET, algorithm="hs2019"), profile=modern) == "signature_key_purpose_invalid"
+    assert reason(sign_by_draft(GET), profile=modern) == "signature_alg_not_allowed"
+    assert reason(sign_by_draft(GET, algorithm="hs2019"), profile=modern) == "signature_key_purpose_invalid"
 
 
 def test_hs2019_has_the_algorithm_of_the_key():
@@ -226,7 +226,7 @@ def test_hs2019_has_the_algorithm_of_the_key():
     [jwk] = other.public["keys"]
     base = "\n".join([f"{name}: {value}" for name, value in DATED.items()]).encode()
     made = serialize_parameters(KEYID, "hs2019", tuple(DATED), other.signing_key().sign(base))
-    request = dated(GET, ("Signature", made))
+    request = with_date(GET, ("Signature", made))
     modern = ACTIVITYPUB.derive(algorithms=frozenset({"ed25519"}))
     keys = OneKey(VerificationKey.from_jwk(jwk))
     assert verifier(profile=modern, keys=keys).verify(request).algorithm == "ed25519"
@@ -234,14 +234,14 @@ def test_hs2019_has_the_algorithm_of_the_key():
 
 
 def test_two_signatures_are_malformed():
-    request = signed(GET)
+    request = sign_by_draft(GET)
     value = request.fields.combined["signature"]
     assert reason(with_fields(request, ("Signature", value))) == "signature_header_malformed"
 
 
 def test_lone_question_mark_that_the_server_hides_is_not_guessed():
     url = "https://inbox.example/inbox"
-    request = signed(Request("GET", f"{url}?"))
+    request = sign_by_draft(Request("GET", f"{url}?"))
     hidden = Request("GET", url, request.fields, query_unknown=True)
     assert reason(hidden) == "signature_invalid"
 
@@ -249,7 +249,7 @@ def test_lone_question_mark_that_the_server_hides_is_not_guessed():
 def test_error_has_the_evidence_of_the_signature():
     keys = OneKey(VerificationKey.from_jwk(KeyPair.generate("rsa-v1_5-sha256", keyid=KEYID).public["keys"][0]))
     with pytest.raises(SignatureError) as caught:
-        verifier(keys=keys).verify(signed(GET))
+        verifier(keys=keys).verify(sign_by_draft(GET))
     assert (caught.value.keyid, caught.value.created) == (KEYID, NOW)
     assert caught.value.signature_base.startswith("(request-target): get /inbox?page=1\nhost: inbox.example\n")
     assert pair().public["keys"][0]["kid"].startswith(ACTOR)

@@ -78,7 +78,7 @@ def first(document: object) -> Iterator[Message]:
                 json.dumps(value),
                 f" {json.dumps(value)}",
                 json.dumps(json.dumps(value)),
-                _escaped(json.dumps(value)),
+                _escape_letters(json.dumps(value)),
             ):
                 yield plain(_with(document, path, string))
             yield plain(_with(document, path, [value]))
@@ -87,7 +87,7 @@ def first(document: object) -> Iterator[Message]:
     yield plain(text)
 
 
-def mutated(random: Random, document: object) -> Message:
+def mutate(random: Random, document: object) -> Message:
     """Return the document after some mutations of its value, of its text, and of the fields that say how to read it."""
     value = copy.deepcopy(document)
     for _ in range(random.choice((0, 1, 1, 2))):
@@ -109,7 +109,7 @@ def mutated(random: Random, document: object) -> Message:
     return fields, content
 
 
-def grafted(random: Random, harmless: object, forbidden: object) -> Message:
+def graft(random: Random, harmless: object, forbidden: object) -> Message:
     """Return a harmless document with pieces of a forbidden one, under the names that either has."""
     value = copy.deepcopy(harmless)
     pieces = [_at(forbidden, path) for path in _paths(forbidden)]
@@ -124,13 +124,13 @@ def grafted(random: Random, harmless: object, forbidden: object) -> Message:
         place, piece = _at(value, path), copy.deepcopy(random.choice(pieces))
         if isinstance(place, dict):
             name = random.choice(names)
-            members = [*place.items(), (name if random.random() < 0.7 else _renamed(random, name), piece)]
+            members = [*place.items(), (name if random.random() < 0.7 else _rename(random, name), piece)]
             random.shuffle(members)
             value = _with(value, path, dict(members))
         elif isinstance(place, list):
             at = random.randrange(len(place) + 1)
             value = _with(value, path, [*place[:at], piece, *place[at:]])
-    return mutated(random, value) if random.random() < 0.3 else plain(value)
+    return mutate(random, value) if random.random() < 0.3 else plain(value)
 
 
 _CODINGS: dict[str, Callable[[bytes], bytes]] = {
@@ -168,17 +168,24 @@ def _value(random: Random, document: object) -> object:
     """Change one place of the value."""
     path = random.choice(_paths(document))
     value = _at(document, path)
-    changes = [json.dumps(value), [value], {"value": value}, None, json.dumps([value]), _escaped(json.dumps(value))]
+    changes = [
+        json.dumps(value),
+        [value],
+        {"value": value},
+        None,
+        json.dumps([value]),
+        _escape_letters(json.dumps(value)),
+    ]
     if isinstance(value, dict) and value:
         name = random.choice(list(value))
         changes += [
-            {**{key: member for key, member in value.items() if key != name}, _renamed(random, name): value[name]}
+            {**{key: member for key, member in value.items() if key != name}, _rename(random, name): value[name]}
         ] * 4
-        changes.append({**value, _renamed(random, name): random.choice((None, {}, "get_products", value[name]))})
+        changes.append({**value, _rename(random, name): random.choice((None, {}, "get_products", value[name]))})
     return _with(document, path, random.choice(changes))
 
 
-def _renamed(random: Random, name: str) -> str:
+def _rename(random: Random, name: str) -> str:
     camel = "".join(part.title() if at else part for at, part in enumerate(name.split("_")))
     names = (
         name.upper(),
@@ -194,7 +201,7 @@ def _renamed(random: Random, name: str) -> str:
     return random.choice((*names, alike, name[:3] + "\ufeff" + name[3:]))
 
 
-def _escaped(text: str) -> str:
+def _escape_letters(text: str) -> str:
     """Write every letter of `text` as an escape."""
     return "".join(f"\\u{ord(character):04x}" if character.isalpha() else character for character in text)
 
@@ -206,7 +213,7 @@ def _escape(random: Random, text: str) -> str:
     )
 
 
-def _doubled(random: Random, text: str) -> str:
+def _double(random: Random, text: str) -> str:
     """Give an object a member again, first or last."""
     at = random.choice([place for place, character in enumerate(text) if character == "{"] or [0])
     member = random.choice(
@@ -242,4 +249,4 @@ def _loose(random: Random, text: str) -> str:
     return text.replace(old, new) if random.random() < 0.5 else text.replace(old, new, 1)
 
 
-_TEXTS: tuple[Callable[[Random, str], str], ...] = (_escape, _escape, _doubled, _doubled, _trailing, _leading, _loose)
+_TEXTS: tuple[Callable[[Random, str], str], ...] = (_escape, _escape, _double, _double, _trailing, _leading, _loose)

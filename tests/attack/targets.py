@@ -72,7 +72,7 @@ def first(route: str) -> Iterator[str]:
     """Yield the mutations that are always tried: every octet and every trail at each place where routers differ."""
     head, _, last = route.rpartition("/")
     middle = len(last) // 2
-    pieces = [*OCTETS, *map(_encoded, _TEXTS), *_BROKEN]
+    pieces = [*OCTETS, *map(_encode, _TEXTS), *_BROKEN]
     for piece in pieces:
         yield f"{route}{piece}"
         yield f"{head}/{piece}{last}"
@@ -91,7 +91,7 @@ def first(route: str) -> Iterator[str]:
     yield route.title()
 
 
-def mutated(random: Random, route: str) -> str:
+def mutate(random: Random, route: str) -> str:
     """Return `route` after one to four mutations."""
     path = route
     for _ in range(random.choice((1, 1, 2, 2, 3, 4))):
@@ -111,7 +111,7 @@ def fields(random: Random) -> list[tuple[str, str]]:
     return [(name, random.choice(("/adcp/create_media_buy", "/api", "POST", "/", "evil.example")))]
 
 
-def _encoded(text: str) -> str:
+def _encode(text: str) -> str:
     return "".join(f"%{octet:02X}" for octet in text.encode("utf-8", "surrogatepass"))
 
 
@@ -126,15 +126,13 @@ def _place(random: Random, path: str) -> int:
 
 def _insert(random: Random, path: str) -> str:
     at = _place(random, path)
-    piece = random.choice(
-        (random.choice(OCTETS), random.choice(_BROKEN), _encoded(random.choice(_TEXTS)), _any(random))
-    )
+    piece = random.choice((random.choice(OCTETS), random.choice(_BROKEN), _encode(random.choice(_TEXTS)), _any(random)))
     return path[:at] + piece + path[at:]
 
 
 def _any(random: Random) -> str:
     code = random.choice((random.randrange(0x80, 0x800), random.randrange(0x2000, 0x2070), random.randrange(0x110000)))
-    return _encoded(chr(code))
+    return _encode(chr(code))
 
 
 def _trail(random: Random, path: str) -> str:
@@ -174,7 +172,7 @@ def _alike(random: Random, path: str) -> str:
     wide = chr(ord(path[at]) + 0xFEE0)
     bold = chr(0x1D400 + ord(path[at].lower()) - ord("a") + 26) if path[at].isascii() else ""
     chosen = random.choice([text for text in (alike, wide, bold, unicodedata.normalize("NFKD", wide)) if text])
-    return path[:at] + _encoded(chosen) + path[at + 1 :]
+    return path[:at] + _encode(chosen) + path[at + 1 :]
 
 
 def _drop(random: Random, path: str) -> str:

@@ -183,11 +183,11 @@ def test_the_a2a_server_does_nothing_unsigned_that_must_be_signed(search):
 
         def mutated(random) -> Message:
             path, document = random.choice(effective)
-            made = bodies.plain(document) if random.random() < 0.3 else bodies.mutated(random, document)
+            made = bodies.plain(document) if random.random() < 0.3 else bodies.mutate(random, document)
             if random.random() < 0.5:
                 path, harmless = random.choice(HARMLESS)
-                made = bodies.grafted(random, harmless, random.choice(CASES)[1])
-            target = targets.mutated(random, path) if random.random() < 0.3 else path
+                made = bodies.graft(random, harmless, random.choice(CASES)[1])
+            target = targets.mutate(random, path) if random.random() < 0.3 else path
             if random.random() < 0.1:
                 target = random.choice(CASES)[0]
             return Message(target, "POST", [*version_of(path), *made[0]], made[1])

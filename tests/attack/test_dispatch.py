@@ -29,7 +29,7 @@ SIGNED, UNDER_A_POLICY = "signed", "unsigned, under a policy"
 
 def message_of(random, kind: str) -> Message | None:
     """Return a message for a mutated target: signed for its canonical form, or not signed."""
-    target = targets.mutated(random, random.choice(ROUTES))
+    target = targets.mutate(random, random.choice(ROUTES))
     return prepared(target, kind, targets.fields(random)) if takes(Message(target)) else None
 
 

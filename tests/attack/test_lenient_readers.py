@@ -127,7 +127,7 @@ def test_no_reader_finds_a_registration_that_passed_unsigned(search):
 
     async def run() -> None:
         first = (made for document in DOCUMENTS for made in bodies.first(document))
-        for fields, content in search.of(first, lambda random: bodies.mutated(random, random.choice(DOCUMENTS))):
+        for fields, content in search.of(first, lambda random: bodies.mutate(random, random.choice(DOCUMENTS))):
             message = Message("/adcp/sync_accounts", "POST", fields, content)
             passed.called = False
             await call_asgi(guarded, scope_of(message), content)

@@ -122,8 +122,8 @@ def test_the_mcp_server_does_nothing_unsigned_that_must_be_signed(search):
             def mutated(random) -> tuple[bodies.Message, str]:
                 version = random.choice(VERSIONS)
                 if random.random() < 0.5:
-                    return bodies.grafted(random, random.choice(HARMLESS), random.choice(DOCUMENTS)), version
-                return bodies.mutated(random, random.choice(DOCUMENTS)), version
+                    return bodies.graft(random, random.choice(HARMLESS), random.choice(DOCUMENTS)), version
+                return bodies.mutate(random, random.choice(DOCUMENTS)), version
 
             for made, version in search.of(first, mutated):
                 before = server.called

@@ -150,7 +150,7 @@ async def attack(search, seller: Seller, routes, servers: Sequence[tuple[str, st
     method = "GET" if dialect == "websocket" else "POST"
 
     def mutated(random) -> tuple[Message, str, str]:
-        target = targets.mutated(random, random.choice(routes))
+        target = targets.mutate(random, random.choice(routes))
         return Message(target, method, targets.fields(random)), *random.choice(servers)
 
     first = ((Message(target, method), *servers[0]) for route in routes for target in targets.first(route))

@@ -52,7 +52,7 @@ def test_no_unsigned_target_runs_what_must_be_signed_on_a_real_server(search, na
     start = uvicorn_server if name in ASGI else waitress_server
 
     def mutated(random) -> Message:
-        return Message(targets.mutated(random, random.choice(framework.routes)), "POST", targets.fields(random))
+        return Message(targets.mutate(random, random.choice(framework.routes)), "POST", targets.fields(random))
 
     some = (Message(target) for target in list(targets.first(framework.routes[0]))[::7])
     with start(seller.guarded) as port:
@@ -70,7 +70,7 @@ def test_content_over_http2_reaches_the_application_whole_or_not_at_all(search, 
     document = {"account": "acme", **bodies.REGISTRATION}
 
     def made(random) -> tuple[str, list[tuple[str, str]], bytes, bool]:
-        fields, content = bodies.mutated(random, random.choice((document, {"account": "acme"})))
+        fields, content = bodies.mutate(random, random.choice((document, {"account": "acme"})))
         return random.choice(("POST", "PUT", "PATCH", "POST")), fields, content, random.random() < 0.3
 
     first = [

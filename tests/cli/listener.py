@@ -18,7 +18,7 @@ def listener(response: bytes | None, received: list[bytes] | None = None, *, unt
 
         def serve() -> None:
             connection, _ = bound.accept()
-            with contextlib.suppress(OSError), connection, _wrapped(connection, tls) as one:
+            with contextlib.suppress(OSError), connection, _wrap(connection, tls) as one:
                 read = octets = one.recv(65536)
                 while octets and received is not None and not read.endswith(until):
                     octets = one.recv(65536)
@@ -38,5 +38,5 @@ def listener(response: bytes | None, received: list[bytes] | None = None, *, unt
         thread.join(10)
 
 
-def _wrapped(connection: socket.socket, tls: ssl.SSLContext | None) -> socket.socket:
+def _wrap(connection: socket.socket, tls: ssl.SSLContext | None) -> socket.socket:
     return connection if tls is None else tls.wrap_socket(connection, server_side=True)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.keys import BODY, JSON_FIELD, URL, changed, signed_request, verifier, with_field
+from tests.keys import BODY, JSON_FIELD, URL, replace_parts, signed_request, verifier, with_field
 
 from undersigned import Policy, Request
 from undersigned.conformance.result import verify
@@ -41,7 +41,7 @@ def test_fallback_counts_only_when_the_policy_asks_for_it(policy):
 
 
 def test_failed_signature_is_accepted_with_a_warning_or_rejected_by_the_gate():
-    request = changed(signed_request(), body=BODY + b" ")
+    request = replace_parts(signed_request(), body=BODY + b" ")
     forgiven = verify(verifier(), request, policy=WARN, fallback=True)
     assert (forgiven.source, forgiven.admitted.warning.code) == ("fallback", "request_signature_digest_mismatch")
     assert verify(verifier(), request, policy=WARN).error.code == "request_signature_digest_mismatch"

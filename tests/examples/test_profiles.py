@@ -10,7 +10,7 @@ import pytest
 from tests.examples.programs import example, ran
 from tests.examples.test_web_apps import started
 from tests.serving import uvicorn_server, waitress_server
-from tests.tokens.issuing import issued
+from tests.tokens.issuing import issue
 
 from undersigned import KeyPair, MemoryReplayStore, Request, Signer, Verifier, profiles
 from undersigned.asgi import SignatureMiddleware
@@ -198,7 +198,7 @@ def test_wimse_workloads_verify_each_other_by_their_tokens(tmp_path):
 
     def token(pair, name, by=issuer) -> str:
         claims = {"sub": f"wimse://a.example/{name}", "exp": 2**33, "cnf": {"jwk": pair.public["keys"][0]}}
-        return issued({"alg": "EdDSA", "kid": "idp", "typ": "wit+jwt"}, claims, by)
+        return issue({"alg": "EdDSA", "kid": "idp", "typ": "wit+jwt"}, claims, by)
 
     at = files(tmp_path, key=CLIENT.private, issuers=issuer.public)
     app = example("wimse_server").server(issuer.key_set(), SERVER.signing_key(), token(SERVER, "server"), here)
@@ -226,7 +226,7 @@ def test_aauth_resource_knows_the_agent_by_its_token(tmp_path):
     outcomes = []
     with waitress_server(example("aauth_resource").resource({url: issuer.key_set()}, here)) as port:
         for by in (issuer, stranger):
-            (tmp_path / "token").write_text(issued(header, claims, by))
+            (tmp_path / "token").write_text(issue(header, claims, by))
             given = {"key": at["key"], "token": tmp_path / "token"}
             done = ran("aauth_agent", **given, resource=f"http://127.0.0.1:{port}")
             assert done.stderr == ""

@@ -92,7 +92,9 @@ def _fields(name: str, covered: str, signed: list[str], received: list[str], wor
     before = Request("GET", keys.URL, [(covered, line) for line in signed])
     sent = keys.hostile_request(before, keys.covering(*keys.BARE, covered))
     own = [one for one in sent.fields if one[0] != covered]
-    return ChangedRequest((name,), keys.changed(sent, fields=[*((covered, line) for line in received), *own]), words)
+    return ChangedRequest(
+        (name,), keys.replace_parts(sent, fields=[*((covered, line) for line in received), *own]), words
+    )
 
 
 def _content(
@@ -105,7 +107,7 @@ def _content(
 def _redigested(request: Request, body: bytes) -> Request:
     """The request with other content, and the digest of it."""
     added = content_digest(body, "base64")
-    return keys.changed(keys.with_field(request, "content-digest", added), body=body)
+    return keys.replace_parts(keys.with_field(request, "content-digest", added), body=body)
 
 
 def _in_base64url(request: Request, *names: str) -> Request:
@@ -260,7 +262,7 @@ CHANGED = {
     ),
     "content that was written again": _content(
         ("other content",),
-        lambda request: keys.changed(request, body=json.dumps(json.loads(JSON), indent=2).encode()),
+        lambda request: keys.replace_parts(request, body=json.dumps(json.loads(JSON), indent=2).encode()),
         "the sender signed the same JSON written with spaces, as json.dumps does",
     ),
     "a digest of the content in place of another": _content(

@@ -10,10 +10,10 @@ from tests.activitypub.actors import (
     KEYID,
     NOW,
     POST,
-    hand_signed,
     pair,
     sha256,
-    signed,
+    sign_by_draft,
+    sign_by_hand,
     verification_key,
     with_fields,
 )
@@ -48,14 +48,14 @@ def test_published_request_is_guessed_and_verified_by_the_draft(vector):
 
 
 def test_request_is_verified_as_of_its_date_and_shows_its_digest():
-    found = explained(signed(POST))
+    found = explained(sign_by_draft(POST))
     assert (found.error, found.validity.judged_at, found.validity.is_signing_time) == (None, NOW, True)
     assert (found.digests.field, found.digests.computed, found.digests.matches) == ("Digest", sha256(CREATE), True)
 
 
 def test_created_and_expires_of_the_draft_are_its_times():
     lines = {"(request-target)": "get /inbox?page=1", "host": "inbox.example", "(created)": str(NOW)}
-    request = hand_signed(GET, {**lines, "(expires)": f"{NOW + 60}.5"}, f",created={NOW},expires={NOW + 60}.5")
+    request = sign_by_hand(GET, {**lines, "(expires)": f"{NOW + 60}.5"}, f",created={NOW},expires={NOW + 60}.5")
     found = explained(request)
     assert (found.error, found.validity.created, found.validity.expires) == (None, NOW, NOW + 60)
     assert found.base.endswith(f"(created): {NOW}\n(expires): {NOW + 60}.5")
@@ -69,7 +69,7 @@ def test_created_and_expires_of_the_draft_are_its_times():
     ],
 )
 def test_changed_target_is_found(sent, received, variant):
-    found = explained(changed(signed(Request("GET", sent)), url=received))
+    found = explained(changed(sign_by_draft(Request("GET", sent)), url=received))
     [change] = found.search.cause.changes
     assert change.part == "path", variant
     assert found.difference.component == '"(request-target)"'
@@ -77,22 +77,22 @@ def test_changed_target_is_found(sent, received, variant):
 
 def test_changed_host_is_found():
     forwarded = [("Host", "backend.test"), ("X-Forwarded-Host", "inbox.example")]
-    moved = changed(signed(POST), url="https://backend.test/inbox?page=1", without=["host"], fields=forwarded)
+    moved = changed(sign_by_draft(POST), url="https://backend.test/inbox?page=1", without=["host"], fields=forwarded)
     found = explained(moved)
     assert found.signers_base == BASE + sha256(CREATE)
     assert [change.variant for change in found.search.cause.changes] == ["other host"]
-    unread = changed(signed(POST), without=["host"], fields=[("Host", "[")])
+    unread = changed(sign_by_draft(POST), without=["host"], fields=[("Host", "[")])
     assert explained(unread).error is not None
 
 
 def test_changed_content_is_found():
-    found = explained(changed(signed(POST), body=CREATE + b"\n"))
+    found = explained(changed(sign_by_draft(POST), body=CREATE + b"\n"))
     assert (found.error.step, found.digests.matches) == (11, False)
     assert found.causes[0].startswith("other content: the sender signed the body without its final line end")
 
 
 def test_unreadable_digest_is_told():
-    found = explained(changed(signed(POST), without=["digest"], fields=[("Digest", "MD5=x")]))
+    found = explained(changed(sign_by_draft(POST), without=["digest"], fields=[("Digest", "MD5=x")]))
     assert (found.error.step, found.digests.declared, found.digests.matches) == (1, "MD5=x", False)
 
 
@@ -115,7 +115,7 @@ def test_difference_of_two_signing_strings_has_its_cause(signers, cause):
 
 
 def test_request_by_the_other_scheme_is_told_so():
-    found = explained(signed(POST), ACTIVITYPUB)
+    found = explained(sign_by_draft(POST), ACTIVITYPUB)
     assert "the profile: the request is verified by draft-cavage-12, and not by activitypub" in found.causes
     modern = with_fields(POST, *Signer(pair().signing_key(), profile=ACTIVITYPUB, clock=lambda: NOW).sign(POST))
     found = explained(modern, DRAFT)

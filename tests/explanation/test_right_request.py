@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from tests.keys import BODY, JSON_FIELD, KEY, KEYS, NOW, URL, changed, signed_request, with_field
+from tests.keys import BODY, JSON_FIELD, KEY, KEYS, NOW, URL, replace_parts, signed_request, with_field
 
 from undersigned import Request, canonicalize
 from undersigned.explanation import Budget, explain_request, right_request
@@ -41,14 +41,14 @@ def test_verified_request_is_right_as_it_is():
 )
 def test_target_is_the_one_that_was_signed(signed, received):
     request = signed_request(url=signed)
-    right = found(changed(request, url=received))
+    right = found(replace_parts(request, url=received))
     assert (right.url, dict(right.fields), right.body) == (signed, dict(request.fields), BODY)
 
 
 def test_host_and_method_are_the_ones_that_were_signed():
     request = signed_request(fields=[HOST, JSON_FIELD])
     moved = with_field(
-        changed(request, url=URL.replace("seller.", "backend."), method="PUT"), "host", "backend.example.com"
+        replace_parts(request, url=URL.replace("seller.", "backend."), method="PUT"), "host", "backend.example.com"
     )
     right = found(with_field(moved, "x-forwarded-host", "seller.example.com"))
     assert (right.method, right.url, right.fields.combined["host"]) == ("POST", URL, "seller.example.com")
@@ -63,7 +63,7 @@ def test_field_is_the_one_that_was_signed():
 def test_content_is_the_one_that_was_signed():
     body = json.dumps({"b": 1, "a": [2]}).encode()
     request = signed_request(body=body, fields=[JSON_FIELD, ("Content-Length", str(len(body)))])
-    right = found(changed(request, body=json.dumps(json.loads(body), separators=(",", ":")).encode()))
+    right = found(replace_parts(request, body=json.dumps(json.loads(body), separators=(",", ":")).encode()))
     assert right.body == body
     assert "content-length" not in right.fields.combined
 
@@ -87,7 +87,7 @@ def test_components_of_the_target_are_the_ones_that_were_signed(query):
 def test_nothing_is_right_if_nothing_verifies():
     request = signed_request()
     assert found(with_field(request, "signature", "sig1=:" + "A" * 86 + "==:")) is None
-    assert found(changed(request, body=b"other")) is None
+    assert found(replace_parts(request, body=b"other")) is None
     assert found(Request("GET", URL, [HOST])) is None
 
 

@@ -59,7 +59,7 @@ PAIRS = {
 @pytest.mark.parametrize(("scheme", "signed", "other", "received", "names"), PAIRS.values(), ids=PAIRS)
 def test_two_changes_are_explained_together(scheme, signed, other, received, names):
     request = keys.signed_request("GET", f"{scheme}://seller.example.com{signed}", (), b"")
-    found = search(keys.changed(request, url=f"{other}://seller.example.com{received}"))
+    found = search(keys.replace_parts(request, url=f"{other}://seller.example.com{received}"))
     assert {change.variant for change in found.cause.changes} == names
     assert len(found.cause.changes) == 2
     for change in found.cause.changes:
@@ -70,7 +70,7 @@ def test_change_of_a_field_and_of_the_digest_are_explained_together():
     request = keys.signed_request(fields=[("Content-Type", "application/json")], body=b'{"a": 1}')
     received = keys.with_field(request, "content-type", "application/json; charset=utf-8")
     received = keys.with_field(received, "content-digest", content_digest(b'{"a":1}', "base64"))
-    found = search(keys.changed(received, body=b'{"a":1}'))
+    found = search(keys.replace_parts(received, body=b'{"a":1}'))
     assert {change.variant for change in found.cause.changes} == {"other content", "other Content-Type"}
 
 
@@ -84,7 +84,9 @@ TARGETS = st.text(st.sampled_from("/ab%2F?&=.+"), max_size=12).map("/".__add__)
 def test_signature_that_nobody_made_is_never_explained(signature, target, body):
     request = keys.signed_request(url=f"https://seller.example.com{target.split('?')[0].replace('%', '')}", body=body)
     spelled = f"sig1=:{base64.b64encode(signature).decode()}:"
-    forged = keys.with_field(keys.changed(request, url=f"https://seller.example.com{target}"), "signature", spelled)
+    forged = keys.with_field(
+        keys.replace_parts(request, url=f"https://seller.example.com{target}"), "signature", spelled
+    )
     assert search(forged, most=300).cause is None
 
 
@@ -94,7 +96,7 @@ def test_base_of_a_cause_is_one_that_the_key_signed(target, other):
         request = keys.signed_request("GET", f"https://seller.example.com{target}", (), b"")
     except (MalformedURL, SigningError):
         return
-    found = search(keys.changed(request, url=f"https://seller.example.com{other}"), most=300)
+    found = search(keys.replace_parts(request, url=f"https://seller.example.com{other}"), most=300)
     if found.cause is not None:
         signed = keys.signer().sign(Request("GET", f"https://seller.example.com{target}"), nonce=keys.NONCE)
         assert found.cause.signature_base == signed.signature_base
@@ -103,7 +105,7 @@ def test_base_of_a_cause_is_one_that_the_key_signed(target, other):
 
 def test_other_request_of_the_same_key_is_not_explained():
     request = keys.signed_request()
-    assert search(keys.changed(request, url="https://seller.example.com/elsewhere/7")).cause is None
+    assert search(keys.replace_parts(request, url="https://seller.example.com/elsewhere/7")).cause is None
 
 
 @pytest.mark.parametrize("source", [keys.KEYS, OneKey(keys.KEYS.keys["buyer-ed25519"])])

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicNumbers
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
-from tests.activitypub.actors import POST, pair, signed
+from tests.activitypub.actors import POST, pair, sign_by_draft
 from tests.keys import BODY, JSON_FIELD, JWKS, NOW, PRIVATE, PUBLIC, ed25519_key, signed_request
 
 from undersigned import Decision
@@ -84,7 +84,7 @@ def test_right_command_signs_again_if_nothing_verifies():
 
 @pytest.mark.parametrize(("change", "ok"), [("page=1", True), ("page=2", False)])
 def test_request_by_the_older_scheme_is_shown_with_the_key_that_it_names(change, ok):
-    sent = signed(POST)
+    sent = sign_by_draft(POST)
     [jwk] = pair().public["keys"]
     e, n = (int.from_bytes(base64.urlsafe_b64decode(jwk[name] + "==")) for name in ("e", "n"))
     pem = RSAPublicNumbers(e, n).public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode()

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import pytest
 from tests.integrations.every_client import CLIENTS
 from tests.party import raw_request
-from tests.profiles.test_signing import FIELDS, key_pair, signed, signing_key, verification_key
+from tests.profiles.test_signing import FIELDS, key_pair, sign, signing_key, verification_key
 from tests.profiles.wire import OneKey
 from tests.serving import exchange, uvicorn_server, waitress_server
 
@@ -117,7 +117,7 @@ def covers_content(name) -> bool:
 
 def covered(name) -> str:
     request = Request("POST", f"https://a.example{PATH}", FIELDS, BODY)
-    made = signed(profile_of(name), request, algorithm(name))
+    made = sign(profile_of(name), request, algorithm(name))
     return made.fields.combined["signature-input"]
 
 

@@ -30,19 +30,19 @@ def envelope(params: object, method: object = "SendMessage") -> dict[str, object
     return {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
 
 
-def resolved(*parts: object, **members: object) -> Operation:
+def resolve(*parts: object, **members: object) -> Operation:
     return RESOLVER.resolve(post(envelope(carrier(*parts, **members))))
 
 
-def rejected(body: object, url: str = ENDPOINT) -> str:
+def rejection_of(body: object, url: str = ENDPOINT) -> str:
     with pytest.raises(UnresolvedOperation) as caught:
         RESOLVER.resolve(post(body, url))
     assert caught.value.reason == "body_malformed"
     return str(caught.value)
 
 
-def rejected_parts(*parts: object, **members: object) -> str:
-    return rejected(envelope(carrier(*parts, **members)))
+def rejection_of_parts(*parts: object, **members: object) -> str:
+    return rejection_of(envelope(carrier(*parts, **members)))
 
 
 def test_operation_is_resolved_from_the_body_before_the_signature_is_verified():
@@ -83,20 +83,20 @@ def test_tools_call_on_the_same_endpoint_names_its_operation():
 
 def test_text_and_metadata_name_no_operation():
     parts = [{"text": "AdCP task: create_media_buy", "mediaType": "text/plain"}, {"data": READ}, {"text": "skill"}]
-    assert resolved(*parts, metadata={"skill": "create_media_buy"}).name == "get_products"
+    assert resolve(*parts, metadata={"skill": "create_media_buy"}).name == "get_products"
 
 
 def test_kind_that_matches_the_content_changes_nothing():
     parts = [{"kind": "text", "text": "hello"}, {"kind": "data", "data": BUY}]
-    assert resolved(*parts, kind="message").name == "create_media_buy"
+    assert resolve(*parts, kind="message").name == "create_media_buy"
 
 
 def test_only_the_skill_is_read():
-    assert resolved({"data": {"skill": "get_products", "parameters": {"brief": "spring"}}}).name == "get_products"
+    assert resolve({"data": {"skill": "get_products", "parameters": {"brief": "spring"}}}).name == "get_products"
 
 
 def test_skill_is_compared_exactly_as_it_is_written():
-    assert resolved({"data": {**BUY, "skill": "Create_Media_Buy"}}).name == "Create_Media_Buy"
+    assert resolve({"data": {**BUY, "skill": "Create_Media_Buy"}}).name == "Create_Media_Buy"
 
 
 @pytest.mark.parametrize(
@@ -110,66 +110,66 @@ def test_skill_is_compared_exactly_as_it_is_written():
     ],
 )
 def test_message_without_exactly_one_data_part_is_rejected(parts):
-    assert "DataParts: expected one" in rejected_parts(*parts)
+    assert "DataParts: expected one" in rejection_of_parts(*parts)
 
 
 @pytest.mark.parametrize("member", ["raw", "url", "file"])
 def test_file_part_is_rejected(member):
-    assert rejected_parts({"data": READ}, {member: "AAAA", "mediaType": "video/mp4"}) == "a part is a file"
+    assert rejection_of_parts({"data": READ}, {member: "AAAA", "mediaType": "video/mp4"}) == "a part is a file"
 
 
 @pytest.mark.parametrize(
     "other", [{"text": "x"}, {"raw": "AAAA"}, {"url": "https://a.example"}, {"file": {}}, {"text": None}]
 )
 def test_part_with_several_contents_is_rejected(other):
-    assert rejected_parts({"data": BUY, **other}) == "a part has several contents, or none"
+    assert rejection_of_parts({"data": BUY, **other}) == "a part has several contents, or none"
 
 
 def test_part_without_content_is_rejected():
-    assert rejected_parts({"data": BUY}, {"metadata": {}}) == "a part has several contents, or none"
+    assert rejection_of_parts({"data": BUY}, {"metadata": {}}) == "a part has several contents, or none"
 
 
 @pytest.mark.parametrize("kind", ["text", "Data", "file", "", None, 7, ["data"], {"data": 1}])
 def test_kind_that_disagrees_with_the_content_is_rejected(kind):
-    assert rejected_parts({"kind": kind, "data": BUY}) == "the kind of a part does not match its content"
+    assert rejection_of_parts({"kind": kind, "data": BUY}) == "the kind of a part does not match its content"
 
 
 @pytest.mark.parametrize("data", [["create_media_buy", {}], "create_media_buy", 7, None, True])
 def test_data_part_is_rejected_when_it_is_not_an_object(data):
-    assert rejected_parts({"data": data}) == "the DataPart's data is not an object"
+    assert rejection_of_parts({"data": data}) == "the DataPart's data is not an object"
 
 
 @pytest.mark.parametrize("skill", [7, "", None, True, ["create_media_buy"], {"a": 1}, "create_media_buy\x00", "\ud800"])
 def test_skill_that_is_not_a_name_is_rejected(skill):
-    assert rejected_parts({"data": {"skill": skill}}) == "the skill is not a name"
+    assert rejection_of_parts({"data": {"skill": skill}}) == "the skill is not a name"
 
 
 def test_data_part_is_rejected_without_a_skill():
-    assert rejected_parts({"data": {"input": BUY["input"]}}) == "the skill is not a name"
+    assert rejection_of_parts({"data": {"input": BUY["input"]}}) == "the skill is not a name"
 
 
 @pytest.mark.parametrize("key", ["Skill", "SKILL", "\u017fkill", "s\u212aill", "skill\x00"])
 def test_second_spelling_of_skill_is_rejected(key):
-    rejected_parts({"data": {"skill": "get_products", key: "create_media_buy"}})
+    rejection_of_parts({"data": {"skill": "get_products", key: "create_media_buy"}})
 
 
 @pytest.mark.parametrize("key", ["Text", "Data", "RAW", "Url", "\ufb01le", "Kind"])
 def test_second_spelling_of_a_part_member_is_rejected(key):
-    rejected_parts({"data": READ, key: BUY})
+    rejection_of_parts({"data": READ, key: BUY})
 
 
 @pytest.mark.parametrize("key", ["Parts", "part\u017f", "TaskId", "taskid"])
 def test_second_spelling_of_a_message_member_is_rejected(key):
-    rejected_parts({"data": READ}, **{key: [{"data": BUY}]})
+    rejection_of_parts({"data": READ}, **{key: [{"data": BUY}]})
 
 
 def test_second_spelling_of_the_message_is_rejected():
-    rejected(envelope({**carrier({"data": READ}), "Message": carrier({"data": BUY})["message"]}))
+    rejection_of(envelope({**carrier({"data": READ}), "Message": carrier({"data": BUY})["message"]}))
 
 
 @pytest.mark.parametrize("key", ["Method", "Params"])
 def test_second_spelling_of_an_envelope_member_is_rejected(key):
-    rejected({**envelope({}, "tasks/get"), key: "SendMessage"})
+    rejection_of({**envelope({}, "tasks/get"), key: "SendMessage"})
 
 
 @pytest.mark.parametrize(
@@ -183,52 +183,52 @@ def test_second_spelling_of_an_envelope_member_is_rejected(key):
 )
 def test_repeated_key_is_rejected_at_any_depth_after_decoding(text):
     body = json.dumps(envelope(carrier("PART"))).replace('"PART"', text)
-    assert rejected(body) == "a JSON object repeats a key"
+    assert rejection_of(body) == "a JSON object repeats a key"
 
 
 def test_repeated_method_is_rejected():
     body = json.dumps(envelope(carrier({"data": BUY})))
-    assert rejected(body.replace('"method"', '"method": "tasks/get", "method"')) == "a JSON object repeats a key"
+    assert rejection_of(body.replace('"method"', '"method": "tasks/get", "method"')) == "a JSON object repeats a key"
 
 
 def test_batch_is_rejected():
-    rejected([envelope(carrier({"data": READ})), envelope(carrier({"data": BUY}))])
+    rejection_of([envelope(carrier({"data": READ})), envelope(carrier({"data": BUY}))])
 
 
 @pytest.mark.parametrize("url", [ENDPOINT, "https://seller.example.com/v1/message:send"])
 @pytest.mark.parametrize("body", ["", "{", "null", "[]", '"x"'])
 def test_body_is_rejected_when_it_is_not_one_json_object(body, url):
-    rejected(body, url)
+    rejection_of(body, url)
 
 
 def test_envelope_without_a_method_is_rejected():
     body = envelope(carrier({"data": BUY}))
     del body["method"]
-    assert rejected(body) == "the envelope has no method"
+    assert rejection_of(body) == "the envelope has no method"
 
 
 @pytest.mark.parametrize("params", [None, [], "x", {}, {"message": None}, {"message": []}, {"message": {}}])
 def test_message_method_without_a_message_is_rejected(params):
-    rejected(envelope(params))
+    rejection_of(envelope(params))
 
 
 @pytest.mark.parametrize("parts", [None, {}, "x", {"data": BUY}, [None], ["data"], [[]]])
 def test_parts_are_rejected_when_they_are_not_a_list_of_objects(parts):
-    rejected(envelope({"message": {"parts": parts}}))
+    rejection_of(envelope({"message": {"parts": parts}}))
 
 
 def test_protobuf_names_of_a2a_0_3_are_rejected_alone_and_next_to_json_names():
     other = carrier({"data": BUY})["message"]
-    rejected(envelope({**carrier({"data": READ}), "request": other}))
-    rejected_parts({"data": READ}, content=[{"data": BUY}])
-    rejected_parts({"data": {"skill": "get_products", "data": BUY}})
-    rejected({"request": other}, "https://seller.example.com/v1/message:send")
+    rejection_of(envelope({**carrier({"data": READ}), "request": other}))
+    rejection_of_parts({"data": READ}, content=[{"data": BUY}])
+    rejection_of_parts({"data": {"skill": "get_products", "data": BUY}})
+    rejection_of({"request": other}, "https://seller.example.com/v1/message:send")
 
 
 def test_body_for_both_bindings_is_rejected_at_either_path():
     both = {**carrier({"data": READ}), **envelope(carrier({"data": BUY}))}
-    rejected(both, "https://seller.example.com/v1/message:send")
-    rejected({**envelope({}, "tasks/get"), **carrier({"data": BUY})})
+    rejection_of(both, "https://seller.example.com/v1/message:send")
+    rejection_of({**envelope({}, "tasks/get"), **carrier({"data": BUY})})
 
 
 @pytest.mark.parametrize(
@@ -245,8 +245,8 @@ def test_http_json_request_about_a_task_names_no_operation(path, body):
 def test_task_path_does_not_hide_an_operation(path):
     url = "https://seller.example.com" + path
     assert RESOLVER.resolve(post(envelope(carrier({"data": BUY})), url)).name == "create_media_buy"
-    rejected(carrier({"data": BUY}), url)
-    rejected([envelope(carrier({"data": BUY}))], url)
+    rejection_of(carrier({"data": BUY}), url)
+    rejection_of([envelope(carrier({"data": BUY}))], url)
     with pytest.raises(UnresolvedOperation):
         RESOLVER.resolve(Request("POST", url, has_body=True))
 
@@ -255,7 +255,7 @@ def test_task_path_does_not_hide_an_operation(path):
     "path", ["/tasks/7", "/tasks/7:Cancel", "/xtasks/7:cancel", "/tasks/:cancel", "/tasks/a/b:cancel"]
 )
 def test_post_without_content_is_rejected_at_any_other_path(path):
-    rejected(b"", "https://seller.example.com" + path)
+    rejection_of(b"", "https://seller.example.com" + path)
 
 
 def test_request_that_needs_no_content_names_no_operation():
@@ -298,7 +298,7 @@ def until_nul_wins(value: object, name: str) -> object:
     return next((found for key, found in keys if key.split("\0")[0] == name), None)
 
 
-def skill_read_by(get, pick, body: bytes) -> object:
+def read_skill_by(get, pick, body: bytes) -> object:
     """The operation a dispatcher runs that finds members by `get` and the part by `pick`, trusting what it reads."""
     whole = pairs_of(body)
     for content in whole if isinstance(whole, list) else [whole]:
@@ -320,7 +320,7 @@ READERS = [
 ]
 
 
-def spelled(*names: str) -> st.SearchStrategy[str]:
+def spellings(*names: str) -> st.SearchStrategy[str]:
     """JSON text of a member name: mostly as it is, at times with an escape, in another case, or ended by a NUL."""
     plain = st.sampled_from([json.dumps(name) for name in names])
     other = st.sampled_from(
@@ -347,7 +347,7 @@ def objects(*members: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
 
 
 def member(name: str, *values: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
-    return st.tuples(spelled(name), st.one_of(*values)).map(":".join)
+    return st.tuples(spellings(name), st.one_of(*values)).map(":".join)
 
 
 def texts(*values: object) -> st.SearchStrategy[str]:
@@ -379,7 +379,7 @@ def test_every_reader_of_an_accepted_message_runs_the_operation_that_was_verifie
         operation = RESOLVER.resolve(post(body))
     except UnresolvedOperation:
         return
-    assert {skill_read_by(get, pick, body) for get, pick in READERS} == {operation.name}
+    assert {read_skill_by(get, pick, body) for get, pick in READERS} == {operation.name}
 
 
 def test_readers_in_the_property_disagree_on_some_messages():
@@ -391,7 +391,7 @@ def test_readers_in_the_property_disagree_on_some_messages():
         b'{"data":{"skill":"a"}},{"data":{"skill":"b"}}',
     ]
     for attack in attacks:
-        assert {skill_read_by(get, pick, body % attack) for get, pick in READERS} == {"a", "b"}
+        assert {read_skill_by(get, pick, body % attack) for get, pick in READERS} == {"a", "b"}
 
 
 @given(

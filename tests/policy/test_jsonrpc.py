@@ -27,7 +27,7 @@ def call(name: object = "create_media_buy", **members: object) -> dict[str, obje
     return envelope(params={"name": name, "arguments": {"plan_id": "plan_001"}, **members})
 
 
-def rejected(body: object) -> str:
+def rejection_of(body: object) -> str:
     with pytest.raises(UnresolvedOperation) as caught:
         RESOLVER.resolve(post(body))
     assert caught.value.reason == "body_malformed"
@@ -72,7 +72,7 @@ def test_content_is_read_for_any_http_method():
 
 
 def test_post_without_content_is_rejected():
-    assert "not JSON" in rejected(b"")
+    assert "not JSON" in rejection_of(b"")
 
 
 def test_content_is_rejected_when_it_was_announced_but_not_read():
@@ -82,21 +82,21 @@ def test_content_is_rejected_when_it_was_announced_but_not_read():
 
 @pytest.mark.parametrize("body", [[call()], [], "null", '"tools/call"', "7", "{", "{}x", b"\xff"])
 def test_body_is_rejected_when_it_is_not_one_json_object(body):
-    rejected(body)
+    rejection_of(body)
 
 
 def test_batch_that_hides_an_operation_is_rejected():
-    assert rejected([call("get_products"), call("create_media_buy")]) == "the JSON-RPC envelope is not an object"
+    assert rejection_of([call("get_products"), call("create_media_buy")]) == "the JSON-RPC envelope is not an object"
 
 
 @pytest.mark.parametrize("version", ["1.0", 2.0, None, "2.0 "])
 def test_another_version_of_json_rpc_is_rejected(version):
-    assert "JSON-RPC 2.0" in rejected({**call(), "jsonrpc": version})
+    assert "JSON-RPC 2.0" in rejection_of({**call(), "jsonrpc": version})
 
 
 @pytest.mark.parametrize("method", [None, 7, "", ["tools/call"], {"tools/call": 1}, "tools/call\x00"])
 def test_envelope_without_a_method_is_rejected(method):
-    assert rejected(envelope(method)) == "the envelope has no method"
+    assert rejection_of(envelope(method)) == "the envelope has no method"
 
 
 @pytest.mark.parametrize(
@@ -109,43 +109,45 @@ def test_envelope_without_a_method_is_rejected(method):
     ],
 )
 def test_message_is_rejected_when_it_is_neither_request_nor_answer(body):
-    assert rejected(body) == "the envelope has no method"
+    assert rejection_of(body) == "the envelope has no method"
 
 
 @pytest.mark.parametrize("member", ["result", "error"])
 def test_message_is_rejected_when_it_is_both_request_and_answer(member):
-    assert rejected({**call(), member: None}) == "the envelope is a request and a response"
+    assert rejection_of({**call(), member: None}) == "the envelope is a request and a response"
 
 
 @pytest.mark.parametrize(
     "key", ["Method", "METHOD", "Params", "param\u017f", "JSONRPC", "ID", "Result", "eRROR", "method\x00"]
 )
 def test_envelope_member_in_another_spelling_is_rejected(key):
-    rejected({**envelope("tasks/get"), key: "tools/call"})
+    rejection_of({**envelope("tasks/get"), key: "tools/call"})
 
 
 @pytest.mark.parametrize("key", ["Name", "NAME", "Arguments"])
 def test_tools_call_member_in_another_spelling_is_rejected(key):
-    rejected(call("get_products", **{key: "create_media_buy"}))
+    rejection_of(call("get_products", **{key: "create_media_buy"}))
 
 
 def test_body_with_a_repeated_key_is_rejected():
-    rejected('{"jsonrpc":"2.0","method":"tasks/get","method":"tools/call","params":{"name":"create_media_buy"}}')
-    rejected('{"jsonrpc":"2.0","method":"tools/call","params":{"name":"get_products","n\\u0061me":"create_media_buy"}}')
+    rejection_of('{"jsonrpc":"2.0","method":"tasks/get","method":"tools/call","params":{"name":"create_media_buy"}}')
+    rejection_of(
+        '{"jsonrpc":"2.0","method":"tools/call","params":{"name":"get_products","n\\u0061me":"create_media_buy"}}'
+    )
 
 
 @pytest.mark.parametrize("name", [None, 7, "", ["create_media_buy"], "create_media_buy\x00", "create\u200b_media_buy"])
 def test_tools_call_without_a_name_is_rejected(name):
-    assert rejected(call(name)) == "the tools/call has no name"
+    assert rejection_of(call(name)) == "the tools/call has no name"
 
 
 @pytest.mark.parametrize("params", [None, [], ["create_media_buy"], "create_media_buy"])
 def test_tools_call_without_an_object_of_params_is_rejected(params):
-    assert rejected(envelope(params=params)) == "the tools/call is not an object"
+    assert rejection_of(envelope(params=params)) == "the tools/call is not an object"
 
 
 def test_tools_call_without_params_is_rejected():
-    assert rejected(envelope()) == "the tools/call is not an object"
+    assert rejection_of(envelope()) == "the tools/call is not an object"
 
 
 values = st.recursive(
@@ -178,4 +180,4 @@ def test_resolver_raises_only_unresolved_operation_for_any_content(body, method)
 
 @pytest.mark.parametrize("member", ["jsonrpc", "id", "method", "params", "result", "error"])
 def test_member_of_the_envelope_in_a_second_spelling_is_rejected(member):
-    assert rejected({**call(), member.upper(): 1}).startswith("a member of the JSON-RPC envelope")
+    assert rejection_of({**call(), member.upper(): 1}).startswith("a member of the JSON-RPC envelope")

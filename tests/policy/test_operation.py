@@ -23,7 +23,7 @@ ORIGIN = "https://seller.example.com"
 RESOLVER = PathResolver()
 
 
-def resolved(target: str, body: bytes | str = b"", *types: str) -> Operation:
+def resolve(target: str, body: bytes | str = b"", *types: str) -> Operation:
     return RESOLVER.resolve(Request("POST", ORIGIN + target, [("Content-Type", value) for value in types], body))
 
 
@@ -45,17 +45,17 @@ def test_path_is_resolved_after_the_signature_and_without_the_body():
     ],
 )
 def test_last_segment_of_the_canonical_path_is_the_operation(target):
-    assert resolved(target) == Operation("create_media_buy")
+    assert resolve(target) == Operation("create_media_buy")
 
 
 @pytest.mark.parametrize("target", ["/adcp/create_media_buy/", "/adcp/create_media_buy//", "/adcp/create_media_buy%2F"])
 def test_trailing_slash_that_a_router_forgives_does_not_hide_the_operation(target):
-    assert resolved(target).name == "create_media_buy"
+    assert resolve(target).name == "create_media_buy"
 
 
 @pytest.mark.parametrize("target", ["/adcp/x%2Fcreate_media_buy", "/adcp/x%2fcreate%5Fmedia_buy%2F"])
 def test_encoded_slash_does_not_hide_the_operation_from_a_router_of_decoded_paths(target):
-    assert resolved(target).name == "create_media_buy"
+    assert resolve(target).name == "create_media_buy"
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_encoded_slash_does_not_hide_the_operation_from_a_router_of_decoded_path
 )
 def test_dot_segment_made_by_decoding_is_rejected(target):
     with pytest.raises(UnresolvedOperation) as caught:
-        resolved(target)
+        resolve(target)
     assert caught.value.reason == "target_uri_malformed"
 
 
@@ -75,7 +75,7 @@ def test_dot_segment_made_by_decoding_is_rejected(target):
 @pytest.mark.parametrize("target", ["/adcp/create_media_buy{}", "/adcp{}/create_media_buy", "/{}/adcp/", "/a{}b"])
 def test_path_with_an_unprintable_character_is_rejected(target, piece):
     with pytest.raises(UnresolvedOperation, match="unprintable") as caught:
-        resolved(target.format(piece))
+        resolve(target.format(piece))
     assert caught.value.reason == "target_uri_malformed"
 
 
@@ -83,22 +83,22 @@ def test_path_with_an_unprintable_character_is_rejected(target, piece):
 @pytest.mark.parametrize("target", ["/adcp/create_media_buy{}", "/adcp{}/create_media_buy", "/create_media{}_buy"])
 def test_path_that_is_not_utf_8_is_rejected(target, piece):
     with pytest.raises(UnresolvedOperation, match="not UTF-8") as caught:
-        resolved(target.format(piece))
+        resolve(target.format(piece))
     assert caught.value.reason == "target_uri_malformed"
 
 
 def test_path_of_other_printable_characters_is_read():
-    assert resolved("/caf%C3%A9/%E2%82%AC%20%EF%BF%BD").name == "\u20ac \ufffd"
+    assert resolve("/caf%C3%A9/%E2%82%AC%20%EF%BF%BD").name == "\u20ac \ufffd"
 
 
 @pytest.mark.parametrize("target", ["", "/", "//", "/?a", "/%2F"])
 def test_path_without_segments_names_no_operation(target):
-    assert resolved(target).name is None
+    assert resolve(target).name is None
 
 
 def test_name_is_compared_with_its_letter_case():
-    assert resolved("/adcp/Create_Media_Buy").name == "Create_Media_Buy"
-    assert resolved("/adcp/create_media_buy%20").name == "create_media_buy "
+    assert resolve("/adcp/Create_Media_Buy").name == "Create_Media_Buy"
+    assert resolve("/adcp/create_media_buy%20").name == "create_media_buy "
 
 
 @pytest.mark.parametrize("url", ["", "/adcp/create_media_buy", "https://b\u00fccher.example/x", "https://a/%2e%2e/x"])
@@ -109,27 +109,27 @@ def test_url_without_canonical_form_is_rejected_as_malformed(url):
 
 
 def test_content_is_parsed_once_for_the_gate_and_the_application():
-    operation = resolved("/adcp/create_media_buy", '{"plan_id":"plan_001"}', "application/json")
+    operation = resolve("/adcp/create_media_buy", '{"plan_id":"plan_001"}', "application/json")
     assert operation.content == {"plan_id": "plan_001"}
-    assert resolved("/adcp/create_media_buy").content is None
+    assert resolve("/adcp/create_media_buy").content is None
 
 
 @pytest.mark.parametrize("body", ['{"a":1,"a":2}', "{", b'{"a":"\xff"}', "[" * 200_000])
 def test_content_is_rejected_when_two_readers_could_read_it_differently(body):
     with pytest.raises(UnresolvedOperation) as caught:
-        resolved("/adcp/create_media_buy", body, "application/json")
+        resolve("/adcp/create_media_buy", body, "application/json")
     assert caught.value.reason == "body_malformed"
 
 
 def test_repeated_keys_are_kept_as_evidence():
     with pytest.raises(UnresolvedOperation) as caught:
-        resolved("/x", '{"a":1,"a":2,"b":1}', "application/json")
+        resolve("/x", '{"a":1,"a":2,"b":1}', "application/json")
     assert caught.value.duplicates == ("a",)
     assert caught.value.__cause__ is None
 
 
 def test_name_is_resolved_when_the_content_is_not_json():
-    assert resolved("/adcp/upload", b"\x89PNG", "image/png") == Operation("upload")
+    assert resolve("/adcp/upload", b"\x89PNG", "image/png") == Operation("upload")
 
 
 def test_unresolved_operation_is_our_error_with_the_code_of_the_profile():
@@ -214,7 +214,7 @@ def test_router_that_decodes_and_ignores_slashes_finds_the_same_name(target):
 
 @given(st.sampled_from(["create_media_buy", "get_products"]), st.sampled_from(["", "/", "//", "%2F", "%2f/"]))
 def test_name_does_not_depend_on_whether_the_body_was_read(name, slashes):
-    head = resolved(f"/adcp/{name}{slashes}")
-    whole = resolved(f"/adcp/{name}{slashes}", "{}", "application/json")
+    head = resolve(f"/adcp/{name}{slashes}")
+    whole = resolve(f"/adcp/{name}{slashes}", "{}", "application/json")
     assert head == whole
     assert (head.content, whole.content) == (None, {})

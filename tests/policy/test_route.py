@@ -46,24 +46,24 @@ class Router(RouteResolver):
         return self.answer
 
 
-def resolved(answer, operations=None, *, target="/adcp/x", body=b"") -> Operation:
+def resolve(answer, operations=None, *, target="/adcp/x", body=b"") -> Operation:
     return Router(answer, operations).resolve_dispatched(Request("POST", ORIGIN + target, (), body), dict)
 
 
 def test_operation_is_the_name_of_the_function():
-    assert resolved(MatchedRoute(create_media_buy, ("another",))) == Operation("create_media_buy")
-    assert resolved(MatchedRoute(partial(partial(create_media_buy)))) == Operation("create_media_buy")
+    assert resolve(MatchedRoute(create_media_buy, ("another",))) == Operation("create_media_buy")
+    assert resolve(MatchedRoute(partial(partial(create_media_buy)))) == Operation("create_media_buy")
 
 
 def test_operation_is_the_name_of_the_route_if_the_function_has_none():
-    assert resolved(MatchedRoute(lambda: None, ("adcp:buy", "create_media_buy"))) == Operation("create_media_buy")
+    assert resolve(MatchedRoute(lambda: None, ("adcp:buy", "create_media_buy"))) == Operation("create_media_buy")
 
 
 @pytest.mark.parametrize("key", [create_media_buy, "plans.create", "create_media_buy"])
 @pytest.mark.parametrize("operation", ["update_media_buy", lambda parameters: parameters["name"]])
 def test_operation_is_what_the_mapping_says(key, operation):
     route = MatchedRoute(create_media_buy, ("plans.create",), {"name": "update_media_buy"})
-    assert resolved(route, {key: operation}) == Operation("update_media_buy")
+    assert resolve(route, {key: operation}) == Operation("update_media_buy")
 
 
 def wrapping(function):
@@ -100,14 +100,14 @@ def view_of(attribute: str):
     ],
 )
 def test_endpoint_is_listed_as_what_it_wraps_or_by_its_class(endpoint, key):
-    assert resolved(MatchedRoute(endpoint), {key: "update_media_buy"}) == Operation("update_media_buy")
+    assert resolve(MatchedRoute(endpoint), {key: "update_media_buy"}) == Operation("update_media_buy")
     by_view = MatchedRoute(Plans, ("plans",), view=endpoint)
-    assert resolved(by_view, {key: "update_media_buy"}) == Operation("update_media_buy")
+    assert resolve(by_view, {key: "update_media_buy"}) == Operation("update_media_buy")
 
 
 def test_name_of_a_route_comes_before_the_class_of_its_view():
     route = MatchedRoute(view_of("cls"), ("plan-pay",))
-    assert resolved(route, {Plans: None, "plan-pay": "pay"}) == Operation("pay")
+    assert resolve(route, {Plans: None, "plan-pay": "pay"}) == Operation("pay")
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_as_many_functions_around_each_other_are_looked_at_as_the_bound_says(wra
     endpoint = create_media_buy
     for _ in range(wrappers):
         endpoint = wrapping(endpoint)
-    assert resolved(MatchedRoute(endpoint), {create_media_buy: "update_media_buy"}) == expected
+    assert resolve(MatchedRoute(endpoint), {create_media_buy: "update_media_buy"}) == expected
 
 
 def test_request_must_be_signed_if_the_endpoint_wraps_functions_without_end():
@@ -125,16 +125,16 @@ def test_request_must_be_signed_if_the_endpoint_wraps_functions_without_end():
         """Stand for an endpoint."""
 
     endless.__wrapped__ = endless
-    assert resolved(MatchedRoute(endless), {create_media_buy: "create_media_buy"}).is_unknown
+    assert resolve(MatchedRoute(endless), {create_media_buy: "create_media_buy"}).is_unknown
 
 
 @pytest.mark.parametrize("operation", [None, lambda _parameters: None])
 def test_route_may_be_listed_without_an_operation(operation):
-    assert resolved(MatchedRoute(create_media_buy), {create_media_buy: operation}) == Operation()
+    assert resolve(MatchedRoute(create_media_buy), {create_media_buy: operation}) == Operation()
 
 
 def test_request_that_runs_no_route_names_no_operation():
-    assert resolved(None) == Operation()
+    assert resolve(None) == Operation()
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_request_that_runs_no_route_names_no_operation():
     ids=["lambda", "instance", "mounted application", "lookup error", "any error"],
 )
 def test_request_must_be_signed_if_nobody_can_tell_what_runs(answer):
-    operation = resolved(answer)
+    operation = resolve(answer)
     assert operation == Operation(is_unknown=True)
     assert Policy().must_be_signed(operation)
     verdict = Policy().decide(operation, "unsigned", fallback=True, profile=profiles.ADCP_3_2)
@@ -160,7 +160,7 @@ def test_request_must_be_signed_if_nobody_can_tell_what_runs(answer):
 @pytest.mark.parametrize("returned", ["", "a\n", 7])
 def test_request_must_be_signed_if_the_parameters_give_no_name(returned):
     operations = {"create_media_buy": lambda _parameters: returned}
-    assert resolved(MatchedRoute(create_media_buy), operations).is_unknown
+    assert resolve(MatchedRoute(create_media_buy), operations).is_unknown
 
 
 class Listing(Router):
@@ -205,14 +205,14 @@ def test_resolver_that_does_not_list_its_routes_misses_nothing():
 
 def test_mounted_application_may_be_listed():
     static = Unhashable()
-    assert resolved(MatchedRoute(static, ("static",), is_opaque=True), {"static": None}) == Operation()
+    assert resolve(MatchedRoute(static, ("static",), is_opaque=True), {"static": None}) == Operation()
 
 
 def test_rules_for_paths_hold_whatever_the_router_says():
     with pytest.raises(UnresolvedOperation):
-        resolved(None, target="/adcp/create_media_buy%0A")
+        resolve(None, target="/adcp/create_media_buy%0A")
     registration = b'{"authentication": {"schemes": []}}'
-    assert Policy().must_be_signed(resolved(None, target="/webhooks", body=registration))
+    assert Policy().must_be_signed(resolve(None, target="/webhooks", body=registration))
 
 
 def test_router_is_not_asked_about_a_path_that_is_rejected():
@@ -257,20 +257,20 @@ def test_policy_with_a_route_resolver_lists_no_methods():
     ids=["the same", "another name", "the same name", "without a name", "unknown"],
 )
 def test_operation_knows_whether_it_is_of_the_route_that_runs(runs, expected):
-    assert resolved(MatchedRoute(create_media_buy)).is_of(runs) is expected
+    assert resolve(MatchedRoute(create_media_buy)).is_of(runs) is expected
 
 
 def test_operation_of_the_parameters_is_of_a_route_with_these_parameters():
-    operation = resolved(MatchedRoute(dict, (), {"name": "a", "n": 1}), {dict: lambda parameters: parameters["name"]})
+    operation = resolve(MatchedRoute(dict, (), {"name": "a", "n": 1}), {dict: lambda parameters: parameters["name"]})
     assert operation.is_of(MatchedRoute(dict))
     assert operation.is_of(MatchedRoute(dict, (), {"name": "a", "n": 2}))
     assert not operation.is_of(MatchedRoute(dict, (), {"name": "b"}))
 
 
 def test_no_operation_is_of_any_route_if_it_is_unknown_or_no_router_was_asked():
-    assert resolved(LookupError()).is_of is None
+    assert resolve(LookupError()).is_of is None
     assert PathResolver().resolve(Request("POST", ORIGIN)).is_of is None
-    assert not resolved(None).is_of(MatchedRoute(create_media_buy))
+    assert not resolve(None).is_of(MatchedRoute(create_media_buy))
 
 
 def test_router_cannot_read_the_content():

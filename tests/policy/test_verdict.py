@@ -24,17 +24,17 @@ DEMANDS = get_args(Demand)
 HOOK = {"push_notification_config": {"url": "https://b.example", "authentication": {"schemes": ["Bearer"]}}}
 
 
-def failed(reason: str = "signature_invalid") -> SignatureError:
+def failure(reason: str = "signature_invalid") -> SignatureError:
     return profiles.ADCP_3_2.error(reason, step=10, detail="")
 
 
-def decided(demand="none", signature="unsigned", *, must_be_signed=False, fallback=False) -> Verdict:
+def decide(demand="none", signature="unsigned", *, must_be_signed=False, fallback=False) -> Verdict:
     policy = Policy() if demand == "none" else Policy(**{f"{demand}_for": ["buy"]})
     operation = Operation("buy", None, HOOK if must_be_signed else None)
     return policy.decide(operation, signature, fallback=fallback, profile=profiles.ADCP_3_2)
 
 
-failures = st.sampled_from([reason for reason in get_args(Reason) if reason != "signature_required"]).map(failed)
+failures = st.sampled_from([reason for reason in get_args(Reason) if reason != "signature_required"]).map(failure)
 results = st.sampled_from(["verified", "unsigned"]) | failures
 demands = st.sampled_from(DEMANDS)
 
@@ -43,45 +43,45 @@ demands = st.sampled_from(DEMANDS)
 @pytest.mark.parametrize("must", [False, True])
 @pytest.mark.parametrize("fallback", [False, True])
 def test_verified_signature_is_accepted(demand, must, fallback):
-    assert decided(demand, "verified", must_be_signed=must, fallback=fallback) == Verdict("accept")
+    assert decide(demand, "verified", must_be_signed=must, fallback=fallback) == Verdict("accept")
 
 
 def test_unsigned_request_is_rejected_at_step_0_when_its_operation_must_be_signed():
-    verdict = decided("required")
+    verdict = decide("required")
     assert verdict.outcome == "reject"
     assert isinstance(verdict.error, SignatureRejected)
     assert (verdict.error.code, verdict.error.step) == ("request_signature_required", 0)
 
 
 def test_unsigned_request_needs_another_credential_when_its_operation_must_be_signed():
-    verdict = decided("required", fallback=True)
+    verdict = decide("required", fallback=True)
     assert (verdict.outcome, verdict.error.code) == ("ask", "request_signature_required")
 
 
 @pytest.mark.parametrize("demand", ["warn", "supported", "none"])
 @pytest.mark.parametrize("fallback", [False, True])
 def test_unsigned_request_is_accepted_when_its_operation_need_not_be_signed(demand, fallback):
-    assert decided(demand, fallback=fallback) == Verdict("accept")
+    assert decide(demand, fallback=fallback) == Verdict("accept")
 
 
 @pytest.mark.parametrize("demand", DEMANDS)
 @pytest.mark.parametrize("fallback", [False, True])
 def test_unsigned_webhook_registration_is_rejected_whatever_other_credential_is_valid(demand, fallback):
-    verdict = decided(demand, must_be_signed=True, fallback=fallback)
+    verdict = decide(demand, must_be_signed=True, fallback=fallback)
     assert (verdict.outcome, verdict.error.code) == ("reject", "request_signature_required")
 
 
 @pytest.mark.parametrize("demand", ["required", "supported", "none"])
 @pytest.mark.parametrize("fallback", [False, True])
 def test_failed_signature_is_rejected_with_its_own_code(demand, fallback):
-    error = failed("signature_replayed")
-    assert decided(demand, error, fallback=fallback) == Verdict("reject", error)
+    error = failure("signature_replayed")
+    assert decide(demand, error, fallback=fallback) == Verdict("reject", error)
 
 
 def test_failed_signature_needs_another_credential_under_warn():
-    error = failed("signature_components_incomplete")
-    assert decided("warn", error, fallback=True) == Verdict("ask", error)
-    assert decided("warn", error) == Verdict("reject", error)
+    error = failure("signature_components_incomplete")
+    assert decide("warn", error, fallback=True) == Verdict("ask", error)
+    assert decide("warn", error) == Verdict("reject", error)
 
 
 @pytest.mark.parametrize(
@@ -89,29 +89,29 @@ def test_failed_signature_needs_another_credential_under_warn():
     ["signature_header_malformed", "signature_params_incomplete", "target_uri_malformed", "body_malformed"],
 )
 def test_malformed_message_is_never_forgiven(reason):
-    error = failed(reason)
+    error = failure(reason)
     assert isinstance(error, MalformedSignature)
-    assert decided("warn", error, fallback=True) == Verdict("reject", error)
+    assert decide("warn", error, fallback=True) == Verdict("reject", error)
 
 
 def test_webhook_registration_is_not_forgiven_by_warn():
-    error = failed()
-    assert decided("warn", error, must_be_signed=True, fallback=True) == Verdict("reject", error)
+    error = failure()
+    assert decide("warn", error, must_be_signed=True, fallback=True) == Verdict("reject", error)
 
 
 @pytest.mark.parametrize("demand", DEMANDS)
 @pytest.mark.parametrize("reason", ["signature_jwks_unavailable", "signature_revocation_stale"])
 def test_unavailable_source_accepts_nobody_on_their_signature(demand, reason):
-    error = failed(reason)
+    error = failure(reason)
     assert isinstance(error, VerificationUnavailable)
-    assert decided(demand, error) == Verdict("reject", error)
-    assert decided(demand, error, fallback=True) == Verdict("ask" if demand == "warn" else "reject", error)
+    assert decide(demand, error) == Verdict("reject", error)
+    assert decide(demand, error, fallback=True) == Verdict("ask" if demand == "warn" else "reject", error)
 
 
 @given(demand=demands, signature=results, must=st.booleans())
 def test_another_credential_never_turns_accept_into_reject(demand, signature, must):
-    without = decided(demand, signature, must_be_signed=must)
-    with_it = decided(demand, signature, must_be_signed=must, fallback=True)
+    without = decide(demand, signature, must_be_signed=must)
+    with_it = decide(demand, signature, must_be_signed=must, fallback=True)
     assert without.outcome != "ask"
     assert without.outcome == "reject" or with_it == without
     assert with_it.outcome != "reject" or without.outcome == "reject"
@@ -120,5 +120,5 @@ def test_another_credential_never_turns_accept_into_reject(demand, signature, mu
 
 @given(demand=demands, signature=results, fallback=st.booleans())
 def test_request_that_must_be_signed_is_accepted_only_with_a_signature(demand, signature, fallback):
-    verdict = decided(demand, signature, must_be_signed=True, fallback=fallback)
+    verdict = decide(demand, signature, must_be_signed=True, fallback=fallback)
     assert verdict.outcome == ("accept" if signature == "verified" else "reject")

@@ -78,9 +78,9 @@ def verifier(profile, algorithm="ed25519") -> Verifier:
     return Verifier(profile, keys=keys, replay=MemoryReplayStore(), clock=lambda: NOW)
 
 
-def signed(profile, request=POST, algorithm="ed25519", **options) -> Request:
+def sign(profile, request=POST, algorithm="ed25519", **options) -> Request:
     if profile.coverage.over:
-        request = signed(GNAP, request)
+        request = sign(GNAP, request)
     fields = signer(profile, algorithm).sign(request, **options)
     return Request(request.method, request.url, [*request.fields, *fields], request.body)
 
@@ -90,7 +90,7 @@ def test_signed_request_is_verified_by_its_profile(profile, algorithm):
     for request in (POST, GET):
         if request is GET and profile.name == "adcp-webhook":
             continue
-        verified = verifier(profile, algorithm).verify(signed(profile, request, algorithm))
+        verified = verifier(profile, algorithm).verify(sign(profile, request, algorithm))
         assert verified.algorithm == algorithm
         covered = '"content-digest"' in verified.components
         assert bytes(verified.content) == (request.body if covered else b"")
@@ -103,11 +103,11 @@ def test_signature_with_the_tag_of_another_profile_is_rejected(profile):
             continue
         if "ed25519" in other.algorithms:
             with pytest.raises(SignatureError):
-                verifier(profile).verify(signed(other))
+                verifier(profile).verify(sign(other))
 
 
 def test_rotation_covers_the_signature_of_the_old_key_and_all_that_it_covers():
-    request = signed(GNAP_ROTATION)
+    request = sign(GNAP_ROTATION)
     old, new = verifier(GNAP).verify(request), verifier(GNAP_ROTATION).verify(request)
     assert {'"signature";key="sig1"', '"signature-input";key="sig1"'} < {*new.components}
     assert (new.covers(old), old.covers(new), new.covers(new)) == (True, False, False)
@@ -132,7 +132,7 @@ def test_rotation_needs_the_signature_of_the_old_key():
     with pytest.raises(SigningError, match=r"Signature-Input|signs over"):
         signer(GNAP_ROTATION).sign(Request("POST", URL, [*FIELDS, ("Signature-Input", "x")], POST.body))
     alone = GNAP.derive(selection=GNAP_ROTATION.selection)
-    for flawed in (signed(alone), signed(alone, signed(GNAP))):
+    for flawed in (sign(alone), sign(alone, sign(GNAP))):
         with pytest.raises(SignatureError) as caught:
             verifier(GNAP_ROTATION).verify(flawed)
         assert caught.value.reason == "signature_components_incomplete"
@@ -188,7 +188,7 @@ def test_signer_checks_the_parameters_of_the_profile(parameters, fault):
     ],
 )
 def test_audience_is_the_target_uri_without_its_query(audience, accepted):
-    request = signed(WIMSE, parameters={"wimse-aud": audience})
+    request = sign(WIMSE, parameters={"wimse-aud": audience})
     if accepted:
         assert verifier(WIMSE).verify(request)
     else:
@@ -198,7 +198,7 @@ def test_audience_is_the_target_uri_without_its_query(audience, accepted):
 
 
 def test_audience_of_a_target_without_canonical_form_is_compared_as_it_is():
-    request = signed(WIMSE, parameters={"wimse-aud": "https://shop.example/"})
+    request = sign(WIMSE, parameters={"wimse-aud": "https://shop.example/"})
     with pytest.raises(SignatureError) as caught:
         verifier(WIMSE).verify(Request("GET", "https://shop.example/%", request.fields, request.body))
     assert caught.value.reason == "signature_params_unexpected"
@@ -221,12 +221,12 @@ def test_signer_covers_the_member_of_its_own_label():
 
 
 def test_nonce_of_any_text_is_escaped():
-    made = signed(FAPI_2_REQUEST, nonce='a"b\\c')
+    made = sign(FAPI_2_REQUEST, nonce='a"b\\c')
     assert verifier(FAPI_2_REQUEST).verify(made).nonce == 'a"b\\c'
     with pytest.raises(SigningError, match=r"^nonce: must be printable ASCII"):
-        signed(FAPI_2_REQUEST, nonce="é")
+        sign(FAPI_2_REQUEST, nonce="é")
 
 
 def test_signature_without_expires_ends_by_the_profile():
-    made = signed(ACTIVITYPUB, algorithm="rsa-v1_5-sha256")
+    made = sign(ACTIVITYPUB, algorithm="rsa-v1_5-sha256")
     assert "expires" not in dict(made.fields)["signature-input"]

@@ -14,9 +14,9 @@ from tests.keys import (
     KEY,
     NOW,
     b64url,
-    changed,
     covering,
     hostile_request,
+    replace_parts,
     signed_request,
     signer,
     verifier,
@@ -91,12 +91,12 @@ def test_covered_byte_cannot_be_changed(drawn, data):
         place = position % (len(request.body) + 1)
         body = request.body[:place] + octet + request.body[place + data.draw(st.integers(0, 1)) :]
         assume(body != request.body)
-        other = changed(request, body=body)
+        other = replace_parts(request, body=body)
     elif part == "method":
-        other = changed(request, method=replaced(request.method, position, char))
+        other = replace_parts(request, method=replaced(request.method, position, char))
         assume(other.method != request.method)
     elif part == "url":
-        other = changed(request, url=replaced(request.url, position, char))
+        other = replace_parts(request, url=replaced(request.url, position, char))
         with contextlib.suppress(MalformedURL):
             assume(canonicalize(other.url) != canonicalize(request.url))
     else:
@@ -104,7 +104,7 @@ def test_covered_byte_cannot_be_changed(drawn, data):
         place = data.draw(st.sampled_from([at for at, (name, _) in enumerate(request.fields) if name == part]))
         lines = list(request.fields)
         lines[place] = (part, replaced(lines[place][1], position, char))
-        other = changed(request, fields=lines)
+        other = replace_parts(request, fields=lines)
         assume(other.fields.combined.get(part) != request.fields.combined.get(part))
     try:
         verified = verifier(profile).verify(other)
@@ -122,7 +122,7 @@ def test_covered_field_line_cannot_be_added_or_removed(drawn, data):
     if data.draw(st.booleans()) and name != "host":
         other = with_field(request, name, None)
     else:
-        other = changed(request, fields=[*request.fields, (name, data.draw(st.text(PRINTABLE, max_size=5)))])
+        other = replace_parts(request, fields=[*request.fields, (name, data.draw(st.text(PRINTABLE, max_size=5)))])
     try:
         verified = verifier(profile).verify(other)
     except SignatureError:
@@ -172,7 +172,7 @@ def test_signed_request_with_hostile_text_is_rejected_or_unchanged(drawn, data):
         start, end = sorted([data.draw(st.integers(0, len(value))), data.draw(st.integers(0, len(value)))])
         lines[place] = (name, value[:start] + data.draw(any_text) + value[end:])
     lines += data.draw(hostile_fields)
-    result = outcome(changed(request, fields=lines), profile)
+    result = outcome(replace_parts(request, fields=lines), profile)
     if isinstance(result, VerifiedSignature):
         assert result.signature_base == base
         assert result.nonce == before.nonce

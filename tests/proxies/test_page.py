@@ -49,7 +49,7 @@ def test_page_shows_the_start_of_the_log_line_of_a_wrong_base(page):
     from tests import keys  # noqa: PLC0415 - this test alone needs them
 
     signed = keys.signed_request("GET", "https://seller.example.com/a%2Fb//c", (), b"")
-    arrived = keys.changed(signed, url="https://seller.example.com/a/b/c")
+    arrived = keys.replace_parts(signed, url="https://seller.example.com/a/b/c")
     verifier = Verifier(
         profiles.ADCP_3_2, keys=KeySet.from_jwks(keys.JWKS), replay=MemoryReplayStore(), clock=lambda: keys.NOW
     )

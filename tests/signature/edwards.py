@@ -14,7 +14,7 @@ _D = -121665 * pow(121666, -1, PRIME) % PRIME
 NEUTRAL: Point = (0, 1)
 
 
-def added(one: Point, other: Point) -> Point:
+def add(one: Point, other: Point) -> Point:
     (x1, y1), (x2, y2) = one, other
     product = _D * x1 * x2 * y1 * y2 % PRIME
     x = (x1 * y2 + x2 * y1) * pow(1 + product, -1, PRIME) % PRIME
@@ -25,17 +25,17 @@ def times(count: int, point: Point) -> Point:
     total = NEUTRAL
     while count:
         if count & 1:
-            total = added(total, point)
-        point, count = added(point, point), count >> 1
+            total = add(total, point)
+        point, count = add(point, point), count >> 1
     return total
 
 
-def encoded(point: Point) -> bytes:
+def encode(point: Point) -> bytes:
     x, y = point
     return (y | (x & 1) << 255).to_bytes(32, "little")
 
 
-def decoded(octets: bytes) -> Point | None:
+def decode(octets: bytes) -> Point | None:
     number = int.from_bytes(octets, "little")
     y, sign = number & (2**255 - 1), number >> 255
     square = (y * y - 1) * pow(_D * y * y + 1, -1, PRIME) % PRIME
@@ -48,14 +48,14 @@ def decoded(octets: bytes) -> Point | None:
 
 
 def _base() -> Point:
-    point = decoded((4 * pow(5, -1, PRIME) % PRIME).to_bytes(32, "little"))
+    point = decode((4 * pow(5, -1, PRIME) % PRIME).to_bytes(32, "little"))
     assert point is not None
     return point
 
 
 def _of_order_8() -> Point:
     for y in range(2, 100):
-        point = decoded(y.to_bytes(32, "little"))
+        point = decode(y.to_bytes(32, "little"))
         if point is not None and times(4, small := times(ORDER, point)) != NEUTRAL:
             return small
     raise AssertionError("no point of order 8")
@@ -66,12 +66,10 @@ SMALL = [times(count, _of_order_8()) for count in range(8)]
 """The eight points of small order."""
 
 
-def signed(
-    secret: int, nonce: int, message: bytes, *, key: Point = NEUTRAL, r: Point = NEUTRAL, more: int = 0
-) -> tuple:
+def sign(secret: int, nonce: int, message: bytes, *, key: Point = NEUTRAL, r: Point = NEUTRAL, more: int = 0) -> tuple:
     """A key and a signature by it, each moved by a point of small order, with `more` times the order added to S."""
-    public = encoded(added(times(secret, BASE), key))
-    commitment = encoded(added(times(nonce, BASE), r))
+    public = encode(add(times(secret, BASE), key))
+    commitment = encode(add(times(nonce, BASE), r))
     challenge = int.from_bytes(hashlib.sha512(commitment + public + message).digest(), "little") % ORDER
     scalar = (nonce + challenge * secret) % ORDER + more * ORDER
     return public, commitment + scalar.to_bytes(32, "little")

@@ -11,7 +11,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from hypothesis import given
 from hypothesis.strategies import integers
-from tests.signature.edwards import ORDER, SMALL, encoded, signed
+from tests.signature.edwards import ORDER, SMALL, encode, sign
 
 from undersigned import VerificationKey
 from undersigned.signature import ed25519
@@ -48,18 +48,18 @@ def test_openssl_answers_as_wycheproof_expects(public, test):
 
 
 def test_the_encodings_of_small_order_are_those_of_the_eight_points():
-    assert frozenset(map(encoded, SMALL)) == SMALL_ORDER
+    assert frozenset(map(encode, SMALL)) == SMALL_ORDER
 
 
 @pytest.mark.parametrize("r", SMALL)
 @pytest.mark.usefixtures("by_openssl")
 def test_signature_with_an_r_of_small_order_is_invalid(r):
-    assert not verifies(*signed(SECRET, 0, MESSAGE, r=r), MESSAGE)
+    assert not verifies(*sign(SECRET, 0, MESSAGE, r=r), MESSAGE)
 
 
 @pytest.mark.usefixtures("by_openssl")
 def test_neutral_r_would_be_valid_without_our_check():
-    public, signature = signed(SECRET, 0, MESSAGE)
+    public, signature = sign(SECRET, 0, MESSAGE)
     Ed25519PublicKey.from_public_bytes(public).verify(signature, MESSAGE)
     with pytest.raises(InvalidSignature):
         Ed25519(public_key=Ed25519PublicKey.from_public_bytes(public)).verify(signature, MESSAGE)
@@ -67,20 +67,20 @@ def test_neutral_r_would_be_valid_without_our_check():
 
 @pytest.mark.usefixtures("by_openssl")
 def test_signature_with_a_scalar_beyond_the_order_is_invalid():
-    assert verifies(*signed(SECRET, NONCE, MESSAGE), MESSAGE)
-    assert not verifies(*signed(SECRET, NONCE, MESSAGE, more=1), MESSAGE)
+    assert verifies(*sign(SECRET, NONCE, MESSAGE), MESSAGE)
+    assert not verifies(*sign(SECRET, NONCE, MESSAGE, more=1), MESSAGE)
     assert ORDER > 2**252
 
 
 @pytest.mark.parametrize("small", SMALL[1:])
 @pytest.mark.usefixtures("by_openssl")
 def test_signature_is_invalid_when_its_key_has_a_part_of_small_order(small):
-    assert not any(verifies(*signed(SECRET, nonce, MESSAGE, key=small), MESSAGE) for nonce in range(1, 20))
+    assert not any(verifies(*sign(SECRET, nonce, MESSAGE, key=small), MESSAGE) for nonce in range(1, 20))
 
 
 @pytest.mark.usefixtures("by_openssl")
 def test_some_signatures_by_a_mixed_key_would_be_valid_without_our_check():
-    made = [signed(SECRET, nonce, MESSAGE, key=SMALL[4]) for nonce in range(1, 20)]
+    made = [sign(SECRET, nonce, MESSAGE, key=SMALL[4]) for nonce in range(1, 20)]
     for public, signature in made:
         with contextlib.suppress(InvalidSignature):
             return Ed25519PublicKey.from_public_bytes(public).verify(signature, MESSAGE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.keys import NOW, changed, covering, hostile_request, signer, verifier
+from tests.keys import NOW, covering, hostile_request, replace_parts, signer, verifier
 
 from undersigned import Request, Response, SignatureError, SigningError, profiles
 from undersigned.limits import MOST_EFFORT, MOST_EFFORT_TWICE
@@ -87,9 +87,7 @@ def test_target_of_a_response_is_that_of_its_request():
 COVERED = ("@method", "@target-uri", "@authority")
 
 
-def signed_with(
-    units: int, url: str, fields=(), covered=COVERED, *, sent: str | None = None, bases: int = 1
-) -> Request:
+def sign_with(units: int, url: str, fields=(), covered=COVERED, *, sent: str | None = None, bases: int = 1) -> Request:
     """A signed request whose parts take so many units together: the rest are empty header fields.
 
     The base counts as often as it is hashed.
@@ -98,7 +96,7 @@ def signed_with(
     def made(count: int) -> Request:
         given = [*fields, *((f"e{at}", "") for at in range(count))]
         request = hostile_request(Request("GET", sent or url, given), covering(*covered))
-        return changed(request, url=url, query_unknown=sent is not None)
+        return replace_parts(request, url=url, query_unknown=sent is not None)
 
     read = parse_signature_input(made(0).fields.combined["signature-input"])["sig1"]
     base = signature_base(ComponentValues(made(0), canonicalize(url)), read.coverage.components, read.text)
@@ -112,20 +110,20 @@ LONG = [("x", "v" * 12_000)]
 
 @pytest.mark.parametrize(("url", "fields", "covered"), [(ESCAPES, (), COVERED), (f"{HOST}/", LONG, (*COVERED, "x"))])
 def test_signature_is_rejected_when_its_parts_take_more_work_together_than_allowed(url, fields, covered):
-    assert verifier().verify(signed_with(MOST_EFFORT, url, fields, covered))
+    assert verifier().verify(sign_with(MOST_EFFORT, url, fields, covered))
     with pytest.raises(SignatureError, match="request_signature_invalid") as caught:
-        verifier().verify(signed_with(MOST_EFFORT + 1, url, fields, covered))
+        verifier().verify(sign_with(MOST_EFFORT + 1, url, fields, covered))
     assert caught.value.step == 10
     assert "too much work together" in caught.value.detail
 
 
 def test_message_is_rejected_for_its_work_before_its_target_is_read():
-    request = signed_with(70, f"{HOST}/")
+    request = sign_with(70, f"{HOST}/")
     elsewhere = ("host", "other.example")
     for added, code in ((0, "request_target_uri_malformed"), (121, "request_signature_invalid")):
         more = [*request.fields, elsewhere, *((f"m{at}", "") for at in range(added))]
         with pytest.raises(SignatureError) as caught:
-            verifier().verify(changed(request, fields=more))
+            verifier().verify(replace_parts(request, fields=more))
         assert caught.value.code == code
 
 
@@ -142,9 +140,9 @@ def test_parsing_counts_with_the_other_parts():
 
 def test_lone_question_mark_is_only_looked_for_in_a_message_that_takes_little_work():
     asked = {"sent": f"{HOST}/p?", "bases": 2}
-    assert verifier().verify(signed_with(MOST_EFFORT_TWICE, f"{HOST}/p", **asked)).target.query == ""
+    assert verifier().verify(sign_with(MOST_EFFORT_TWICE, f"{HOST}/p", **asked)).target.query == ""
     with pytest.raises(SignatureError, match="request_signature_invalid"):
-        verifier().verify(signed_with(MOST_EFFORT_TWICE + 1, f"{HOST}/p", **asked))
+        verifier().verify(sign_with(MOST_EFFORT_TWICE + 1, f"{HOST}/p", **asked))
 
 
 @pytest.mark.parametrize(("added", "is_verified"), [(0, True), (2, False)])
@@ -152,7 +150,7 @@ def test_lone_question_mark_is_not_tried_if_a_usual_message_takes_too_much_work(
     url = f"https://a/{'/' * 89}"
     given = [("host", "a:443"), ("content-type", f"a/{'b' * 150}"), *((f"e{at}", "") for at in range(5 + added))]
     request = hostile_request(Request("GET", f"{url}?", given), covering(*COVERED, "content-type"))
-    received = changed(request, url=url, query_unknown=True)
+    received = replace_parts(request, url=url, query_unknown=True)
     coverage = parse_signature_input(received.fields.combined["signature-input"])["sig1"].coverage
     assert effort_if_unusual(received, coverage, parsing=0) == 0
     if is_verified:

@@ -11,7 +11,7 @@ from random import Random
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from tests.signature.edwards import PRIME, SMALL, encoded, signed
+from tests.signature.edwards import PRIME, SMALL, encode, sign
 from tests.signature.test_ed25519 import CASES, MESSAGE, SECRET, verifies
 
 from undersigned.signature import ed25519
@@ -52,16 +52,16 @@ def test_answer_is_the_one_that_wycheproof_expects(both, public, test):
 def test_answer_is_alike_for_every_key_and_r_moved_by_small_order(both, key):
     for r, nonce, more, number in itertools.product(range(8), (0, 5), (0, 1), range(2)):
         message = b"%s %d" % (MESSAGE, number)
-        made = signed(SECRET, nonce, message, key=SMALL[key], r=SMALL[r], more=more)
+        made = sign(SECRET, nonce, message, key=SMALL[key], r=SMALL[r], more=more)
         is_honest = nonce > 0 and (key, r, more) == (0, 0, 0)
         assert both(*made, message) is is_honest
 
 
 @pytest.mark.parametrize("secret", [0, 1])
 def test_answer_is_alike_for_small_keys_and_encodings_that_are_not_canonical(both, secret):
-    small = [encoded(point) for point in SMALL]
+    small = [encode(point) for point in SMALL]
     beyond = [(y | sign << 255).to_bytes(32, "little") for y in range(PRIME, 2**255) for sign in (0, 1)]
-    publics, rs = [*small, *beyond, signed(SECRET, 1, MESSAGE)[0]], [*small, *beyond]
+    publics, rs = [*small, *beyond, sign(SECRET, 1, MESSAGE)[0]], [*small, *beyond]
     for public, r in itertools.product(publics, rs):
         assert not both(public, r + secret.to_bytes(32, "little"), MESSAGE)
 

@@ -11,6 +11,6 @@ def segment(value) -> str:
     return base64.urlsafe_b64encode(octets).rstrip(b"=").decode()
 
 
-def issued(header, claims, key) -> str:
+def issue(header, claims, key) -> str:
     text = f"{segment(header)}.{segment(claims)}"
     return f"{text}.{segment(key.signing_key().sign(text.encode()))}"

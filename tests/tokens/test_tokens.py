@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 from tests.profiles.wire import EXAMPLES, FILE
-from tests.tokens.issuing import issued
+from tests.tokens.issuing import issue
 
 from undersigned import AsyncVerifier, ConfigurationError, KeyLookup, KeyPair, KeySet, MemoryReplayStore, SignatureError
 from undersigned.errors import KeySourceError
@@ -36,7 +36,7 @@ HEADER = {"alg": "EdDSA", "kid": "issuer", "typ": "wit+jwt"}
 
 
 def token(header=HEADER, claims=CLAIMS, *, key=ISSUER) -> str:
-    return issued(header, claims, key)
+    return issue(header, claims, key)
 
 
 def lookup(field: str, value: str, *, covered: bool = True, keyid: str = "", label: str = "sig") -> KeyLookup:

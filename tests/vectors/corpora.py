@@ -40,6 +40,6 @@ def params(corpus: Corpus, *names: str, which: Callable[[Gradable], bool] = lamb
     ]
 
 
-def published(*names: str, which: Callable[[Gradable], bool] = lambda _: True) -> list[ParameterSet]:
+def published_params(*names: str, which: Callable[[Gradable], bool] = lambda _: True) -> list[ParameterSet]:
     """Return the parameters for published vectors."""
     return params(PUBLISHED, *names, which=which)

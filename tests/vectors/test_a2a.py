@@ -4,7 +4,7 @@ excuses."""
 from __future__ import annotations
 
 import pytest
-from tests.vectors.corpora import published
+from tests.vectors.corpora import published_params
 
 from undersigned.conformance.result import verify
 from undersigned.policy.a2a import A2AResolver
@@ -25,10 +25,10 @@ def code(result) -> str | None:
 
 
 def test_every_published_message_has_a_copy():
-    assert len(published(A2A)) == 33
+    assert len(published_params(A2A)) == 33
 
 
-@pytest.mark.parametrize("vector", published(A2A))
+@pytest.mark.parametrize("vector", published_params(A2A))
 def test_published_message_names_the_published_operation_or_none(vector):
     expected = vector.document.members["expected_outcome"]
     try:
@@ -40,7 +40,7 @@ def test_published_message_names_the_published_operation_or_none(vector):
         assert operation.name == expected["resolved_operation"]
 
 
-@pytest.mark.parametrize("vector", published(A2A, which=lambda vector: vector.base is not None))
+@pytest.mark.parametrize("vector", published_params(A2A, which=lambda vector: vector.base is not None))
 def test_published_signature_is_valid_for_its_base_even_when_the_message_is_rejected(vector):
     proven = vector.verifier().authenticate(vector.request)
     assert proven.signature_base == vector.base == vector.rebuilt_base()
@@ -48,14 +48,14 @@ def test_published_signature_is_valid_for_its_base_even_when_the_message_is_reje
 
 
 @pytest.mark.parametrize("fallback", [False, True])
-@pytest.mark.parametrize("vector", published(*REQUESTS, which=named("027")))
+@pytest.mark.parametrize("vector", published_params(*REQUESTS, which=named("027")))
 def test_unsigned_webhook_registration_is_rejected_with_any_other_credential(vector, fallback):
     result = verify(vector.verifier(), vector.request, policy=vector.policy, fallback=fallback)
     assert code(result) == vector.code
 
 
 @pytest.mark.parametrize("resolver", [JSONRPCResolver(), A2AResolver()])
-@pytest.mark.parametrize("vector", published(*REQUESTS, which=named("028")))
+@pytest.mark.parametrize("vector", published_params(*REQUESTS, which=named("028")))
 def test_unsigned_protocol_method_is_rejected_when_it_must_be_signed(vector, resolver):
     policy = Policy(protocol_methods_required_for=vector.policy.protocol_methods_required_for, resolver=resolver)
     assert code(verify(vector.verifier(), vector.request, policy=policy)) == vector.code

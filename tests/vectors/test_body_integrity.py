@@ -4,7 +4,7 @@ verified."""
 from __future__ import annotations
 
 import pytest
-from tests.vectors.corpora import OWN, params, published
+from tests.vectors.corpora import OWN, params, published_params
 
 from undersigned import VerificationUnavailable, Verifier
 from undersigned.conformance.body_integrity import BodyIntegrityFact
@@ -13,7 +13,7 @@ from undersigned.conformance.result import verify
 from undersigned.conformance.tampering import KEYS, NOW
 
 SET = "request-signing/body-integrity-policy"
-PUBLISHED = published(SET)
+PUBLISHED = published_params(SET)
 NOT_OF_THE_SIGNATURE = {"name", "id", "expected", "fallback_auth_valid"}
 
 

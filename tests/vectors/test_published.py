@@ -5,12 +5,12 @@ from __future__ import annotations
 import shutil
 
 import pytest
-from tests.vectors.corpora import ADCP, PUBLISHED, ROOT, published
+from tests.vectors.corpora import ADCP, PUBLISHED, ROOT, published_params
 
 from undersigned.conformance import find, grade
 
 
-@pytest.mark.parametrize("vector", published())
+@pytest.mark.parametrize("vector", published_params())
 def test_published_vector_has_its_published_outcome(vector):
     assert grade(vector).difference is None
 

@@ -17,25 +17,27 @@ from undersigned.verification.screening import screen
 VERIFYING = VerificationKey.from_jwk(PUBLIC)
 
 
-def identified(request: Request | None = None, *, key=VERIFYING, revocations=None, profile=profiles.ADCP_3_2, now=NOW):
+def identify_request(
+    request: Request | None = None, *, key=VERIFYING, revocations=None, profile=profiles.ADCP_3_2, now=NOW
+):
     candidate = screen(signed_request() if request is None else request, profile, now=now)
     found = identify(candidate, [] if key is None else [key])
     return found if revocations is None else found.check_revocations([revocations])
 
 
-def proven(request: Request | None = None, *, profile=profiles.ADCP_3_2):
-    return identified(request, profile=profile).prove([])
+def prove_request(request: Request | None = None, *, profile=profiles.ADCP_3_2):
+    return identify_request(request, profile=profile).prove([])
 
 
-def bound(request: Request | None = None, *, profile=profiles.ADCP_3_2, body: bytes = BODY):
-    proof = proven(request, profile=profile)
+def bind_request(request: Request | None = None, *, profile=profiles.ADCP_3_2, body: bytes = BODY):
+    proof = prove_request(request, profile=profile)
     digest = proof.running_digest()
     if digest is not None:
         digest.update(body)
     return proof.bind(digest, now=NOW)
 
 
-def rejected(call) -> tuple[str, object]:
+def rejection_of(call) -> tuple[str, object]:
     with pytest.raises(SignatureError) as caught:
         call()
     return caught.value.code.removeprefix("request_"), caught.value.step

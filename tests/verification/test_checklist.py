@@ -10,14 +10,14 @@ from tests.keys import (
     OTHER_PUBLIC,
     PUBLIC,
     URL,
-    changed,
     covering,
     hostile_request,
+    replace_parts,
     signed_request,
     signer,
     with_field,
 )
-from tests.verification.stages import VERIFYING, identified, proven, rejected
+from tests.verification.stages import VERIFYING, identify_request, prove_request, rejection_of
 
 from undersigned import Request, RevocationList, SignatureError, VerificationKey, profiles
 from undersigned.limits import LONGEST_BASE
@@ -27,13 +27,13 @@ from undersigned.verification.checklist import identify
 
 
 def test_missing_key_is_unknown():
-    assert rejected(lambda: identified(key=None)) == ("signature_key_unknown", 7)
+    assert rejection_of(lambda: identify_request(key=None)) == ("signature_key_unknown", 7)
 
 
 @pytest.mark.parametrize("jwk", [{**PUBLIC, "key_ops": ["sign"]}, {**PUBLIC, "adcp_use": "x"}, EC_PUBLIC, {"kid": "k"}])
 def test_key_with_another_use_has_the_wrong_purpose(jwk):
     key = VerificationKey.from_jwk(jwk)
-    assert rejected(lambda: identified(key=key)) == ("signature_key_purpose_invalid", 8)
+    assert rejection_of(lambda: identify_request(key=key)) == ("signature_key_purpose_invalid", 8)
 
 
 def revoking(*keyids: str, next_update: float = NOW + 600) -> RevocationList:
@@ -42,20 +42,20 @@ def revoking(*keyids: str, next_update: float = NOW + 600) -> RevocationList:
 
 def test_revoked_key_is_rejected():
     listed = revoking("buyer-ed25519")
-    assert rejected(lambda: identified(revocations=listed)) == ("signature_key_revoked", 9)
+    assert rejection_of(lambda: identify_request(revocations=listed)) == ("signature_key_revoked", 9)
 
 
 def test_revocation_applies_even_on_a_stale_list():
     listed = revoking("buyer-ed25519", next_update=NOW - 100_000)
-    assert rejected(lambda: identified(revocations=listed)) == ("signature_key_revoked", 9)
+    assert rejection_of(lambda: identify_request(revocations=listed)) == ("signature_key_revoked", 9)
 
 
 def test_stale_list_rejects_every_key():
-    assert rejected(lambda: identified(revocations=revoking(next_update=NOW - 3601))) == (
+    assert rejection_of(lambda: identify_request(revocations=revoking(next_update=NOW - 3601))) == (
         "signature_revocation_stale",
         9,
     )
-    assert identified(revocations=revoking(next_update=NOW - 3600))
+    assert identify_request(revocations=revoking(next_update=NOW - 3600))
 
 
 @pytest.mark.parametrize(
@@ -66,21 +66,21 @@ def test_stale_list_rejects_every_key():
     ],
 )
 def test_error_is_the_one_of_the_first_key_if_no_key_is_left(lists, error):
-    found = identify(identified().candidate, [VERIFYING, VERIFYING])
-    assert rejected(lambda: found.check_revocations(lists)) == error
+    found = identify(identify_request().candidate, [VERIFYING, VERIFYING])
+    assert rejection_of(lambda: found.check_revocations(lists)) == error
 
 
 def test_purpose_is_checked_before_the_revocation():
     key = VerificationKey.from_jwk({**PUBLIC, "use": "enc"})
-    assert rejected(lambda: identified(key=key, revocations=revoking("buyer-ed25519")))[1] == 8
+    assert rejection_of(lambda: identify_request(key=key, revocations=revoking("buyer-ed25519")))[1] == 8
 
 
 # Steps 9a and 10
 
 
 def test_key_at_its_cap_is_rejected_before_its_signature_is_verified():
-    request = changed(signed_request(), url="https://h/%zz", method="get")
-    assert rejected(lambda: identified(request).prove([VERIFYING])) == ("signature_rate_abuse", "9a")
+    request = replace_parts(signed_request(), url="https://h/%zz", method="get")
+    assert rejection_of(lambda: identify_request(request).prove([VERIFYING])) == ("signature_rate_abuse", "9a")
 
 
 @pytest.mark.parametrize(
@@ -95,13 +95,13 @@ def test_key_at_its_cap_is_rejected_before_its_signature_is_verified():
     ],
 )
 def test_impossible_target_or_authority_is_malformed(change):
-    request = changed(signed_request(), **change)
-    assert rejected(lambda: identified(request).prove([])) == ("target_uri_malformed", 10)
+    request = replace_parts(signed_request(), **change)
+    assert rejection_of(lambda: identify_request(request).prove([])) == ("target_uri_malformed", 10)
 
 
 def test_target_is_checked_before_the_signature():
-    request = changed(with_field(signed_request(), "signature", "sig1=:AAAA:"), url="https://h/ ")
-    assert rejected(lambda: identified(request).prove([])) == ("target_uri_malformed", 10)
+    request = replace_parts(with_field(signed_request(), "signature", "sig1=:AAAA:"), url="https://h/ ")
+    assert rejection_of(lambda: identify_request(request).prove([])) == ("target_uri_malformed", 10)
 
 
 @pytest.mark.parametrize(
@@ -118,64 +118,67 @@ def test_target_is_checked_before_the_signature():
     ],
 )
 def test_signature_is_invalid_when_a_covered_component_was_changed(change):
-    request = changed(signed_request(), **change)
-    assert rejected(lambda: identified(request).prove([])) == ("signature_invalid", 10)
+    request = replace_parts(signed_request(), **change)
+    assert rejection_of(lambda: identify_request(request).prove([])) == ("signature_invalid", 10)
 
 
 @pytest.mark.parametrize("url", [f"{URL}#fragment", URL.replace("//", "//user:pw@"), URL.replace("adcp", "%61dcp")])
 def test_signature_is_valid_when_the_canonical_form_is_the_same(url):
-    assert identified(changed(signed_request(), url=url)).prove([]).target.target_uri == URL
+    assert identify_request(replace_parts(signed_request(), url=url)).prove([]).target.target_uri == URL
 
 
 def test_signature_by_another_key_is_invalid():
     key = VerificationKey.from_jwk({**OTHER_PUBLIC, "kid": "buyer-ed25519"})
-    assert rejected(lambda: identified(key=key).prove([])) == ("signature_invalid", 10)
+    assert rejection_of(lambda: identify_request(key=key).prove([])) == ("signature_invalid", 10)
 
 
 def test_signature_is_invalid_when_a_covered_field_is_absent():
     request = with_field(signed_request(), "content-type", None)
-    assert rejected(lambda: identified(request).prove([])) == ("signature_invalid", 10)
+    assert rejection_of(lambda: identify_request(request).prove([])) == ("signature_invalid", 10)
 
 
 def test_invalid_signature_comes_with_the_base_as_evidence():
     with pytest.raises(SignatureError) as caught:
-        identified(changed(signed_request(), method="PUT")).prove([])
+        identify_request(replace_parts(signed_request(), method="PUT")).prove([])
     assert caught.value.signature_base.startswith('"@method": PUT\n')
 
 
 def test_lone_question_mark_is_tried_both_ways_when_the_server_hides_it():
     request = signed_request("GET", "https://h/p?", (), b"")
-    seen = changed(request, url="https://h/p", query_unknown=True)
-    assert proven(seen).target.target_uri == "https://h/p?"
-    assert proven(changed(signed_request("GET", "https://h/p", (), b""), query_unknown=True)).target.query is None
-    assert rejected(lambda: proven(changed(request, url="https://h/p"))) == ("signature_invalid", 10)
-    assert rejected(lambda: proven(changed(seen, method="PUT"))) == ("signature_invalid", 10)
+    seen = replace_parts(request, url="https://h/p", query_unknown=True)
+    assert prove_request(seen).target.target_uri == "https://h/p?"
+    assert (
+        prove_request(replace_parts(signed_request("GET", "https://h/p", (), b""), query_unknown=True)).target.query
+        is None
+    )
+    assert rejection_of(lambda: prove_request(replace_parts(request, url="https://h/p"))) == ("signature_invalid", 10)
+    assert rejection_of(lambda: prove_request(replace_parts(seen, method="PUT"))) == ("signature_invalid", 10)
 
 
 def test_lone_question_mark_is_tried_by_the_algorithm_of_the_key_without_alg():
     adcp = profiles.ADCP_3_2
     unnamed = adcp.derive(parameters=replace(adcp.parameters, alg="ignored"))
-    seen = changed(signed_request("GET", "https://h/p?", (), b""), url="https://h/p", query_unknown=True)
-    assert identified(seen, profile=unnamed).candidate.algorithm == ""
-    assert proven(seen, profile=unnamed).target.target_uri == "https://h/p?"
+    seen = replace_parts(signed_request("GET", "https://h/p?", (), b""), url="https://h/p", query_unknown=True)
+    assert identify_request(seen, profile=unnamed).candidate.algorithm == ""
+    assert prove_request(seen, profile=unnamed).target.target_uri == "https://h/p?"
 
 
 def test_lone_question_mark_is_tried_in_the_request_target_too():
     request = hostile_request(Request("GET", "https://h/p?"), covering(*BARE, "@request-target"))
-    seen = changed(request, url="https://h/p", query_unknown=True)
-    assert proven(seen).signature_base == proven(request).signature_base
-    assert '"@request-target": /p?\n' in proven(seen).signature_base
+    seen = replace_parts(request, url="https://h/p", query_unknown=True)
+    assert prove_request(seen).signature_base == prove_request(request).signature_base
+    assert '"@request-target": /p?\n' in prove_request(seen).signature_base
 
 
 def test_signature_base_over_the_length_limit_is_rejected():
     def proven_length(size: int) -> int:
         fields = [("x", "v" * size)]
         added = signer(components=["x"], check_limits=False).sign(Request("GET", URL, fields))
-        return len(proven(Request("GET", URL, [*fields, *added])).signature_base)
+        return len(prove_request(Request("GET", URL, [*fields, *added])).signature_base)
 
     room = LONGEST_BASE - proven_length(0)
     assert proven_length(room) == LONGEST_BASE
-    assert rejected(lambda: proven_length(room + 1)) == ("signature_invalid", 10)
+    assert rejection_of(lambda: proven_length(room + 1)) == ("signature_invalid", 10)
 
 
 # What must not be seen
@@ -196,6 +199,6 @@ def test_signature_base_over_the_length_limit_is_rejected():
 )
 def test_detail_of_a_malformed_target_quotes_no_text(change):
     with pytest.raises(SignatureError) as caught:
-        identified(changed(signed_request(), **change)).prove([])
+        identify_request(replace_parts(signed_request(), **change)).prove([])
     assert caught.value.detail
     assert "s3cr3t" not in caught.value.detail + caught.value.explain()

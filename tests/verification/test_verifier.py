@@ -8,7 +8,19 @@ import time
 from types import SimpleNamespace
 
 import pytest
-from tests.keys import BODY, JSON_FIELD, KEYS, NONCE, NOW, OTHER_PUBLIC, PUBLIC, URL, changed, signed_request, verifier
+from tests.keys import (
+    BODY,
+    JSON_FIELD,
+    KEYS,
+    NONCE,
+    NOW,
+    OTHER_PUBLIC,
+    PUBLIC,
+    URL,
+    replace_parts,
+    signed_request,
+    verifier,
+)
 
 from undersigned import (
     AsyncVerifier,
@@ -137,7 +149,7 @@ def test_bodiless_request_is_verified(driver):
 def test_changed_body_is_rejected_and_its_nonce_stays_fresh(driver):
     subject = made(driver)
     with pytest.raises(SignatureRejected, match=r"^request_signature_digest_mismatch$"):
-        driver.run(subject.verify(changed(signed_request(), body=b"{}")))
+        driver.run(subject.verify(replace_parts(signed_request(), body=b"{}")))
     assert driver.run(subject.verify(signed_request()))
 
 
@@ -158,10 +170,10 @@ def test_sender_without_a_key_writes_nothing_to_the_store(driver):
     store = MemoryReplayStore()
     subject = made(driver, replay=store)
     for request in (
-        changed(signed_request(), method="PUT"),
-        changed(signed_request(), url="https://h/"),
-        changed(signed_request(), body=b""),
-        changed(signed_request(), fields=[*signed_request().fields, ("host", "h")]),
+        replace_parts(signed_request(), method="PUT"),
+        replace_parts(signed_request(), url="https://h/"),
+        replace_parts(signed_request(), body=b""),
+        replace_parts(signed_request(), fields=[*signed_request().fields, ("host", "h")]),
     ):
         with pytest.raises(SignatureError):
             driver.run(subject.verify(request))
@@ -188,7 +200,7 @@ def test_store_at_its_cap_rejects_before_the_signature_is_verified(driver):
     store.claim("buyer-ed25519", "other", now=NOW, until=NOW + 360, caps=caps)
     subject = made(driver, profile=capped(caps), replay=store)
     with pytest.raises(SignatureRejected) as caught:
-        driver.run(subject.verify(changed(signed_request(), method="PUT")))
+        driver.run(subject.verify(replace_parts(signed_request(), method="PUT")))
     assert (caught.value.code, caught.value.step) == ("request_signature_rate_abuse", "9a")
 
 
@@ -433,7 +445,7 @@ def test_changed_content_type_or_body_is_rejected():
         {"body": BODY + b" "},
     ):
         with pytest.raises(SignatureRejected):
-            verifier().verify(changed(signed_request(), **change))
+            verifier().verify(replace_parts(signed_request(), **change))
     assert JSON_FIELD[0].lower() == signed_request().fields.lines[0][0]
 
 
@@ -489,7 +501,7 @@ def test_finish_closes_a_coroutine_that_waits():
 def test_error_carries_keyid_creation_time_and_the_rebuilt_base(driver, changes, options, base_known):
     subject = made(driver, **options)
     with pytest.raises(SignatureRejected) as caught:
-        driver.run(subject.verify(changed(signed_request(), **changes)))
+        driver.run(subject.verify(replace_parts(signed_request(), **changes)))
     assert (caught.value.keyid, caught.value.created) == ("buyer-ed25519", NOW)
     assert (caught.value.signature_base is not None) == base_known
 

@@ -44,7 +44,7 @@ def test_expiry_is_told_without_a_time_when_the_signature_has_none():
 
 
 def test_search_that_ends_early_says_so():
-    moved = keys.changed(keys.signed_request(), url="https://seller.example.com/elsewhere")
+    moved = keys.replace_parts(keys.signed_request(), url="https://seller.example.com/elsewhere")
     lines = shown(moved, budget=Budget(20))
     assert lines[-1] == "No cause was found in 20 variants; there are more."
 
@@ -60,7 +60,9 @@ def test_text_of_a_message_is_cleaned_in_every_line(hostile):
     fields = [("X-List", f"a, b{hostile}"), ("X-Forwarded-Prefix", f"/p{hostile}"), ("X-Forwarded-Host", hostile)]
     before = Request("GET", keys.URL, [*fields[1:], ("X-List", "a")])
     sent = keys.hostile_request(before, keys.covering(*keys.BARE, "x-list"))
-    received = keys.changed(sent, fields=[*fields, *((name, value) for name, value in sent.fields if name != "x-list")])
+    received = keys.replace_parts(
+        sent, fields=[*fields, *((name, value) for name, value in sent.fields if name != "x-list")]
+    )
     assert all(line.isascii() and (line.isprintable() or not line) for line in shown(received))
-    target = keys.changed(keys.signed_request("GET", body=b""), url=f"{keys.URL}/{hostile}?{hostile}#{hostile}")
+    target = keys.replace_parts(keys.signed_request("GET", body=b""), url=f"{keys.URL}/{hostile}?{hostile}#{hostile}")
     assert all(line.isascii() and (line.isprintable() or not line) for line in shown(target))

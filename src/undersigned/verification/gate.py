@@ -1,7 +1,7 @@
 """The gate: it verifies a request and applies a policy, in the same order for every server.
 
 `Gate.verify` is a coroutine. For everything that needs IO, it awaits a verifier and a `Server`. The ASGI middleware
-awaits it. The WSGI middleware runs it with `undersigned.verification.verifier.finish`, as it never waits over WSGI.
+awaits it. The WSGI middleware runs it with `finish`, as it never waits over WSGI.
 """
 
 from __future__ import annotations
@@ -183,11 +183,8 @@ class Gate:
         Raises:
             SignatureError: the policy rejects the request.
         """
-        if result == "verified":
-            verdict = policy.decide(operation, result, fallback=self._fallback, profile=self._profile)
-        else:
-            decide = partial(policy.decide, operation, result, fallback=self._fallback, profile=self._profile)
-            verdict = await message.run_apart(decide)
+        decide = partial(policy.decide, operation, result, fallback=self._fallback, profile=self._profile)
+        verdict = decide() if result == "verified" else await message.run_apart(decide)
         if verdict.error is None:
             return None
         if verdict.outcome == "reject" or await message.server.accepts_caller() is not True:
@@ -211,10 +208,9 @@ class _Message:
         undeclared: bool,
         dispatched: Callable[[], Mapping[str, object]] | None,
     ) -> None:
-        self.request, self._undeclared = request, undeclared
+        self.request, self._undeclared, self._dispatched = request, undeclared, dispatched
         self._verifier, self.server = verifier, server
         self._authenticated: AuthenticatedSignature | SignatureError | None = None
-        self._dispatched = dispatched
         self.content: Content | None = None
 
     @property

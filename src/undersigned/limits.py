@@ -84,7 +84,7 @@ LONGEST_BASE: Final = 16_384
 """characters of the signature base: it is hashed for each key, and again for a lone `?` that the server hides"""
 
 MOST_EFFORT: Final = 110
-"""units of work for all of these parts of one request, about 1 us each: most parts alone may reach their own bounds"""
+"""units of work for all these parts, except what the profile requires: most parts alone may reach their own bounds"""
 
 MOST_EFFORT_LINKED: Final = 360
 """units of work for a message of a profile whose signatures cover parts of another message or signature"""

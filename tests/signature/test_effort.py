@@ -11,7 +11,8 @@ from undersigned import Request, Response, SignatureError, SigningError, profile
 from undersigned.limits import MOST_EFFORT, MOST_EFFORT_TWICE
 from undersigned.message.signature_input import parse_signature_input
 from undersigned.signature.components import ComponentValues, signature_base
-from undersigned.signature.effort import BASE_CHARACTERS, effort, effort_if_unusual
+from undersigned.signature.effort import BASE_CHARACTERS, effort, effort_if_unusual, required_effort
+from undersigned.signature.rules import CoverageRule
 from undersigned.url import canonicalize
 
 HOST = "https://seller.example.com"
@@ -82,6 +83,35 @@ def test_target_of_a_response_is_that_of_its_request():
     request = Request("GET", f"{HOST}/?" + "q" * 8000)
     assert effort(Response(200, request=request), covered) == effort(request, covered) == 22 + 50
     assert effort(Response(200, [("a", ""), ("b", "")]), covered) == 22 + 2
+
+
+@pytest.mark.parametrize(
+    ("path", "fields", "required"),
+    [
+        ("/", [], ("@method", "content-type", '"@authority"')),
+        ("/", [], ("@method", "x")),
+        ("/", [], ("@path", '"@path";req', "x", "x")),
+        ("/?a=b", [], ('"@query-param";name="a"',)),
+        ("/?a=b&c=d&e=f", [], ('"@query-param";name="a"', '"@query-param";name="c"', '"@query-param";name="e"')),
+        ("/", [("x", "1"), ("y", "2")], ('"x";key="a"', '"x";key="b"', '"y";sf', "set-cookie")),
+        ("/", [("x", "1")], ('"x";bs', '"@authority";req')),
+    ],
+)
+def test_required_effort_is_what_the_components_of_a_plain_message_take(path, fields, required):
+    texts = [one if one[0] == '"' else f'"{one}"' for one in dict.fromkeys(required)]
+    units = of(path, fields, f"({' '.join(texts)})")
+    assert required_effort(required) == units - len(fields)
+
+
+def test_components_that_a_profile_requires_are_not_counted_against_the_sender():
+    names = tuple(f'"@query-param";name="p{at}"' for at in range(10))
+    profile = profiles.ADCP_3_2.derive(coverage=CoverageRule(always=("@method", "@authority", "@path", *names)))
+    url = f"{HOST}/p?{'&'.join(f'p{at}=v' for at in range(10))}"
+    request = signer(profile=profile).sign(Request("GET", url))
+    sent = Request("GET", url, [*request])
+    assert verifier(profile=profile).verify(sent)
+    assert effort(sent, components(f"({' '.join(names)})")) > MOST_EFFORT
+    assert profiles.ADCP_3_2.most_effort == MOST_EFFORT
 
 
 COVERED = ("@method", "@target-uri", "@authority")

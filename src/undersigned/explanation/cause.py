@@ -14,7 +14,7 @@ from undersigned.explanation.recorded_signature import RecordedSignature, other_
 from undersigned.explanation.search import Search
 from undersigned.explanation.values import SignedValues
 from undersigned.explanation.variant import Change
-from undersigned.limits import MOST_CANDIDATES, MOST_EFFORT
+from undersigned.limits import MOST_CANDIDATES
 from undersigned.signature.effort import effort
 from undersigned.signature.key_source import KeyLookup, KeySet
 
@@ -133,7 +133,7 @@ class _Rejection:
         if signature is None or signature.octets is None:
             return None
         read = signature.read
-        if effort(request, read.components) > MOST_EFFORT:
+        if effort(request, read.components) > self.profile.most_effort:
             return None
         named, rest = self._keys(signature)
         try:

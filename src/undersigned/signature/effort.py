@@ -11,13 +11,15 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from undersigned.limits import MOST_ESCAPES
+from undersigned.message.component import Component
+from undersigned.message.header_fields import HeaderFields
 from undersigned.message.structured_fields import count_delimiters
+from undersigned.signature.rules.coverage import name_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-    from undersigned.message.component import Component, Coverage
-    from undersigned.message.header_fields import HeaderFields
+    from undersigned.message.component import Coverage
     from undersigned.message.request import Request
     from undersigned.message.response import Response
 
@@ -119,7 +121,28 @@ def effort(message: Request | Response, components: Sequence[Component]) -> int:
     if _PLAIN.issuperset(map(_TEXT, components)):
         return total
     others = [component for component in components if component.text not in _PLAIN]
-    return total + _OTHER_COMPONENTS + _TWO_COMPONENTS * len(others) // 2 + _of_components(fields, query, others)
+    return total + _of_others(fields, query, others)
+
+
+def required_effort(components: Iterable[str]) -> int:
+    """Return the effort that every message takes for the components that its profile requires.
+
+    The parsed values are taken to be plain: fields without delimiters, and a query with only the covered parameters.
+
+    Args:
+        components: the components, by name or identifier.
+    """
+    texts = [one if one[0] == '"' else f'"{one}"' for one in dict.fromkeys(components)]
+    others = [Component(name_of(text), text, bare=";" not in text) for text in texts if text not in _PLAIN]
+    if not others:
+        return 0
+    names = [component.name for component in others]
+    plain = HeaderFields([(name, name) for name in dict.fromkeys(names) if name[0] != "@"])
+    return _of_others(plain, "&" * (names.count("@query-param") - 1), others)
+
+
+def _of_others(fields: HeaderFields, query: str, components: Sequence[Component]) -> int:
+    return _OTHER_COMPONENTS + _TWO_COMPONENTS * len(components) // 2 + _of_components(fields, query, components)
 
 
 def _of_path_escapes(path: str) -> int:

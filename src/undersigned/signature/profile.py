@@ -10,6 +10,7 @@ from undersigned.errors import ConfigurationError, signature_error
 from undersigned.limits import MOST_EFFORT, MOST_EFFORT_LINKED
 from undersigned.message.structured_fields import Encoding
 from undersigned.signature.algorithms import ALGORITHMS
+from undersigned.signature.effort import required_effort
 from undersigned.signature.rules import (
     Answers,
     CoverageRule,
@@ -81,7 +82,8 @@ class Profile:
         required_components: the components a signer covers, in their order, by whether the message has content. There
             may be more if the request has a query or certain header fields.
         asks_more: whether a coverage must meet more rules than `required_components`.
-        most_effort: the units of work that are allowed for one message (`undersigned.signature.effort`).
+        most_effort: the units of work that are allowed for one message (`undersigned.signature.effort`). The components
+            that the profile requires are not counted against the sender.
 
     Raises:
         ConfigurationError: the data contradicts itself, or is dangerous and `dangerous` gives no reason.
@@ -116,7 +118,8 @@ class Profile:
         assign = object.__setattr__
         assign(self, "required_components", MappingProxyType(by_content))
         assign(self, "asks_more", self.coverage.is_conditional or self.digest.policy == "forbidden")
-        assign(self, "most_effort", MOST_EFFORT_LINKED if linked else MOST_EFFORT)
+        required = required_effort((*by_content[True], *self.coverage.with_query))
+        assign(self, "most_effort", MOST_EFFORT_LINKED if linked else MOST_EFFORT + required)
         _check_agreement(self)
         _check_danger(self)
 

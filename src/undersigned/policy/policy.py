@@ -151,14 +151,14 @@ class Policy:
 
     def _decide_unsigned(self, operation: Operation, *, fallback: bool, profile: Profile) -> Verdict:
         demand = self.demand(operation)
-        missing = _unsigned_error(profile, "the operation must be signed, and no other credential is valid")
+        missing = "the operation must be signed, and no other credential is valid"
         if demand == "required" and not fallback:
-            return Verdict("reject", missing)
+            return Verdict("reject", _unsigned_error(profile, missing))
         if self.must_be_signed(operation):
             why = "a request that registers webhook credentials must be signed"
             unknown = "the router does not tell which operation would run, so the request must be signed"
             return Verdict("reject", _unsigned_error(profile, unknown if operation.is_unknown else why))
-        return Verdict("ask", missing) if demand == "required" else Verdict("accept")
+        return Verdict("ask", _unsigned_error(profile, missing)) if demand == "required" else Verdict("accept")
 
 
 def _operations(option: str, given: object) -> frozenset[str]:

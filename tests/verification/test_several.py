@@ -12,14 +12,24 @@ from tests.profiles.wire import OneKey
 
 from undersigned import ConfigurationError, MemoryReplayStore, Profile, Request, SignatureError, Signer, Verifier
 from undersigned.errors import AnswerForm
+from undersigned.message.content_digest import content_digest
 from undersigned.profiles import GNAP, WEB_BOT_AUTH_STRING
-from undersigned.signature.rules import Answers, CoverageRule, ParameterRule, ReplayRule, Selection, Validity
+from undersigned.signature.rules import (
+    Answers,
+    CoverageRule,
+    DigestRule,
+    ParameterRule,
+    ReplayRule,
+    Selection,
+    Validity,
+)
 from undersigned.verification.screening import screen
 
 NOW = 1_795_305_605
 TAG = ("my-app",)
 ANY = Profile(name="any", selection=Selection(tags=TAG, pick="any"))
 ALL = ANY.derive(selection=Selection(tags=TAG, pick="all"))
+EITHER = ALL.derive(digest=DigestRule(policy="either"), coverage=CoverageRule(always=("@authority",)))
 ONLY = ANY.derive(selection=Selection(tags=TAG, pick="only"))
 POST = Request("POST", "https://a.example/p", [("Content-Type", "text/plain")], b"hello")
 
@@ -88,6 +98,31 @@ def test_all_demands_every_signature_and_returns_all():
     assert reason(ALL, broken(request, "b")) == "signature_invalid"
     with pytest.raises(SignatureError, match="signature_replayed"):
         verifier(ALL, replay=store).verify(request)
+
+
+def covering(a: str, b: str) -> Request:
+    """Return a request whose signatures `a` and `b` also cover these components."""
+    digests = f"md5=:AAAA:, {content_digest(POST.body, 'base64')}"
+    request = replace(POST, fields=[*POST.fields, ("Content-Digest", digests)])
+    for label, component in (("a", a), ("b", b)):
+        covered = EITHER.derive(coverage=CoverageRule(always=("@authority", component)))
+        request = signed(request, label, profile=covered)
+    return request
+
+
+@pytest.mark.parametrize(("a", "b"), [("content-digest", "@method"), ("@method", "content-digest")])
+def test_content_of_a_signature_that_does_not_cover_it_is_empty(a, b):
+    verified = verifier(EITHER).verify(covering(a, b))
+    assert verified.label == ("a" if a == "content-digest" else "b")
+    assert [bytes(one.content) for one in (verified, *verified.others)] == [b"hello", b""]
+
+
+def test_all_demands_a_known_digest_of_each_signature_over_the_content():
+    known, unknown = '"content-digest";key="sha-256"', '"content-digest";key="md5"'
+    verified = verifier(EITHER).verify(covering("content-digest", known))
+    assert [bytes(one.content) for one in (verified, *verified.others)] == [b"hello", b"hello"]
+    for a, b in (("content-digest", unknown), (unknown, "content-digest"), (known, unknown), (unknown, unknown)):
+        assert reason(EITHER, covering(a, b)) == "signature_digest_mismatch"
 
 
 def test_all_rejects_a_message_with_one_signature_that_the_profile_does_not_accept():

@@ -218,7 +218,11 @@ class AsyncVerifier:
             raise
         if not authenticated.others:
             return verified
-        others = [await self.complete(other, content, digest=digest) for other in authenticated.others]
+        others: list[VerifiedSignature] = []
+        for other in authenticated.others:
+            # If it covers the content too, it is by the same digest. Else the content is not of this signature.
+            own = (content, digest) if other.candidate.digest == authenticated.candidate.digest else (Content(), None)
+            others.append(await self.complete(other, own[0], digest=own[1]))
         return replace(verified, others=tuple(others))
 
     def _keys_unavailable(self, failure: Exception) -> SignatureError:

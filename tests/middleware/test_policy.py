@@ -621,6 +621,20 @@ def test_undeclared_content_that_names_the_operation_must_be_covered(side, party
     assert gate.calls[0]["operation"].name == "create_media_buy"
 
 
+@pytest.mark.parametrize("method", ["POST", "DELETE"])
+@pytest.mark.parametrize("resolver", [A2AResolver(), JSONRPCResolver()])
+def test_undeclared_content_gives_the_operation_that_declared_content_gives(side, party, resolver, method):
+    envelope = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "create_media_buy"}}
+    body, policy = json.dumps(envelope).encode(), Policy(resolver=resolver)
+    gate, found = side(policy=policy, http2_server="gunicorn"), []
+    for http2 in (False, True):
+        covered = party.fields(method, f"{ORIGIN}/adcp/get_products", JSON, body)
+        status, _ = gate.request(method, "/adcp/get_products", covered, body, http2=http2)
+        found.append((status, [(call["operation"], call["body"]) for call in gate.calls]))
+        gate.calls.clear()
+    assert found[0] == found[1]
+
+
 DIGEST_ONLY = profiles.ADCP_3_2.derive(
     coverage=CoverageRule(always=("@method", "@target-uri", "@authority", "content-digest"))
 )

@@ -100,6 +100,7 @@ class Gate:
         operation: Operation | UnresolvedOperation | None = None
         if policy.resolver.comes_first:
             operation = await self._first_operation(policy, message, signed=signed)
+        resolved_from = message.request
         signature: VerifiedSignature | None = None
         result: SignatureResult = "unsigned"
         if signed and not isinstance(operation, UnresolvedOperation):
@@ -109,7 +110,7 @@ class Gate:
                 if not self._fallback or not is_forgivable(error):
                     raise
                 result = error
-        if operation is None:
+        if operation is None or message.request is not resolved_from:
             operation = await self._operation(policy, message, result)
         warning = await self._warning(policy, operation, message, result)
         # The policy has rejected an unresolved operation, so this is an `Operation`.
@@ -283,8 +284,7 @@ class _Message:
             raise authenticated
         if authenticated is None:
             authenticated = await verifier.authenticate(self.request)
-        covered, declared = self.content, authenticated.candidate.digest
-        digest = None if declared is None else declared.running_digest()
+        covered, digest = self.content, authenticated.running_digest()
         if digest is None:
             # Nothing covers the content. Content that no field declares is then not passed to the application either.
             covered, self._undeclared = Content(), False

@@ -192,6 +192,7 @@ def test_flawed_signature_key_gives_no_key(text, reason):
         (lambda: AsyncWorkloadTokenKeys(None), "issuers"),
         (lambda: AsyncSignatureKeyTokens({}, types=TYPES), "issuers"),
         (lambda: AsyncSignatureKeyTokens({"a": 1}, types=TYPES), "issuers"),
+        (lambda: SignatureKeyTokens(["https://issuer.example"], types=TYPES), "issuers"),
         (lambda: SignatureKeyTokens({"a": ISSUER.key_set()}, types="x"), "types"),
         (lambda: SignatureKeyTokens({"a": ISSUER.key_set()}, types=()), "types"),
     ],

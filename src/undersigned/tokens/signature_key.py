@@ -75,8 +75,9 @@ class SignatureKeyTokens(TokenSource):
     def __init__(
         self, issuers: Mapping[str, KeySource], *, types: Collection[str], clock: Callable[[], float] = time.time
     ) -> None:
-        blocking = any(getattr(source, "blocking", True) for source in issuers.values())
-        super().__init__(_Rule(issuers, types, clock), blocking=blocking)
+        # The rule checks that `issuers` is a mapping.
+        rule = _Rule(issuers, types, clock)
+        super().__init__(rule, issuers.values())
 
 
 class AsyncSignatureKeyTokens(AsyncTokenSource):

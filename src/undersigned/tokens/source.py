@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 from undersigned.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-    from undersigned.signature.key_source import AsyncKeySource, KeyLookup
+    from undersigned.signature.key_source import AsyncKeySource, KeyLookup, KeySource
     from undersigned.signature.verification_key import VerificationKey
     from undersigned.tokens.jwt import Token
 
@@ -51,9 +51,9 @@ class TokenSource:
 
     __slots__ = ("_blocking", "_rule")
 
-    def __init__(self, rule: Rule, *, blocking: bool) -> None:
+    def __init__(self, rule: Rule, issuers: Iterable[KeySource]) -> None:
         self._rule = rule
-        self._blocking = blocking
+        self._blocking = any(getattr(source, "blocking", True) for source in issuers)
 
     @property
     def blocking(self) -> bool:

@@ -55,7 +55,7 @@ class WorkloadTokenKeys(TokenSource):
     __slots__ = ()
 
     def __init__(self, issuers: KeySource, *, clock: Callable[[], float] = time.time) -> None:
-        super().__init__(_Rule(issuers, clock), blocking=getattr(issuers, "blocking", True))
+        super().__init__(_Rule(issuers, clock), (issuers,))
 
 
 class AsyncWorkloadTokenKeys(AsyncTokenSource):

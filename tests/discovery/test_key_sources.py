@@ -95,7 +95,18 @@ def test_sources_may_be_of_any_kind(world, server):
     assert owners(world.find_all(sources, lookup("stranger"))) == ["far"]
 
 
-@pytest.mark.parametrize("sources", [{"": KEYS}, {5: KEYS}, {"a\n": KEYS}, {"a": None}, {"a": "https://a.example.com"}])
+@pytest.mark.parametrize(
+    "sources",
+    [
+        {"": KEYS},
+        {5: KEYS},
+        {"a\n": KEYS},
+        {"a": None},
+        {"a": "https://a.example.com"},
+        {"a": b"https://a.example.com"},
+        {"a": KeySet},
+    ],
+)
 def test_sources_that_cannot_be_used_are_a_mistake(world, sources):
     with pytest.raises(ConfigurationError, match=r"^sources: "):
         world.sources(sources)

@@ -190,6 +190,8 @@ def test_flawed_signature_key_gives_no_key(text, reason):
     [
         (lambda: WorkloadTokenKeys("keys"), "issuers"),
         (lambda: AsyncWorkloadTokenKeys(None), "issuers"),
+        (lambda: WorkloadTokenKeys(b"keys"), "issuers"),
+        (lambda: AsyncWorkloadTokenKeys(KeySet), "issuers"),
         (lambda: AsyncSignatureKeyTokens({}, types=TYPES), "issuers"),
         (lambda: AsyncSignatureKeyTokens({"a": 1}, types=TYPES), "issuers"),
         (lambda: SignatureKeyTokens(["https://issuer.example"], types=TYPES), "issuers"),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, Generic, TypeVar
 from undersigned.discovery.owned import AsyncOwner, Owned, Owner
 from undersigned.errors import ConfigurationError
 from undersigned.limits import MOST_HINTS
+from undersigned.signature.key_source import is_key_source
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -45,7 +46,7 @@ class _Sources(Generic[Source]):
         for signer, source in sources.items():
             if not isinstance(signer, str) or not signer or not signer.isprintable():
                 raise ConfigurationError("sources: name each signer by printable text, such as buyer.example.com")
-            if isinstance(source, str) or not callable(getattr(source, "find", None)):
+            if not is_key_source(source):
                 raise ConfigurationError(f"sources: {signer} has no key source; pass one such as RemoteJWKS(url)")
         self._sources = dict(sources)
         self._owned = Owned(tuple(sources.values()))

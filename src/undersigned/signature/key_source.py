@@ -97,6 +97,11 @@ class AsyncKeySource(Protocol):
         ...
 
 
+def is_key_source(source: object) -> bool:
+    """Return whether `source` has the method of a key source. Texts have a `find` too, and so do classes of sources."""
+    return not isinstance(source, (str, bytes, bytearray, type)) and callable(getattr(source, "find", None))
+
+
 @dataclass(frozen=True, slots=True)
 class KeySet:
     """A fixed set of keys by keyid.

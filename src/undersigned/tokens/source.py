@@ -6,6 +6,7 @@ from inspect import isawaitable
 from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
 from undersigned.errors import ConfigurationError
+from undersigned.signature.key_source import is_key_source
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -94,5 +95,5 @@ def check_source(option: str, source: object) -> None:
     Raises:
         ConfigurationError: it is not.
     """
-    if isinstance(source, str) or not callable(getattr(source, "find", None)):
+    if not is_key_source(source):
         raise ConfigurationError(f"{option}: pass a key source, such as KeySet.from_jwks(jwks)")

@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from undersigned.errors import ConfigurationError
-from undersigned.signature.key_source import KeySet
+from undersigned.signature.key_source import KeySet, is_key_source
 from undersigned.signature.profile import Profile
 
 if TYPE_CHECKING:
@@ -48,8 +48,7 @@ def check_sources(profile: object, keys: object, replay: object, revocations: ob
     for option, source in (("keys", keys), ("replay", replay), ("revocations", revocations)):
         if isinstance(source, type):
             raise ConfigurationError(f"{option}: {source.__name__} is a class; make one, such as {_MADE[option]}")
-    # Texts have a `find` too.
-    if isinstance(keys, (str, bytes, bytearray)) or not callable(getattr(keys, "find", None)):
+    if not is_key_source(keys):
         raise ConfigurationError(
             "keys: pass a key source: KeySet.from_jwks(jwks) for a JWK set, KeySet.of(key) for keys, or JWKSFile(path)"
         )

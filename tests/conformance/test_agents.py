@@ -62,3 +62,12 @@ def test_documents_of_agents_are_not_run_without_the_package_that_reads_them(tmp
     assert len(find(tmp_path)) == 1
     monkeypatch.setattr("undersigned.conformance.forms_lists.find_spec", lambda _: None)
     assert find(tmp_path).set_aside == [SetAside("cards", 1, "documents of agents: install undersigned[discovery]")]
+
+
+def test_address_ranges_are_not_run_without_the_package_that_rejects_them(tmp_path, monkeypatch):
+    lay_files(tmp_path, {"ranges.json": {"recommended_latest": ["10.0.0.0/8"], "older": ["10.0.0.0/8"]}})
+    assert len(find(tmp_path)) == 2
+    monkeypatch.setattr("undersigned.conformance.forms_lists.find_spec", lambda _: None)
+    assert find(tmp_path).set_aside == [
+        SetAside("ranges", 2, "groups of address ranges: install undersigned[discovery]")
+    ]

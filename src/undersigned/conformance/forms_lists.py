@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     from undersigned.conformance.grade import Gradable
     from undersigned.conformance.keys import Keys
 
-NO_DISCOVERY: Final = "documents of agents: install undersigned[discovery]"
-
 _DISCOVERY: Final = "httpcore2"
+_INSTALL: Final = "install undersigned[discovery]"
 
 
 def _is_list(file: VectorFile, *members: str) -> bool:
@@ -62,7 +61,7 @@ def _documents(kind: Callable[[str, Document], Gradable]) -> Callable[[VectorFil
 
     def read(file: VectorFile, _keys: Keys) -> Iterator[Gradable | Aside]:
         if find_spec(_DISCOVERY) is None:
-            yield Aside(len(file.documents), NO_DISCOVERY)
+            yield Aside(len(file.documents), f"documents of agents: {_INSTALL}")
             return
         for index, case in enumerate(file.documents):
             yield kind(f"[{index}] {case.members.get('name')}", case)
@@ -70,7 +69,10 @@ def _documents(kind: Callable[[str, Document], Gradable]) -> Callable[[VectorFil
     return read
 
 
-def _ranges(file: VectorFile, _keys: Keys) -> Iterator[Gradable]:
+def _ranges(file: VectorFile, _keys: Keys) -> Iterator[Gradable | Aside]:
+    if find_spec(_DISCOVERY) is None:
+        yield Aside(len(file.document.members), f"groups of address ranges: {_INSTALL}")
+        return
     for group in file.document.members:
         yield RangeCase(group, file.document)
 

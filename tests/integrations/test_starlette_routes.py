@@ -410,32 +410,30 @@ def test_mounted_class_that_decides_by_itself_leaves_open_what_runs(kind):
         assert found(app, scope_of("POST", "/in/create")) == "?"
 
 
-class Handles(Route):
-    """A route that decides by itself what it runs."""
+class Handles:
+    """A mixin that decides by itself what runs."""
 
     async def handle(self, scope, receive, send) -> None:
         await Application()(scope, receive, send)
+
+
+class HandlesRoute(Handles, Route):
+    """A route that decides by itself what it runs."""
 
 
 @pytest.mark.parametrize("method", ["POST", "GET"])
 def test_route_that_handles_requests_by_itself_leaves_open_what_runs(method):
-    app = Starlette(routes=[Handles("/create", create, methods=["POST"])])
+    app = Starlette(routes=[HandlesRoute("/create", create, methods=["POST"])])
     assert run(app, scope_of(method, "/create")) == ["application"]
     assert found(app, scope_of(method, "/create")) == "?"
 
 
-class HandlesMount(Mount):
+class HandlesMount(Handles, Mount):
     """A mount that decides by itself what it runs."""
 
-    async def handle(self, scope, receive, send) -> None:
-        await Application()(scope, receive, send)
 
-
-class HandlesHost(Host):
+class HandlesHost(Handles, Host):
     """A host that decides by itself what it runs."""
-
-    async def handle(self, scope, receive, send) -> None:
-        await Application()(scope, receive, send)
 
 
 @pytest.mark.parametrize("route", [HandlesMount("/in", starlette()), HandlesHost("{host}", starlette())])
@@ -446,11 +444,8 @@ def test_mount_that_handles_requests_by_itself_leaves_open_what_runs(route):
     assert undersigned_starlette.RouteResolver(app).missing(["craete"]) == set()
 
 
-class HandlesAPI(routing.APIRoute):
+class HandlesAPI(Handles, routing.APIRoute):
     """A path operation that decides by itself what it runs."""
-
-    async def handle(self, scope, receive, send) -> None:
-        await Application()(scope, receive, send)
 
 
 @pytest.mark.parametrize("method", ["POST", "GET"])
@@ -462,11 +457,8 @@ def test_included_route_that_handles_requests_by_itself_leaves_open_what_runs(me
     assert found(app, scope_of(method, "/plans/x")) == "?"
 
 
-class HandlesIncluded(APIRouter):
+class HandlesIncluded(Handles, APIRouter):
     """A router that decides by itself what it runs when it is included."""
-
-    async def handle(self, scope, receive, send) -> None:
-        await Application()(scope, receive, send)
 
 
 class MatchesNothing(APIRouter):

@@ -611,8 +611,7 @@ def test_unsigned_undeclared_content_never_reaches_the_application(http2_side, p
 
 @pytest.mark.parametrize("resolver", [A2AResolver(), JSONRPCResolver()])
 def test_undeclared_content_that_names_the_operation_must_be_covered(side, party, resolver):
-    envelope = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "create_media_buy"}}
-    body = json.dumps(envelope).encode()
+    body = call_of("create_media_buy")
     gate = side(policy=Policy(required_for=["create_media_buy"], resolver=resolver), http2_server="gunicorn")
     status, _ = over_http2(gate, "POST", body, party.fields("POST", f"{ORIGIN}/adcp/get_products"))
     assert (status, gate.calls) == (401, [])
@@ -624,15 +623,15 @@ def test_undeclared_content_that_names_the_operation_must_be_covered(side, party
 @pytest.mark.parametrize("method", ["POST", "DELETE"])
 @pytest.mark.parametrize("resolver", [A2AResolver(), JSONRPCResolver()])
 def test_undeclared_content_gives_the_operation_that_declared_content_gives(side, party, resolver, method):
-    envelope = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "create_media_buy"}}
-    body, policy = json.dumps(envelope).encode(), Policy(resolver=resolver)
-    gate, found = side(policy=policy, http2_server="gunicorn"), []
+    body, found = call_of("create_media_buy"), []
+    gate = side(policy=Policy(resolver=resolver), http2_server="gunicorn")
     for http2 in (False, True):
         covered = party.fields(method, f"{ORIGIN}/adcp/get_products", JSON, body)
         status, _ = gate.request(method, "/adcp/get_products", covered, body, http2=http2)
         found.append((status, [(call["operation"], call["body"]) for call in gate.calls]))
         gate.calls.clear()
     assert found[0] == found[1]
+    assert found[0][0] == 200
 
 
 DIGEST_ONLY = profiles.ADCP_3_2.derive(

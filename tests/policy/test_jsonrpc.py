@@ -117,11 +117,17 @@ def test_message_is_rejected_when_it_is_both_request_and_answer(member):
     assert rejection_of({**call(), member: None}) == "the envelope is a request and a response"
 
 
+@pytest.mark.parametrize("body", [envelope("tasks/get"), call()], ids=["tasks/get", "tools/call"])
 @pytest.mark.parametrize(
-    "key", ["Method", "METHOD", "Params", "param\u017f", "JSONRPC", "ID", "Result", "eRROR", "method\x00"]
+    "key",
+    [
+        *("JSONRPC", "ID", "Method", "METHOD", "method\x00", "Params", "PARAMS", "param\u017f"),
+        *("Result", "RESULT", "eRROR", "ERROR"),
+    ],
 )
-def test_envelope_member_in_another_spelling_is_rejected(key):
-    rejection_of({**envelope("tasks/get"), key: "tools/call"})
+def test_envelope_member_in_another_spelling_is_rejected(body, key):
+    for value in ("tools/call", 1):
+        assert rejection_of({**body, key: value}).startswith("a member of the JSON-RPC envelope")
 
 
 @pytest.mark.parametrize("key", ["Name", "NAME", "Arguments"])
@@ -176,8 +182,3 @@ def test_resolver_raises_only_unresolved_operation_for_any_content(body, method)
         message = ""
         assert (operation.name is not None) == (operation.method == "tools/call")
     assert message.isprintable()
-
-
-@pytest.mark.parametrize("member", ["jsonrpc", "id", "method", "params", "result", "error"])
-def test_member_of_the_envelope_in_a_second_spelling_is_rejected(member):
-    assert rejection_of({**call(), member.upper(): 1}).startswith("a member of the JSON-RPC envelope")

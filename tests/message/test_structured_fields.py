@@ -162,18 +162,24 @@ def test_field_within_the_bounds_is_read(value):
     assert list(parse_byte_sequences(value, "base64")) == ["s"]
 
 
+def lines_of_reading(value: str) -> int:
+    """How many lines of Python run to read or to reject a value."""
+
+    def parse() -> None:
+        with contextlib.suppress(MalformedField):
+            parse_byte_sequences(value, "base64")
+
+    return lines_run(parse)
+
+
 MANY = "s=:AAAA:" + "".join(f";p{number}" for number in range(39))
 
 
 @pytest.mark.parametrize("value", [f"s=:{'A' * 2048}:", MANY, *hostile_values(1_000_000).values()])
 def test_field_over_the_limit_is_rejected_with_little_work(value):
-    def parse() -> None:
-        with contextlib.suppress(MalformedField):
-            parse_byte_sequences(value, "base64")
-
     with pytest.raises(MalformedField, match="more than 2048 characters or 40 delimiters"):
         parse_byte_sequences(value, "base64")
-    assert lines_run(parse) < 50
+    assert lines_of_reading(value) < 50
 
 
 @pytest.mark.parametrize("value", ["", "a", "a;b", 'a;b="c, d"', 'a;b="c\\", d"', 'a;b=""', '"a" "b"'])
@@ -254,37 +260,11 @@ def test_usual_spelling_takes_nothing_of_the_budget(value):
 @pytest.mark.parametrize("lexeme", ["(a", "=a", "a1=", "(a-b/c", "a@", '=""', "?", "#", "é"])
 def test_lexemes_that_are_no_byte_sequence_are_passed_with_little_work(lexeme):
     value = ("s=:AAAA:" + lexeme * 1000)[:LONGEST_FIELD]
-
-    def parse() -> None:
-        with contextlib.suppress(MalformedField):
-            parse_byte_sequences(value, "base64")
-
-    parse()
-    assert lines_run(parse) < 300
+    lines_of_reading(value)
+    assert lines_of_reading(value) < 300
 
 
-LEXEMES = [
-    '%"',
-    '"',
-    "\\",
-    "a",
-    "1",
-    "-",
-    "_",
-    "=",
-    "(",
-    ")",
-    ",",
-    ";",
-    " ",
-    "\t",
-    ":",
-    ":AAAA:",
-    ":AA:",
-    "%",
-    "*",
-    "é",
-]
+LEXEMES = [*'"\\a1-_=(),; \t:%*é', '%"', ":AAAA:", ":AA:"]
 LEXEME = re.compile(
     r"""%"[^"]*+"?+|"[^"\\]*+(?>(?:\\.[^"\\]*+)*)"?+|[A-Za-z*][A-Za-z0-9:/!#$%&'*+.^_`|~-]*+|:([^:"]*+):"""
 )

@@ -296,7 +296,7 @@ def test_values_that_hold_no_registration_are_not_walked(content):
 
 def test_no_character_folds_to_two_letters_of_webhook_or_authentication():
     folded = {chr(point).casefold() for point in range(0x110000)}
-    letters = {re.sub(r"[^a-z0-9]", "", text) for text in folded}
+    letters = {re.sub(r"[^a-z0-9]", "", text) for text in folded if len(text) > 1}
     assert [text for text in letters if len(text) > 1 and (text in "webhook" or text in "authentication")] == []
 
 

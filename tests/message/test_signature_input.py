@@ -13,6 +13,7 @@ from undersigned.errors import UndersignedError
 from undersigned.message.component import Component
 from undersigned.message.signature_input import (
     choose_signature_inputs,
+    parse_parameters,
     parse_signature_input,
     serialize_signature_input,
 )
@@ -326,6 +327,22 @@ def test_components_of_members_that_are_not_chosen_are_not_made():
     assert work("b0") > work("sig1") + 32
     work("sig1")
     assert work("sig1") < 300
+
+
+@pytest.mark.parametrize("more", ["", ', b=("x" "y");p="q";created=2', ', c=("a";sf;key="b");d=1.5', ",  e=()"])
+def test_parameters_are_read_as_with_the_components(more):
+    value = written() + more
+    members = parse_signature_input(value)
+    assert parse_parameters(value) == {label: member.parameters for label, member in members.items()}
+
+
+MANY = "".join(f";p{at}" for at in range(21))
+
+
+@pytest.mark.parametrize("value", ["", "s=1", 's=("x" "x");p', f's=("x"){MANY}', f's=("a";sf;key="b"){MANY}'])
+def test_parameters_of_what_is_malformed_are_not_read(value):
+    with pytest.raises(MalformedField):
+        parse_parameters(value)
 
 
 @pytest.mark.parametrize(

@@ -498,6 +498,20 @@ def test_hostile_message_is_rejected_with_the_work_for_a_small_one(request_):
     assert lines_run(lambda: rejection(request_)) < SCREENED
 
 
+def test_components_of_signatures_that_the_verified_one_may_be_over_are_not_made():
+    names = [f'"{number}"' for number in range(32)]
+    own = covering("@method", label="rotation", tag='"gnap-rotate"', alg=None, expires=None)
+
+    def work(covered: str) -> int:
+        others = "".join(f', b{at}=({covered});tag="gnap"' for at in range(7))
+        request = unsigned_claim(own + others, "rotation=:AAAA:")
+        assert code(request, profiles.GNAP_ROTATION) == ("signature_components_incomplete", 6)
+        return lines_run(lambda: rejection(request, profiles.GNAP_ROTATION))
+
+    work(names[0])
+    assert work(" ".join(names)) == work(names[0])
+
+
 def test_detail_contains_no_text_of_the_message():
     secret = "s3cr3t"
     for request in (

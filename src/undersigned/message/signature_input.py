@@ -60,6 +60,19 @@ def parse_signature_input(value: str, *, repeated_keys: bool = False) -> dict[st
     return {label: member.read() for label, member in members.items()}
 
 
+def parse_parameters(value: str) -> dict[str, Mapping[str, Parameter]]:
+    """Read the parameters of each member by its label. Components that a pattern reads are checked, and not made.
+
+    Raises:
+        MalformedField: as `parse_signature_input`.
+    """
+    members: Mapping[str, _Matched | SignatureInput] | None = _read_by_pattern(value)
+    if members is None:
+        # A parser reads only a few components. Making them also counts the parameters.
+        members = {label: member.read() for label, member in _members(value).items()}
+    return {label: member.parameters for label, member in members.items()}
+
+
 def choose_signature_inputs(
     value: str,
     choose: Callable[[Mapping[str, Mapping[str, Parameter]]], Sequence[str]],

@@ -12,7 +12,7 @@ from undersigned.limits import LONGEST_PARSED, LONGEST_PARSED_LINKED
 from undersigned.message import token
 from undersigned.message.field_types import field_type
 from undersigned.message.reading import Reading
-from undersigned.message.signature_input import parse_signature_input
+from undersigned.message.signature_input import parse_parameters
 from undersigned.message.structured_fields import MalformedField
 from undersigned.signature.rules.option import check_texts
 
@@ -157,10 +157,10 @@ class CoverageRule:
     def linked_labels(self, message: Request | Response) -> list[str]:
         """Return the labels of the signatures of the message that this one may be over, if it is over one."""
         try:
-            members = parse_signature_input(message.fields.combined.get("signature-input", ""))
+            members = parse_parameters(message.fields.combined.get("signature-input", ""))
         except MalformedField:
             return []
-        return [label for label, member in members.items() if member.parameters.get("tag") == self.over]
+        return [label for label, parameters in members.items() if parameters.get("tag") == self.over]
 
     def _asked_fields(self, message: Request | Response) -> list[str]:
         """Return the header fields of the request that a response must cover, if it must cover any."""

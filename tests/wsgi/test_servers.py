@@ -92,6 +92,7 @@ def test_script_name_is_rejected_when_a_header_field_may_have_set_it(mounted, fi
     [
         ("gevent", "undersigned_gevent.RawTargetHandler"),
         ("wsgiref", "undersigned.wsgi.wsgiref.RawTargetHandler"),
+        ("wsgiref", "Django's runserver takes none: accept plain paths only with reconstruct=True"),
         (None, "reconstruct=True"),
     ],
 )

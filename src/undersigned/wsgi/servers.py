@@ -38,7 +38,8 @@ _RAW_TARGET: Mapping[str, str] = {
     "gevent": "gevent's pywsgi gives no raw target: pass handler_class=undersigned_gevent.RawTargetHandler to its "
     "WSGIServer",
     "wsgiref": "wsgiref gives no raw target: pass handler_class=undersigned.wsgi.wsgiref.RawTargetHandler to "
-    "make_server",
+    "make_server. Django's runserver takes none: accept plain paths only with reconstruct=True, which is RECONSTRUCT "
+    "in UNDERSIGNED",
 }
 
 _PRODUCTS: Mapping[str, str] = {

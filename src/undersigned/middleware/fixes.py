@@ -52,7 +52,7 @@ FIXES: Final[Mapping[Reason, str]] = {
     ),
     "signature_digest_mismatch": "find what changes the body on the way: it must arrive byte by byte as it was signed",
     "signature_replayed": "the sender must sign every attempt again; a proxy must not repeat requests",
-    "body_malformed": "the sender must name each member of a JSON object once",
+    "body_malformed": "the sender must correct the content as this line says; JSON must name each member once",
     "signature_store_unavailable": "make the replay store reachable: no request is accepted without it",
     "signature_server_unsupported": "change the server or its settings as this line says; see docs/deploying.md",
 }

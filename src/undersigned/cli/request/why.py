@@ -41,7 +41,10 @@ _MORE: Final[Mapping[str, tuple[str, str]]] = {
         "check the URL, and origins= of the server",
     ),
     "signature_replayed": ("the server has seen this nonce before", "sign each request again"),
-    "body_malformed": ("the JSON of the content repeats a key", "write each key of an object once"),
+    "body_malformed": (
+        "programs could read the content differently: it repeats a key, or is not the JSON that the server expects",
+        "send valid JSON, and write each key of an object once",
+    ),
 }
 _OTHER_LAYER: Final = "the answer has no code of a signature, so another part of the server asks for other credentials"
 _VALID_HERE: Final = (

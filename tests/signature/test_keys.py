@@ -212,6 +212,8 @@ def test_keys_with_the_same_keyid_are_not_equal():
         ({**PRIVATE, "kid": 7}, "kid of printable ASCII"),
         ({**PRIVATE, "d": None}, "d is absent or not a string"),
         (PUBLIC, "d is absent or not a string"),
+        (PUBLIC, "it has no private member: give the private JWK, such as keys/private.jwk.json"),
+        ({"keys": [PRIVATE]}, "the signing JWK is a JWK set, which is for verifiers: give the private JWK"),
         (EC_PUBLIC, "d is absent or not a string"),
         ({**PRIVATE, "d": "AAAA"}, "d is not 32 bytes"),
         ({**PRIVATE, "d": "*"}, "d is not Base64url"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, cast
 
 from undersigned.errors import ConfigurationError
 from undersigned.signature.algorithms import BY_NAME, SHARED_SECRET, algorithm_for
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from undersigned.signature.jwk import PrivateKey
 
+_GIVE: Final = "give the private JWK, such as keys/private.jwk.json"
 _Purposes: TypeAlias = Iterable[str]
 
 
@@ -59,6 +60,8 @@ class SigningKey:
         """
         if not isinstance(jwk, Mapping):
             raise ConfigurationError("the signing JWK must be a JSON object, as json.loads reads it")
+        if "keys" in jwk and "kty" not in jwk:
+            raise ConfigurationError(f"the signing JWK is a JWK set, which is for verifiers: {_GIVE}")
         keyid = jwk.get("kid")
         if not is_keyid(keyid):
             raise ConfigurationError("the signing JWK needs a kid of printable ASCII: the verifier looks it up by kid")
@@ -66,7 +69,8 @@ class SigningKey:
             name = algorithm_of(jwk)
             secret = secret_of(jwk) if name == SHARED_SECRET else private_key_of(jwk)
         except UnusableKey as unusable:
-            raise ConfigurationError(f"the signing JWK cannot be used: {unusable}") from None
+            advice = "" if "d" in jwk or "k" in jwk else f"; it has no private member: {_GIVE}"
+            raise ConfigurationError(f"the signing JWK cannot be used: {unusable}{advice}") from None
         signer = cast("_Algorithm", BY_NAME[name](private_key=secret))
         return cls(cast("str", keyid), name, texts_of(jwk.get("adcp_use")), _signer=signer)
 

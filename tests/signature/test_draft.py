@@ -119,7 +119,8 @@ def step_by_step(request: Request, profile, components, *, check_limits: bool) -
     try:
         base = signature_base(values_of(request, signed, digest), covered.components, text)
     except UnresolvableComponent as unresolvable:
-        raise SigningError(f"{unresolvable} (covered: {', '.join(covered.names)})") from None
+        names = ", ".join(covered.names)
+        raise SigningError(f"{unresolvable} (covered: {names}); correct the message before it is signed") from None
     if check_limits:
         check_base(base, request, covered.components)
     return base, signed.target_uri

@@ -263,6 +263,12 @@ def test_request_is_not_signed_when_a_covered_field_is_absent():
         signer(components=["x-none"]).sign(GET)
 
 
+def test_request_without_a_covered_member_is_to_be_corrected():
+    by_members = Signer(SigningKey.from_jwk(PRIVATE), profile=profiles.WEB_BOT_AUTH_TYPED)
+    with pytest.raises(SigningError, match=r'"signature-agent";key="sig1"\); correct the message before it is signed'):
+        by_members.sign(Request("GET", URL, [("Signature-Agent", '"https://bot.example"')]))
+
+
 @pytest.mark.parametrize("label", ["*", "a", "z", "*a", "a*", "a_", "a.", "a-", "a09z"])
 def test_label_is_any_dictionary_key(label):
     assert dict(signer().sign(GET, label=label))["Signature"].startswith(f"{label}=:")

@@ -180,7 +180,8 @@ class Drafting:
         try:
             base = signature_base(values, covered.components, text)
         except UnresolvableComponent as unresolvable:
-            raise SigningError(f"{unresolvable} (covered: {', '.join(covered.names)})") from None
+            names = ", ".join(covered.names)
+            raise SigningError(f"{unresolvable} (covered: {names}); correct the message before it is signed") from None
         if self._check_limits:
             check_base(base, message, covered.components, most=self._profile.most_effort)
         return base

@@ -202,6 +202,21 @@ def test_signer_rejects_too_much_work_unless_told_otherwise():
     assert verifier().verify(Request("GET", ESCAPES, [*fields[:20], *signer().sign(within)]))
 
 
+def test_signer_rejects_too_much_work_for_many_fields_that_a_usual_message_covers():
+    names = [f"x{at}" for at in range(22)]
+
+    def request(length: int, *signature: tuple[str, str]) -> Request:
+        return Request("GET", f"{HOST}/", [*((name, "v" * length) for name in names), *signature])
+
+    within = signer(components=names).sign(request(50))
+    assert verifier().verify(request(50, *within))
+    with pytest.raises(SigningError, match=r"too much work together.*check_limits=False"):
+        signer(components=names).sign(request(100))
+    beyond = signer(components=names, check_limits=False).sign(request(100))
+    with pytest.raises(SignatureError, match="request_signature_invalid"):
+        verifier().verify(request(100, *beyond))
+
+
 @pytest.mark.parametrize("profile", [profiles.GNAP_ROTATION, profiles.WIMSE_RESPONSE])
 def test_message_with_parts_of_another_message_or_signature_may_take_more_work(profile):
     assert profile.most_effort > profiles.ADCP_3_2.most_effort == MOST_EFFORT

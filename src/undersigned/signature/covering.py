@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from undersigned.errors import ConfigurationError, SigningError
 from undersigned.message import token
 from undersigned.message.component import Component
+from undersigned.signature.effort import required_effort
 from undersigned.signature.plain_base import PlainBase
 from undersigned.signature.rules.coverage import name_of
 
@@ -33,12 +34,14 @@ class Covered:
         components: the components.
         text: the inner list of components, which begins `@signature-params`.
         plain_base: makes the signature base of most requests, if all components are plain.
+        effort: the effort that the components take of a plain message.
     """
 
     names: tuple[str, ...]
     components: tuple[Component, ...]
     text: str
     plain_base: PlainBase | None
+    effort: int
 
     @classmethod
     def of(cls, names: Iterable[str]) -> Covered:
@@ -48,7 +51,7 @@ class Covered:
         components = tuple(
             Component(name_of(name), text, bare=name[0] != '"') for name, text in zip(unique, texts, strict=True)
         )
-        return cls(unique, components, f"({' '.join(texts)})", PlainBase.of(components))
+        return cls(unique, components, f"({' '.join(texts)})", PlainBase.of(components), required_effort(unique))
 
 
 class Covering:

@@ -14,6 +14,7 @@ from undersigned.signature.components import UnresolvableComponent, signature_ba
 from undersigned.signature.own_parameters import written_parameters
 from undersigned.signature.receiver import (
     USUAL_BASE,
+    USUAL_EFFORT,
     check_base,
     check_content_type,
     check_fields,
@@ -97,6 +98,7 @@ class Drafting:
         "_label",
         "_parameters",
         "_profile",
+        "_spared",
         "_target",
     )
 
@@ -117,6 +119,7 @@ class Drafting:
         self._digests = digests
         self._digest_encoding: Encoding = profile.digest.encodings[0]
         self._check_limits = check_limits
+        self._spared = profile.most_effort - USUAL_EFFORT
         # A signer signs for a few URLs again and again.
         made = partial(SigningTarget.of, form=profile.target, check_limits=check_limits)
         self._target: Callable[[str], SigningTarget] = lru_cache(_URLS_KEPT)(made)
@@ -151,10 +154,8 @@ class Drafting:
         if self._has_own:
             parameters = {**written_parameters(self._profile, message), **parameters}
         text = f"{covered.text}{self._parameters(created, expires, nonce, parameters)}"
-        plain, base = covered.plain_base, None
-        if usual and plain is not None and isinstance(message, Request):
-            base = plain.text(message, target.signed, digest, text)
-        if base is None or len(base) > USUAL_BASE:
+        base = self._usual_base(message, target, covered, digest, text) if usual else None
+        if base is None:
             base = self._base(message, target, covered, digest, text)
         draft: Any = _Unfrozen()
         draft.request = message
@@ -169,6 +170,20 @@ class Drafting:
         draft.__class__ = Draft
         made: Draft = draft
         return made
+
+    def _usual_base(
+        self, message: Request | Response, target: SigningTarget, covered: Covered, digest: str | None, text: str
+    ) -> str | None:
+        """Return the signature base of a usual message, or None if `_base` must decide."""
+        plain = covered.plain_base
+        if plain is None or not isinstance(message, Request):
+            return None
+        base = plain.text(message, target.signed, digest, text)
+        if base is None or len(base) > USUAL_BASE:
+            return None
+        if covered.effort > self._spared and self._check_limits:
+            check_base(base, message, covered.components, most=self._profile.most_effort)
+        return base
 
     def _base(
         self, message: Request | Response, target: SigningTarget, covered: Covered, digest: str | None, text: str

@@ -29,8 +29,10 @@ if TYPE_CHECKING:
 USUAL_BASE = 4096
 """The most characters of the base of a usual message: a longer one is checked."""
 
+USUAL_EFFORT = 86
+"""The most effort of a usual message and base, without the components: 27 for fields, 3 for values, 41 for the URL."""
+
 _ADDED_FIELDS = 2
-# With as many fields and characters, a usual URL and the longest usual base, a message is still below `MOST_EFFORT`.
 _USUAL_FIELDS = 24
 _USUAL_CHARACTERS = 3000
 _USUAL_TARGET = re.compile(r"[A-Za-z0-9._~/:-]{1,256}")
@@ -39,8 +41,9 @@ _USUAL_TARGET = re.compile(r"[A-Za-z0-9._~/:-]{1,256}")
 def is_usual(message: Request | Response, target: SigningTarget) -> bool:
     """Return whether a quick look shows that no check of this module rejects a message that covers plain components.
 
-    Nearly every message is usual. Then `check_fields`, `check_signatures`, `check_content_type` and, for a base that is
-    not too long, `check_base` need not be called. They decide about any other message.
+    Nearly every message is usual. Then `check_fields`, `check_signatures` and `check_content_type` need not be called.
+    Neither need `check_base`, if the base is not too long and `USUAL_EFFORT` leaves enough for the components. They
+    decide about any other message.
     """
     fields, own = message.fields, target.canonical.authority
     combined = fields.combined

@@ -18,11 +18,12 @@ import tornado.routing
 from django.core.wsgi import get_wsgi_application
 from django.test import override_settings
 from django.urls import path
+from django.views.decorators.csrf import csrf_exempt
 from fastapi import APIRouter, Depends
 from flask import Blueprint
 from starlette.routing import Mount
 from tests.integrations.agreement import BODY, JSON, KEYID, ORIGINS, Agreement, ask, assert_rejected, raw_request
-from tests.integrations.django_site import FIRST, site
+from tests.integrations.django_site import site
 from tests.integrations.test_aiohttp import served
 from tests.integrations.test_sanic import served as served_by_sanic
 from tests.integrations.test_tornado import served as served_by_tornado
@@ -133,10 +134,9 @@ def flask_app(names: dict):
 def django_app(names: dict):
     view = names["buy"] if "buy" in names else names["Plans"].as_view()
     urls = type("urls", (), {"urlpatterns": [path("plans/<str:plan>", view)]})
-    policy = {"POLICY": names["policy"], "MODE": None, "middleware": (FIRST,)} if "policy" in names else {}
+    policy = {"POLICY": names["policy"], "MODE": None} if "policy" in names else {}
     if callable(names.get("mode")):
-        # Without the decorator, Django's CSRF check would reject a view that gets no cookie.
-        policy = {"MODE": names["mode"], "middleware": (FIRST,)}
+        policy = {"MODE": names["mode"]}
     elif "wrapped_mode" in names:
         policy = {"MODE": names["wrapped_mode"]}
     with (
@@ -187,7 +187,7 @@ ROUTERS = {
     ),
     "Starlette, a router": (("starlette", asgi_app, ()), {"Mount": Mount}),
     "Flask, a blueprint": (("flask", flask_app, ()), {"Blueprint": Blueprint}),
-    "Django, a part of the URLs": (("django", django_app, ()), {}),
+    "Django, a part of the URLs": (("django", django_app, ()), {"csrf_exempt": csrf_exempt}),
     "aiohttp, a sub-application": (("aiohttp", aiohttp_app, ()), {}),
     "Tornado, a router": (("tornado", tornado_app, ()), vars(tornado.routing)),
     "Litestar, a router": (("litestar", litestar_router, ("signed", "rejected")), {"Router": litestar.Router}),
@@ -252,7 +252,7 @@ def test_snippet_without_its_mode_requires_a_signature_of_every_request(title, a
 @pytest.mark.parametrize("title", BY_ROUTE)
 def test_snippet_with_a_policy_by_route_rejects_unsigned_requests(title, agreement):
     example, serve, resolver = BY_ROUTE[title]
-    with serve(run(title, example, agreement, RouteResolver=resolver)) as port:
+    with serve(run(title, example, agreement, RouteResolver=resolver, csrf_exempt=csrf_exempt)) as port:
         answer = ask(port, agreement.raw("POST", "/plans/gold", BODY))
         assert (answer.status, answer.json["plan"]) == (200, "gold")
         assert_rejected(ask(port, raw_request("POST", "/plans/gold", JSON, BODY)), "request_signature_required")

@@ -10,7 +10,17 @@ import pytest
 from tests.profiles.wire import EXAMPLES, FILE
 from tests.tokens.issuing import issue
 
-from undersigned import AsyncVerifier, ConfigurationError, KeyLookup, KeyPair, KeySet, MemoryReplayStore, SignatureError
+from undersigned import (
+    AsyncVerifier,
+    ConfigurationError,
+    KeyLookup,
+    KeyPair,
+    KeySet,
+    MemoryReplayStore,
+    RevocationList,
+    SignatureError,
+    Verifier,
+)
 from undersigned.errors import KeySourceError
 from undersigned.limits import LONGEST_BASE
 from undersigned.message.header_fields import HeaderFields
@@ -20,6 +30,7 @@ from undersigned.tokens import (
     SignatureKeyTokens,
     WorkloadTokenKeys,
 )
+from undersigned.verification.screening import screen_all
 
 ISSUERS = {
     example["id"]: KeySet.from_jwks({"keys": [example["issuer_jwk"]]})
@@ -80,6 +91,25 @@ class Awaited:
 
     async def find(self, lookup):
         return self.keys.find(lookup)
+
+
+@pytest.mark.parametrize("name", ["keyid", "thumbprint"])
+@pytest.mark.parametrize("example", [WIMSE, AAUTH], ids=["wimse", "aauth"])
+def test_published_request_is_rejected_when_its_key_is_revoked_although_it_does_not_name_it(example, name):
+    options = {"clock": lambda: example.now}
+    if example is WIMSE:
+        keys = WorkloadTokenKeys(ISSUERS["wimse-request"], **options)
+    else:
+        keys = SignatureKeyTokens({"https://ap.example": ISSUERS["aauth"]}, types=TYPES, **options)
+    [candidate] = screen_all(example.request, example.profile, now=example.now)
+    [key] = keys.find(candidate.lookup())
+    revoked = RevocationList(
+        revoked=frozenset({getattr(key, name)}), updated=example.now - 60, next_update=example.now + 60
+    )
+    verifier = Verifier(example.profile, keys=keys, replay=MemoryReplayStore(), revocations=revoked, **options)
+    with pytest.raises(SignatureError) as caught:
+        verifier.verify(example.request)
+    assert (candidate.keyid, caught.value.reason) == ("", "signature_key_revoked")
 
 
 def test_published_request_is_rejected_when_its_issuer_is_another_one():

@@ -45,6 +45,13 @@ def test_revoked_key_is_rejected():
     assert rejection_of(lambda: identify_request(revocations=listed)) == ("signature_key_revoked", 9)
 
 
+@pytest.mark.parametrize("named", ["own name", VERIFYING.thumbprint, "buyer-ed25519"])
+def test_key_is_revoked_by_each_of_its_names(named):
+    key = VerificationKey.from_jwk({**PUBLIC, "kid": "own name"})
+    assert identify_request(key=key, revocations=revoking("stranger", ""))
+    assert rejection_of(lambda: identify_request(key=key, revocations=revoking(named))) == ("signature_key_revoked", 9)
+
+
 def test_revocation_applies_even_on_a_stale_list():
     listed = revoking("buyer-ed25519", next_update=NOW - 100_000)
     assert rejection_of(lambda: identify_request(revocations=listed)) == ("signature_key_revoked", 9)

@@ -92,17 +92,18 @@ class Identified:
         Raises:
             SignatureError: no key is left. It is the error of the first key.
         """
-        faults = [self._revocation_fault(revocations) for revocations in lists]
+        faults = [self._revocation_fault(key, revocations) for key, revocations in zip(self.keys, lists, strict=True)]
         left = [key for key, fault in zip(self.keys, faults, strict=True) if fault is None]
         if not left and faults[0] is not None:
             raise faults[0]
         return Identified(self.candidate, left)
 
-    def _revocation_fault(self, revocations: RevocationList | None) -> SignatureError | None:
+    def _revocation_fault(self, key: VerificationKey, revocations: RevocationList | None) -> SignatureError | None:
         candidate = self.candidate
         if revocations is None:
             return None
-        if candidate.keyid in revocations.revoked:
+        # A signature may name its key by the thumbprint, or not at all if a token names it.
+        if not revocations.revoked.isdisjoint((candidate.keyid, key.keyid, key.thumbprint)):
             return candidate.profile.error("signature_key_revoked", step=9, detail="the revocation list names the key")
         if revocations.is_stale(candidate.now):
             detail = "the revocation list is too old: fetch a new one"

@@ -137,6 +137,13 @@ def _all_of(fields: HeaderFields) -> tuple[object, ...]:
     return fields.lines, fields.are_valid, fields.combined, fields.repeated, fields.are_usual
 
 
+def test_fields_are_equal_whether_or_not_it_is_known_that_they_are_valid():
+    of_octets = HeaderFields.of_octets([(b"a", b"v")])
+    assert of_octets == HeaderFields([("a", "v")])
+    assert of_octets.are_valid
+    assert of_octets == HeaderFields.of_lower([("a", "v")])
+
+
 @given(lines=LINES)
 def test_fields_of_octets_are_the_fields_of_the_decoded_text(lines):
     octets = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in lines]

@@ -70,8 +70,6 @@ class HeaderFields:
 
     Attributes:
         lines: the (name, value) pairs in their order, one for each field line.
-        are_valid: whether every name is a token, all names are not too long together, and no value has CR, LF or NUL
-            (RFC 9110 section 5.5).
         combined: the combined value of each field by its name in lower case (RFC 9421 section 2.1).
         repeated: the values of each field that has several lines, in their order.
         are_usual: whether every name is one of `USUAL_NAMES`.
@@ -81,10 +79,10 @@ class HeaderFields:
     """
 
     lines: tuple[tuple[str, str], ...]
-    are_valid: bool = dataclasses.field(compare=False)
     combined: Mapping[str, str] = dataclasses.field(compare=False)
     repeated: Mapping[str, Sequence[str]] = dataclasses.field(compare=False)
     are_usual: bool = dataclasses.field(compare=False)
+    _valid: bool | None = dataclasses.field(compare=False)
 
     def __init__(self, headers: Headers = ()) -> None:
         pairs = cast("Iterable[tuple[str, str]]", headers.items() if isinstance(headers, Mapping) else headers)
@@ -96,10 +94,13 @@ class HeaderFields:
                     for name, value in pairs
                 ]
             )
+            # Joining fails for a name or value in bytes.
+            valid = _are_valid(made)
         except (AttributeError, TypeError, ValueError):
             raise TypeError("headers must be a mapping or pairs of name and value, which must be str") from None
         for attribute in HeaderFields.__slots__:
             object.__setattr__(self, attribute, getattr(made, attribute))
+        object.__setattr__(self, "_valid", valid)
 
     @staticmethod
     def of_octets(headers: Iterable[tuple[bytes, bytes]]) -> HeaderFields:
@@ -119,6 +120,19 @@ class HeaderFields:
     def of_lower(lines: Iterable[tuple[str, str]]) -> HeaderFields:
         """Return the header fields of (name, value) pairs of text, if the names are in lower case already."""
         return _make([(name, value if value.strip() is value else _trim(value)) for name, value in lines])
+
+    @property
+    def are_valid(self) -> bool:
+        """Whether every name is a token, the names are not too long together, and no value has CR, LF or NUL.
+
+        The rules are those of RFC 9110 section 5.5. They are applied when this is first read, so not for a request
+        without a signature.
+        """
+        valid = self._valid
+        if valid is None:
+            valid = _are_valid(self)
+            object.__setattr__(self, "_valid", valid)
+        return valid
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         """Yield the (name, value) pairs in their order."""
@@ -151,14 +165,19 @@ def _make(lines: list[tuple[str, str]]) -> HeaderFields:
     fields.lines = tuple(lines)
     fields.combined = combined = dict(lines)
     fields.repeated = _join(lines, combined) if len(combined) < len(lines) else {}
-    fields.are_usual = usual = USUAL_NAMES.issuperset(combined)
-    # Joining fails for a name or value in bytes.
-    text = "".join(combined.values() if usual else [*combined, *combined.values()])
-    fields.are_valid = not ("\r" in text or "\n" in text or "\0" in text) and (usual or _are_tokens(combined))
+    fields.are_usual = USUAL_NAMES.issuperset(combined)
     # A frozen class sets each attribute through `object.__setattr__`, which takes several times as long.
     fields.__class__ = HeaderFields
     made: HeaderFields = fields
+    object.__setattr__(made, "_valid", None)
     return made
+
+
+def _are_valid(fields: HeaderFields) -> bool:
+    """Return what `HeaderFields.are_valid` is."""
+    combined, usual = fields.combined, fields.are_usual
+    text = "".join(combined.values() if usual else [*combined, *combined.values()])
+    return not ("\r" in text or "\n" in text or "\0" in text) and (usual or _are_tokens(combined))
 
 
 def _lower(name: str) -> str:

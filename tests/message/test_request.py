@@ -8,8 +8,11 @@ import pytest
 from undersigned import Request
 from undersigned.message.content import Content
 from undersigned.message.header_fields import HeaderFields
+from undersigned.message.request_target import RequestTarget
+from undersigned.url.origin import Origin
 
 URL = "https://seller.example.com/"
+ORIGIN = Origin("https", "seller.example.com")
 
 
 @pytest.mark.parametrize(
@@ -104,7 +107,8 @@ def test_fields_are_not_parsed_again_when_they_are_parsed_already():
 
 def test_unread_request_is_the_request_that_announces_its_content():
     fields = HeaderFields({"a": "1"})
-    unread = Request.unread("POST", URL, fields, has_body=True, query_unknown=True)
+    target = RequestTarget.parse(URL.removeprefix(str(ORIGIN)).encode())
+    unread = Request.unread("POST", target, ORIGIN, fields, has_body=True, query_unknown=True)
     announced = Request("POST", URL, fields, has_body=True, query_unknown=True)
     assert unread == announced
     assert unread.content == announced.content

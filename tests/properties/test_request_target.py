@@ -3,15 +3,21 @@ from __future__ import annotations
 import itertools
 import re
 from string import hexdigits
+from typing import TYPE_CHECKING
 from urllib.parse import unquote_to_bytes
 
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.properties.strategies import any_text, urls
 
-from undersigned import ConfigurationError, MalformedURL, canonicalize
+from undersigned import ConfigurationError, MalformedURL, Request, canonicalize
+from undersigned.message.header_fields import HeaderFields
 from undersigned.message.request_target import RequestTarget, application_path, percent_decode
+from undersigned.url import ADCP_RECEIVED, URL, CanonicalURL
 from undersigned.url.origin import Origin, Origins
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ENCODED = re.compile("(?:[^%]|%[0-9A-Fa-f]{2})*")
 PREFIXED = Origin("https", "h", "/api")
@@ -53,6 +59,50 @@ def test_any_octets_are_a_target_in_origin_form_or_rejected(raw, origin):
     assert canonical.authority == "h"
     assert canonical.query == target.query
     assert origin.prefix + path == canonical.path
+
+
+def by_the_rules(url: str) -> CanonicalURL:
+    value = URL.parse(url)
+    for rule in ADCP_RECEIVED:
+        value = rule.apply(value)
+    return CanonicalURL(str(value), value.authority or "")
+
+
+def canonical_or_error(url: Callable[[], CanonicalURL]) -> CanonicalURL | tuple[str, str]:
+    try:
+        return url()
+    except MalformedURL as malformed:
+        return malformed.rule, str(malformed)
+
+
+ORIGINS = [
+    *("https://h", "https://h/api", "http://h:8443/a/%C3%A9", "http://[2001:db8::1]:80"),
+    "https://bücher.example",
+]
+escapes = st.sampled_from([*(f"%{code:02X}" for code in range(256)), *(f"%{code:02x}" for code in range(256))])
+segments = st.lists(st.text("ab.:;=@[]|", max_size=4) | escapes | st.sampled_from([".", "..", "", "%2e"]), max_size=3)
+
+
+@given(
+    st.lists(segments.map("".join), max_size=6).map("/".join),
+    st.none() | st.lists(st.text("ab/?.{}`=&", max_size=4) | escapes, max_size=4).map("".join),
+    st.sampled_from(ORIGINS),
+)
+def test_request_at_an_origin_has_the_canonical_form_of_its_url(path, query, at):
+    origin = Origin.parse(at)
+    target = RequestTarget.parse(f"/{path}{'' if query is None else f'?{query}'}".encode())
+    request = Request.unread("GET", target, origin, HeaderFields(), has_body=False, query_unknown=False)
+    expected = canonical_or_error(lambda: canonicalize(target.url(origin), received=True))
+    assert request.url == target.url(origin)
+    assert canonical_or_error(request.canonical_url) == expected
+    assert canonical_or_error(lambda: by_the_rules(request.url)) == expected
+
+
+def test_request_at_an_origin_has_the_canonical_form_of_each_escape():
+    for first, second in itertools.product(hexdigits, repeat=2):
+        target = RequestTarget.parse(f"/a%{first}{second}b".encode())
+        request = Request.unread("GET", target, PREFIXED, HeaderFields(), has_body=False, query_unknown=False)
+        assert request.canonical_url() == by_the_rules(request.url)
 
 
 UNRESERVED = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"

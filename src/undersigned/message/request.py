@@ -14,8 +14,10 @@ from undersigned.message.strict_json import AmbiguousJSON
 
 if TYPE_CHECKING:
     from undersigned.message.header_fields import Headers
+    from undersigned.message.request_target import RequestTarget
     from undersigned.message.strict_json import JSONValue
     from undersigned.url import CanonicalURL
+    from undersigned.url.origin import Origin
 
 
 _NO_CONTENT = Content()
@@ -81,17 +83,28 @@ class Request:
         assign(self, "query_unknown", query_unknown)
 
     @staticmethod
-    def unread(method: str, url: str, fields: HeaderFields, *, has_body: bool, query_unknown: bool) -> Request:
-        """Return a received request whose content has not been read. The arguments are those of the class."""
+    def unread(
+        method: str, target: RequestTarget, origin: Origin, fields: HeaderFields, *, has_body: bool, query_unknown: bool
+    ) -> Request:
+        """Return a received request whose content has not been read.
+
+        Args:
+            method: as of the class.
+            target: the request target as it was on the wire.
+            origin: the origin that the request is for. Its URL and the target are the URL of the request.
+            fields: as of the class.
+            has_body: as of the class.
+            query_unknown: as of the class.
+        """
         unread: Any = _Unfrozen()
         unread.method = method
-        unread.url = url
+        unread.url = target.url(origin)
         unread.fields = fields
         unread.body = b""
         unread.has_body = has_body
         unread.query_unknown = query_unknown
         unread.content = _NO_CONTENT
-        unread.received = ReceivedURL()
+        unread.received = ReceivedURL.at(origin, target)
         # A frozen class sets each attribute through `object.__setattr__`, which takes several times as long.
         unread.__class__ = Request
         request: Request = unread

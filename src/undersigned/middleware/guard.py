@@ -185,9 +185,11 @@ class Guard(Generic[Forwarded_co]):
             target, query_unknown = exchange.target()
             if "host" in fields.repeated:
                 fields = _with_one_host(fields)
-            url, has_body = target.url(origin), bool(received.has_body)
-            visit.url = url
-            request = Request.unread(received.method, url, fields, has_body=has_body, query_unknown=query_unknown)
+            has_body = bool(received.has_body)
+            request = Request.unread(
+                received.method, target, origin, fields, has_body=has_body, query_unknown=query_unknown
+            )
+            visit.url = request.url
             if signed and origin.authority in self._origins.prefixes:
                 origin, request = await self._signed_prefix(request, target, origin)
                 visit.origin, visit.url = origin, request.url

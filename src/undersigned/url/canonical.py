@@ -104,8 +104,10 @@ def canonical_already(url: str) -> CanonicalURL | None:
     Raises:
         TypeError: `url` is not a `str`.
     """
+    if "/." in url and _DOT_SEGMENT.search(url):
+        return None
     match = _CANONICAL.fullmatch(url)
-    if match is None or ("/." in url and _DOT_SEGMENT.search(url)):
+    if match is None:
         return None
     # Not `url` itself, which may be an instance of a subclass of `str`.
     target_uri, authority = match.group(0, 2)

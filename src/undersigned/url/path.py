@@ -27,6 +27,12 @@ _UNRESERVED: Final = "-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrs
 _DECODED: Final[Mapping[str, str]] = MappingProxyType(
     {triplet: char for char in _UNRESERVED for triplet in (f"%{ord(char):02X}", f"%{ord(char):02x}")}
 )
+_DIGITS: Final = "0123456789ABCDEFabcdef"
+# What each triplet becomes: its character if that is unreserved, else itself in upper case.
+_NORMAL: Final[Mapping[str, str]] = MappingProxyType(
+    {triplet: _DECODED.get(triplet, triplet.upper()) for triplet in (f"%{a}{b}" for a in _DIGITS for b in _DIGITS)}
+)
+_TRIPLET: Final = re.compile(r"(%..)")
 _DOT_SEGMENT: Final = re.compile(r"/\.\.?(?![^/])")
 
 
@@ -59,6 +65,25 @@ def upper_triplets(path: str) -> str:
     pieces = LOWER_TRIPLET.split(path)
     pieces[1::2] = map(str.upper, pieces[1::2])
     return "".join(pieces)
+
+
+def canonical_path(path: str) -> str | None:
+    """Return the canonical form of `path` (AdCP steps 5 and 6), or None if it has an encoded dot segment.
+
+    It is the form that the rules below make, in one pass over the triplets.
+
+    Args:
+        path: a path that is empty or starts with a slash. Two hexadecimal digits follow each of its percent signs.
+    """
+    if has_dot_segments(path):
+        path = remove_dot_segments(path)
+    if "%" in path:
+        pieces = _TRIPLET.split(path)
+        pieces[1::2] = map(_NORMAL.__getitem__, pieces[1::2])
+        path = "".join(pieces)
+        if has_dot_segments(path):
+            return None
+    return path or "/"
 
 
 def has_dot_segments(path: str) -> bool:
@@ -113,7 +138,12 @@ def encoded_dots(url: URL) -> URL:
     # from the one that servers use which remove dot segments before they decode.
     if not has_dot_segments(url.path):
         return url
-    raise MalformedURL(
+    raise encoded_dots_error()
+
+
+def encoded_dots_error() -> MalformedURL:
+    """Return the error about a `.` or `..` segment that is percent-encoded."""
+    return MalformedURL(
         "the path contains a percent-encoded '.' or '..' segment, which servers interpret differently; remove it",
         rule=encoded_dots.name,
     )

@@ -11,7 +11,7 @@ from typing import Final
 
 from undersigned.url.authority import DEFAULT_PORTS
 from undersigned.url.host import ends_in_a_number, is_reg_name, to_ascii
-from undersigned.url.path import decode_unreserved, has_dot_segments, remove_dot_segments, upper_triplets
+from undersigned.url.path import canonical_path
 
 # Every repetition below is possessive: without backtracking, time is linear. `[!-"$-\[\]-~]` is printable ASCII except
 # space, backslash and `#`. A path also stops at `?` and, for its triplets, at `%`.
@@ -45,13 +45,8 @@ def common(url: str, *, received: bool = False) -> tuple[str, str] | None:
         return None
     if port and (scheme, port) not in DEFAULT_PORTS:
         authority = f"{authority}:{port}"
-    if has_dot_segments(path):
-        path = remove_dot_segments(path)
-    if "%" in path:
-        path = upper_triplets(decode_unreserved(path))
-        if has_dot_segments(path):
-            return None
-    return f"{scheme}://{authority}{path or '/'}{query}", authority
+    canonical = canonical_path(path)
+    return None if canonical is None else (f"{scheme}://{authority}{canonical}{query}", authority)
 
 
 def common_authority(authority: str, scheme: str, *, received: bool = False) -> str | None:

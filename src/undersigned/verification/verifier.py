@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from contextlib import suppress
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, suppress
 from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -70,9 +70,12 @@ class Verifier:
             ("replay", getattr(replay, "claim_content", None)),
             ("revocations", getattr(revocations, "current", None)),
         )
-        for option, asked in asked_for:
-            if iscoroutinefunction(asked):
-                raise ConfigurationError(f"{option}: its answers have to be awaited; use AsyncVerifier")
+        waiting = [option for option, asked in asked_for if iscoroutinefunction(asked)]
+        waiting += [
+            option for option, source in (("keys", keys), ("revocations", revocations)) if _is_for_tasks(source)
+        ]
+        if waiting:
+            raise ConfigurationError(f"{waiting[0]}: its answers have to be awaited; use AsyncVerifier")
         self.profile = profile
         self.clock = clock
         self.blocking: bool = any(
@@ -103,6 +106,11 @@ class Verifier:
     ) -> VerifiedSignature:
         """Take the steps that need the body, as `AsyncVerifier.complete`."""
         return finish(self._shared.complete(authenticated, content, digest=digest))
+
+
+def _is_for_tasks(source: object) -> bool:
+    """Return whether a source runs in tasks of an event loop only, although its answers need not always be awaited."""
+    return isinstance(source, AbstractAsyncContextManager) and not isinstance(source, AbstractContextManager)
 
 
 def finish(coroutine: Coroutine[Any, Any, Answer]) -> Answer:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from undersigned.message.content_digest import content_digest
 from undersigned.message.request import Request
+from undersigned.message.structured_fields import base64url
 from undersigned.signature.key_source import KeySet
 from undersigned.signature.signer import Signer
 from undersigned.signature.signing_key import SigningKey
@@ -29,10 +29,6 @@ _WEBHOOK = {"url": "https://buyer.example.com/hook", "authentication": {"schemes
 _TYPE = ("Content-Type", "application/json")
 
 
-def _base64url(data: bytes) -> str:
-    return base64.urlsafe_b64encode(data).rstrip(b"=").decode("ascii")
-
-
 # Fixed and public, so that equal facts give equal bytes. Only the verifier below knows the key.
 _PRIVATE = Ed25519PrivateKey.from_private_bytes(b"public and for conformance only.")
 _JWK = {
@@ -42,9 +38,9 @@ _JWK = {
     "alg": "EdDSA",
     "use": "sig",
     "adcp_use": "request-signing",
-    "x": _base64url(_PRIVATE.public_key().public_bytes_raw()),
+    "x": base64url(_PRIVATE.public_key().public_bytes_raw()),
 }
-_KEY = SigningKey.from_jwk({**_JWK, "key_ops": ["sign"], "d": _base64url(_PRIVATE.private_bytes_raw())})
+_KEY = SigningKey.from_jwk({**_JWK, "key_ops": ["sign"], "d": base64url(_PRIVATE.private_bytes_raw())})
 
 KEYS = KeySet.from_jwks({"keys": [{**_JWK, "key_ops": ["verify"]}]})
 """The key that signs these requests."""

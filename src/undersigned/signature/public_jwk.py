@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import base64
 from typing import TYPE_CHECKING, Final
 
 from cryptography.hazmat.primitives.asymmetric import ed25519, rsa
 
 from undersigned.errors import ConfigurationError
+from undersigned.message.structured_fields import base64url
 from undersigned.signature.algorithms import RSA, algorithm_for
 from undersigned.signature.pem import read_public_pem
 from undersigned.signature.thumbprint import thumbprint
@@ -74,8 +74,3 @@ def pem_jwks(
 def base64url_integer(number: int) -> str:
     """Return a number in Base64urlUInt (RFC 7518 section 2)."""
     return base64url(number.to_bytes(-(-number.bit_length() // 8), "big"))
-
-
-def base64url(data: bytes) -> str:
-    """Return bytes in unpadded Base64url."""
-    return base64.urlsafe_b64encode(data).rstrip(b"=").decode("ascii")

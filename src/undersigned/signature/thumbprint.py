@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import json
 from typing import TYPE_CHECKING, Final
+
+from undersigned.message.structured_fields import base64url
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,5 +28,4 @@ def thumbprint(jwk: Mapping[str, object]) -> str | None:
     if not all(isinstance(value, str) for value in members.values()):
         return None
     text = json.dumps(members, separators=(",", ":"), ensure_ascii=False)
-    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
-    return base64.urlsafe_b64encode(digest).rstrip(b"=").decode("ascii")
+    return base64url(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest())

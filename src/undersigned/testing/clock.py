@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import base64
+from undersigned.message.structured_fields import base64url
 
 
 class FrozenNonceClock:
@@ -32,4 +32,4 @@ class FrozenNonceClock:
     def nonce(self) -> str:
         """Return the next nonce: unpadded Base64url of 32 bytes that count up."""
         self._count += 1
-        return base64.urlsafe_b64encode(self._count.to_bytes(32, "big")).rstrip(b"=").decode("ascii")
+        return base64url(self._count.to_bytes(32, "big"))

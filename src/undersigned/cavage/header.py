@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import re
 from dataclasses import dataclass, field
 from typing import Final
@@ -110,5 +109,5 @@ def _names(value: str) -> tuple[str, ...]:
 def _octets(text: str) -> bytes:
     try:
         return base64.b64decode(text, validate=True)
-    except binascii.Error:
+    except ValueError:
         raise MalformedField("the signature is not Base64") from None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
@@ -221,5 +220,5 @@ def _octets(jwk: JWK, member: str) -> bytes:
         raise UnusableKey(f"{member} is absent or not a string")
     try:
         return base64.b64decode(value + "=" * (-len(value) % 4), altchars=b"-_", validate=True)
-    except (binascii.Error, ValueError):
+    except ValueError:
         raise UnusableKey(f"{member} is not Base64url") from None

@@ -95,6 +95,7 @@ def test_wrong_option_is_a_configuration_error(options, fault):
         (Request("GET", GET.url), "no value in this message"),
         (Request("GET", GET.url, [("X", "x" * 16_384)]), "signature base has more than"),
         (Request("GET", f"https://inbox.example/{'x' * 9000}", [("X", "a")]), "it would be rejected"),
+        (Request("A" * 65, GET.url, [("X", "a")]), "the method is not a token"),
     ],
 )
 def test_request_that_cannot_be_signed_says_why(request_, fault):
@@ -115,6 +116,10 @@ def test_keyid_that_makes_the_field_too_long_is_rejected():
     key = SigningKey.from_jwk({**pair().private, "kid": "k" * 2000})
     with pytest.raises(SigningError, match=r"^headers: Signature has more than 2048"):
         CavageSigner(key).sign(GET)
+
+
+def test_method_of_as_many_characters_as_a_middleware_accepts_is_verified():
+    assert verifier().verify(sign_by_draft(Request("a" * 64, POST.url, POST.fields, POST.body))).method == "a" * 64
 
 
 @given(methods, urls(), fields, bodies)

@@ -141,7 +141,7 @@ def test_component_without_a_value_is_rejected_without_quoting_the_message(compo
     }
 
 
-@pytest.mark.parametrize("method", ["get", "Get", "", "GE T", "G\nET", "\xc9", "\ud800", "\u017f", "GET\n"])
+@pytest.mark.parametrize("method", ["get", "Get", "", "GE T", "G\nET", "\xc9", "\ud800", "\u017f", "GET\n", "A" * 65])
 @pytest.mark.parametrize("component", ['"@method"', '"@path"'])
 def test_method_has_no_value_when_it_is_not_an_upper_case_token(component, method):
     with pytest.raises(UnresolvableComponent, match="the method is not an upper-case token"):

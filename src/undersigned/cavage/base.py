@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from undersigned.cavage.header import CREATED, EXPIRES, REQUEST_TARGET
-from undersigned.message import token
-from undersigned.signature.components import UnresolvableComponent
+from undersigned.signature.components import ANY_METHOD, UnresolvableComponent
 from undersigned.signature.resolver import FIELD_VALUE
 from undersigned.signature.unresolvable import NO_VALUE
 
@@ -16,8 +14,6 @@ if TYPE_CHECKING:
 
     from undersigned.message.request import Request
     from undersigned.url import CanonicalURL
-
-_METHOD: Final = re.compile(rf"{token.ANY}+")
 
 
 def signing_string(
@@ -40,7 +36,7 @@ def signing_string(
 
 
 def _request_target(method: str, target: CanonicalURL) -> str:
-    if _METHOD.fullmatch(method) is None:
+    if ANY_METHOD.fullmatch(method) is None:
         raise UnresolvableComponent("the method is not a token")
     path_and_query = target.target_uri.removeprefix(f"{target.scheme}://{target.authority}")
     return f"{method.lower()} {path_and_query}"

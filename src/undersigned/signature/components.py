@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from undersigned.url import CanonicalURL
 
 __all__ = [
+    "ANY_METHOD",
     "METHODS",
     "QUERY_COMPONENTS",
     "CanonicalResolver",
@@ -43,8 +44,10 @@ QUERY_COMPONENTS = frozenset({"@target-uri", "@request-target"})
 METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})
 """The methods that nearly every request has. Any other method is checked to be a token."""
 
+ANY_METHOD = re.compile(rf"{token.ANY}{{1,{LONGEST_METHOD}}}")
+"""A method that can be signed, in any case: a short token."""
+
 _UPPER_CASE = re.compile(rf"{token.UPPER}{{1,{LONGEST_METHOD}}}")
-_ANY_CASE = re.compile(rf"{token.ANY}{{1,{LONGEST_METHOD}}}")
 
 
 def signature_base(values: MessageValues, components: Sequence[Component], parameters: str) -> str:
@@ -179,7 +182,7 @@ class ComponentValues(MessageValues):
 
     def _resolve(self, component: Component) -> str:
         if self.reading.lower_case_methods:
-            if _ANY_CASE.fullmatch(self.request.method) is None:
+            if ANY_METHOD.fullmatch(self.request.method) is None:
                 raise UnresolvableComponent("the method is not a token")
         elif _UPPER_CASE.fullmatch(self.request.method) is None:
             raise UnresolvableComponent("the method is not an upper-case token")

@@ -228,6 +228,7 @@ UNAVAILABLE: frozenset[Reason] = frozenset(
 """The reasons for which the operator must act."""
 
 
+_NAME_BYTES = 32
 _CREDENTIALS = ("authorization", "cookie", "api-key", "apikey", "token", "secret", "password")
 _PARAMETER = re.compile(r"(?<=[?&])([^=&#\s\"]*+)=([^&#\s\"]*+)")
 
@@ -251,13 +252,13 @@ def printable(text: str, *, limit: int = LONGEST_LOGGED) -> str:
     return clean if len(text) <= limit else f"{clean}... ({len(text)} characters)"
 
 
-def cut_name(name: str, *, limit: int = 32) -> str:
-    """Return a member name for a log: up to its first unprintable character, and at most `limit` bytes.
+def cut_name(name: str) -> str:
+    """Return a member name for a log: up to its first unprintable character, and at most 32 bytes.
 
     The cut is between two characters (AdCP, logging of body failures).
     """
     shown = "".join(takewhile(str.isprintable, name))
-    return shown.encode("utf-8", "surrogatepass")[:limit].decode("utf-8", "ignore")
+    return shown.encode("utf-8", "surrogatepass")[:_NAME_BYTES].decode("utf-8", "ignore")
 
 
 def is_credential(name: str) -> bool:

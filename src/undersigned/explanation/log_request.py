@@ -10,9 +10,7 @@ from undersigned.explanation.raw_request import MalformedRequest
 from undersigned.explanation.shown_request import ShownRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    Reader = Callable[[Sequence[str]], list[str]]
+    from collections.abc import Sequence
 
 _BLANKS: Final = " \t\r\n"
 _NGINX: Final = re.compile(r'[^*]*+\*(?P<id>\d++) http (?:request line|header): "(?P<line>.*)"')

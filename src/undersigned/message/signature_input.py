@@ -228,7 +228,7 @@ class _Matched(NamedTuple):
 
     def read(self) -> SignatureInput:
         """Return the member with its components."""
-        return SignatureInput(_USUAL.get(self.names) or _made(self.names), self.parameters, self.text)
+        return SignatureInput(_USUAL.get(self.names) or _make_coverage(self.names), self.parameters, self.text)
 
 
 def _read_by_pattern(value: str, budget: ParserBudget | None = None) -> dict[str, _Matched] | None:
@@ -271,7 +271,7 @@ def _any_order(text: str, names: str, tail: str) -> _Matched | None:
 
 def _coverage(names: str) -> Coverage | None:
     """Return the coverage of quoted `names`, or None if the parser must reject them."""
-    return _made(names) if _are_listed(names) else None
+    return _make_coverage(names) if _are_listed(names) else None
 
 
 def _are_listed(names: str) -> bool:
@@ -280,7 +280,7 @@ def _are_listed(names: str) -> bool:
     return len(set(items)) == len(items) <= MOST_COMPONENTS and '"@signature-params"' not in names
 
 
-def _made(names: str) -> Coverage:
+def _make_coverage(names: str) -> Coverage:
     """Return the coverage of quoted `names`."""
     return Coverage.of([_KNOWN.get(item) or _component(item) for item in names.split(" ")])
 

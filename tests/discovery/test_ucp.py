@@ -23,6 +23,7 @@ def asked(value, keyid=KEYID, *, covered=True):
         keyid,
         fields=HeaderFields([] if value is None else [("UCP-Agent", value)]),
         components=frozenset({"@method", "ucp-agent"} if covered else {"@method"}),
+        identifiers=('"@method"', '"ucp-agent"') if covered else ('"@method"',),
     )
 
 

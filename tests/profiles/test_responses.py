@@ -105,6 +105,19 @@ def test_digest_of_the_request_does_not_bind_the_content_of_the_response():
     assert bytes(verify(profile, replace(honest, body=b"[]", fields=[*honest.fields, added])).content) == b""
 
 
+def test_field_of_the_request_does_not_name_the_key_of_the_response():
+    agent = ("UCP-Agent", 'profile="https://platform.example/ucp"')
+    covered = ("@status", '"ucp-agent";req')
+    profile = UCP_RESPONSE.derive(coverage=replace(UCP_RESPONSE.coverage, always=covered))
+    asked = replace(REQUEST, fields=[*REQUEST.fields, agent])
+    honest = signed(profile, Response(204, request=asked))
+    keys = OneKey(verification_key("ed25519"))
+    verifier = Verifier(profile, keys=keys, replay=MemoryReplayStore(), clock=lambda: NOW)
+    added = ("UCP-Agent", 'profile="https://other.example/.well-known/ucp"')
+    verifier.verify_response(replace(honest, fields=[*honest.fields, added]))
+    assert keys.asked.covered_value("ucp-agent") is None
+
+
 def wimse_request(*written, profile=WIMSE) -> Request:
     asking = profile.derive(parameters=replace(profile.parameters, written=frozenset(written)))
     request = replace(REQUEST, fields=[*REQUEST.fields, *JSON, TOKEN])

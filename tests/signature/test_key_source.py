@@ -135,7 +135,25 @@ def test_key_set_can_be_made_of_verification_keys():
 
 def test_lookup_reads_the_fields_that_the_signature_covers_and_no_others():
     fields = HeaderFields([("Signature-Agent", "https://bot.example"), ("X-Agent", "https://evil.example")])
-    asked = lookup(components=frozenset({"signature-agent", "absent"}), fields=fields)
+    identifiers = ('"signature-agent"', '"absent"')
+    asked = lookup(components=frozenset({"signature-agent", "absent"}), identifiers=identifiers, fields=fields)
     assert asked.covered_value("signature-agent") == "https://bot.example"
     assert asked.covered_value("x-agent") is None
     assert asked.covered_value("absent") is None
+
+
+@pytest.mark.parametrize(
+    ("identifier", "is_covered"),
+    [
+        ('"ucp-agent"', True),
+        ('"ucp-agent";sf', True),
+        ('"ucp-agent";bs', True),
+        ('"ucp-agent";req', False),
+        ('"ucp-agent";tr', False),
+        ('"ucp-agent";key="version"', False),
+    ],
+)
+def test_lookup_reads_a_field_only_if_the_signature_covers_all_of_it(identifier, is_covered):
+    fields = HeaderFields([("UCP-Agent", "a=1")])
+    asked = lookup(components=frozenset({"ucp-agent"}), identifiers=("@status", identifier), fields=fields)
+    assert asked.covered_value("ucp-agent") == ("a=1" if is_covered else None)

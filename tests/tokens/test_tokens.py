@@ -51,8 +51,9 @@ def token(header=HEADER, claims=CLAIMS, *, key=ISSUER) -> str:
 
 
 def lookup(field: str, value: str, *, covered: bool = True, keyid: str = "", label: str = "sig") -> KeyLookup:
-    names = frozenset({field} if covered else ())
-    return KeyLookup(keyid, {}, names, "GET", "https://a.example/", HeaderFields([(field, value)]), label=label)
+    names, fields = frozenset({field} if covered else ()), HeaderFields([(field, value)])
+    identifiers = (f'"{field}"',) if covered else ()
+    return KeyLookup(keyid, {}, names, "GET", "https://a.example/", fields, label=label, identifiers=identifiers)
 
 
 def workload(text: str, **options):

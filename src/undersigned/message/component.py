@@ -58,6 +58,14 @@ class Component:
         return item
 
 
+def whole_field(name: str) -> frozenset[str]:
+    """Return the identifiers of components that cover all of a header field of the message itself.
+
+    A component with `req`, `tr` or `key` covers a field of the request or of the trailers, or one member.
+    """
+    return frozenset({f'"{name}"', f'"{name}";sf', f'"{name}";bs'})
+
+
 class Coverage(NamedTuple):
     """The components that a signature covers. A named tuple, as a frozen dataclass takes twice as long to make.
 

@@ -27,7 +27,7 @@ def named_agent(lookup: KeyLookup, *, form: SignatureAgentForm) -> SignatureAgen
     Raises:
         KeySourceError: the field is malformed (`signature_header_malformed`).
     """
-    value, member = lookup.covered_value("signature-agent"), ""
+    value, member = lookup.fields.combined.get("signature-agent"), ""
     if form == "string":
         covers = '"signature-agent"' in lookup.identifiers
     else:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, Self, cast
 
 from undersigned.errors import ConfigurationError
+from undersigned.message.component import whole_field
 from undersigned.signature.jwk import PRIVATE_MEMBERS
 from undersigned.signature.verification_key import VerificationKey
 
@@ -29,7 +30,7 @@ class KeyLookup(NamedTuple):
     Attributes:
         keyid: the `keyid` parameter, or "".
         parameters: the signature's parameters.
-        components: the names of the covered components.
+        components: the names of the covered components, also of those with parameters.
         method: the method.
         url: the target URI as it was received.
         fields: the header fields; `covered_value` reads one of them.
@@ -49,8 +50,8 @@ class KeyLookup(NamedTuple):
     identifiers: tuple[str, ...] = ()
 
     def covered_value(self, name: str) -> str | None:
-        """Return the combined value of a header field if the signature covers it, else None."""
-        return self.fields.combined.get(name) if name in self.components else None
+        """Return the combined value of a header field if the signature covers all of it, else None."""
+        return None if whole_field(name).isdisjoint(self.identifiers) else self.fields.combined.get(name)
 
 
 class Named(Protocol):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
 from undersigned.errors import SignatureError
 from undersigned.limits import MOST_SELECTED
+from undersigned.message.component import whole_field
 from undersigned.message.content_digest import ContentDigest
 from undersigned.message.signature_input import choose_signature_inputs
 from undersigned.message.structured_fields import MalformedField, ParserBudget, is_list, parse_byte_sequences
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 SIGNATURE_FIELDS = frozenset({"signature", "signature-input"})
 """The header fields of a signature: a message with any of them is signed (RFC 9421 section 4)."""
 
-_WHOLE_DIGEST = frozenset({'"content-digest"', '"content-digest";sf', '"content-digest";bs'})
+_WHOLE_DIGEST = whole_field("content-digest")
 _MEMBER_OF_DIGEST = re.compile(r'"content-digest"(?:;sf)?;key="([^"\\]*)"(?:;sf)?')
 
 _Parameters: TypeAlias = tuple[int | None, int | None, str | None, str | None, str | None, str | None]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import multiprocessing
 import socket
 import threading
@@ -190,3 +191,20 @@ def read_response(connection: socket.socket) -> bytes:
             break
         content += chunk
     return head + b"\r\n\r\n" + content
+
+
+def read_accepted(response: bytes) -> dict:
+    """Return the JSON of a response, whose status must be 200."""
+    head, _, content = response.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 200"), response
+    return json.loads(content)
+
+
+def check_rejected(response: bytes, code: str, status: int = 401) -> None:
+    """Check that a response has the code of a rejection and, with 401, the challenge."""
+    head, _, content = response.partition(b"\r\n\r\n")
+    assert head.split(b" ")[1] == str(status).encode(), response
+    assert json.loads(content) == {"error": code}
+    challenges = [line for line in head.split(b"\r\n") if line.lower().startswith(b"www-authenticate:")]
+    expected = [f'Signature error="{code}"'.encode()] if status == 401 else []
+    assert [line.partition(b": ")[2] for line in challenges] == expected

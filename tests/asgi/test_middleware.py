@@ -11,7 +11,7 @@ import threading
 
 import pytest
 from tests.party import HOST, ORIGIN, raw_request
-from tests.serving import exchange, read_response, uvicorn_server
+from tests.serving import check_rejected, exchange, read_accepted, read_response, uvicorn_server
 
 from undersigned import AsyncVerifier, ConfigurationError, KeySet, MemoryReplayStore, Policy, Request, Signer, profiles
 from undersigned.asgi import SignatureMiddleware
@@ -75,22 +75,6 @@ def port(request, echo, party):
         yield port
 
 
-def seen(response: bytes) -> dict:
-    head, _, content = response.partition(b"\r\n\r\n")
-    assert head.startswith(b"HTTP/1.1 200"), response
-    return json.loads(content)
-
-
-def rejected(response: bytes, code: str, status: int = 401) -> None:
-    head, _, content = response.partition(b"\r\n\r\n")
-    assert head.split(b" ")[1] == str(status).encode(), response
-    assert json.loads(content) == {"error": code}
-    challenges = [line for line in head.split(b"\r\n") if line.lower().startswith(b"www-authenticate:")]
-    assert len(challenges) == (status == 401)
-    if challenges:
-        assert challenges[0].partition(b": ")[2] == f'Signature error="{code}"'.encode()
-
-
 @pytest.mark.parametrize(
     ("target", "path", "raw_path"),
     [
@@ -106,20 +90,20 @@ def rejected(response: bytes, code: str, status: int = 401) -> None:
     ],
 )
 def test_signed_target_is_accepted_and_the_application_gets_its_canonical_form(port, party, target, path, raw_path):
-    answer = seen(exchange(port, party.raw("GET", target)))
+    answer = read_accepted(exchange(port, party.raw("GET", target)))
     assert (answer["path"], answer["raw_path"]) == (path, raw_path)
     assert answer["query"] == target.partition("?")[2]
     assert answer["keyid"] == "buyer-2026"
 
 
 def test_body_reaches_the_application_as_it_was_signed(port, party):
-    assert seen(exchange(port, party.raw("POST", "/p", JSON, BODY)))["body"] == BODY.decode()
+    assert read_accepted(exchange(port, party.raw("POST", "/p", JSON, BODY)))["body"] == BODY.decode()
 
 
 def test_chunked_body_reaches_the_application_as_it_was_signed(port, party):
     fields = [("Host", HOST), ("Transfer-Encoding", "chunked"), *party.fields("POST", f"{ORIGIN}/p", JSON, BODY)]
     chunks = b"5\r\n" + BODY[:5] + b"\r\n" + f"{len(BODY) - 5:x}".encode() + b"\r\n" + BODY[5:] + b"\r\n0\r\n\r\n"
-    assert seen(exchange(port, raw_request("POST", "/p", fields) + chunks))["body"] == BODY.decode()
+    assert read_accepted(exchange(port, raw_request("POST", "/p", fields) + chunks))["body"] == BODY.decode()
 
 
 def test_rejected_upload_of_100_mb_is_answered_without_reading_its_body(port, party, echo):
@@ -132,7 +116,7 @@ def test_rejected_upload_of_100_mb_is_answered_without_reading_its_body(port, pa
     with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
         connection.sendall(head)
         response = read_response(connection)
-    rejected(response, "request_signature_invalid")
+    check_rejected(response, "request_signature_invalid")
     assert b"100 Continue" not in response
     assert echo.calls == []
 
@@ -146,17 +130,17 @@ def test_upload_is_read_only_after_its_signature_is_verified(port, party):
         connection.sendall(head)
         assert connection.recv(65536).startswith(b"HTTP/1.1 100 Continue")
         connection.sendall(BODY)
-        assert seen(read_response(connection))["body"] == BODY.decode()
+        assert read_accepted(read_response(connection))["body"] == BODY.decode()
 
 
 @pytest.mark.parametrize("http", SERVERS)
 def test_body_over_the_limit_is_answered_413(party, echo, http):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], max_body=10)
     with uvicorn_server(app, http=http) as port:
-        rejected(exchange(port, party.raw("POST", "/p", JSON, BODY)), "content_too_large", 413)
+        check_rejected(exchange(port, party.raw("POST", "/p", JSON, BODY)), "content_too_large", 413)
         fields = [("Host", HOST), ("Transfer-Encoding", "chunked"), *party.fields("POST", f"{ORIGIN}/p", JSON, BODY)]
         chunked = f"{len(BODY):x}\r\n".encode() + BODY + b"\r\n0\r\n\r\n"
-        rejected(exchange(port, raw_request("POST", "/p", fields) + chunked), "content_too_large", 413)
+        check_rejected(exchange(port, raw_request("POST", "/p", fields) + chunked), "content_too_large", 413)
     assert echo.calls == []
 
 
@@ -164,7 +148,7 @@ def test_slow_body_is_answered_408(party, echo):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], body_timeout=0.05)
     with uvicorn_server(app) as port:
         raw = party.raw("POST", "/p", JSON, BODY)
-        rejected(exchange(port, raw[:-4]), "request_timeout", 408)
+        check_rejected(exchange(port, raw[:-4]), "request_timeout", 408)
     assert echo.calls == []
 
 
@@ -186,7 +170,7 @@ def test_trailer_never_becomes_a_header_field(port, party):
         connection.sendall(request)
         threading.Event().wait(0.2)
         connection.sendall(trailers)
-        answer = seen(read_response(connection))
+        answer = read_accepted(read_response(connection))
     assert "x-user" not in [name for name, _ in answer["headers"]]
     assert [value for name, value in answer["headers"] if name == "content-type"] == ["application/json"]
 
@@ -195,14 +179,16 @@ def test_trailer_that_a_server_merges_cannot_change_a_covered_field(party, echo)
     request, trailers = chunked_with_trailers(party)
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
     with uvicorn_server(app, http="httptools") as port:
-        rejected(exchange(port, request + trailers), "request_signature_header_malformed")
+        check_rejected(exchange(port, request + trailers), "request_signature_header_malformed")
     assert echo.calls == []
 
 
 def test_field_name_with_an_underscore_is_not_a_signature_field(port, party, echo):
     signed = party.fields("GET", f"{ORIGIN}/p")
     aliased = [(name.replace("-", "_"), value) for name, value in signed]
-    rejected(exchange(port, raw_request("GET", "/p", [("Host", HOST), *aliased])), "request_signature_header_malformed")
+    check_rejected(
+        exchange(port, raw_request("GET", "/p", [("Host", HOST), *aliased])), "request_signature_header_malformed"
+    )
     assert echo.calls == []
 
 
@@ -210,8 +196,8 @@ def test_scheme_is_the_scheme_of_the_origin_that_host_names(party, echo):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN, "http://localhost:8000"])
     with uvicorn_server(app) as port:
         raw = party.raw("GET", "/p", host="localhost:8000", url="http://localhost:8000/p")
-        assert seen(exchange(port, raw))["scheme"] == "http"
-        rejected(
+        assert read_accepted(exchange(port, raw))["scheme"] == "http"
+        check_rejected(
             exchange(port, party.raw("GET", "/p", host="localhost:8000", url="https://localhost:8000/p")),
             "request_signature_invalid",
         )
@@ -221,21 +207,21 @@ def test_ipv6_authority_verifies(party, echo):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=["https://[2001:db8::1]:8443"])
     with uvicorn_server(app) as port:
         raw = party.raw("GET", "/p", host="[2001:DB8::1]:8443", url="https://[2001:db8::1]:8443/p")
-        assert seen(exchange(port, raw))["target_uri"] == "https://[2001:db8::1]:8443/p"
+        assert read_accepted(exchange(port, raw))["target_uri"] == "https://[2001:db8::1]:8443/p"
 
 
 def test_stripped_prefix_is_signed_and_not_routed(party, echo):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[f"{ORIGIN}/api"])
     with uvicorn_server(app) as port:
-        answer = seen(exchange(port, party.raw("GET", "/x/./y", url=f"{ORIGIN}/api/x/./y")))
+        answer = read_accepted(exchange(port, party.raw("GET", "/x/./y", url=f"{ORIGIN}/api/x/./y")))
         assert (answer["path"], answer["target_uri"]) == ("/x/y", f"{ORIGIN}/api/x/y")
-        rejected(exchange(port, party.raw("GET", "/../x", url=f"{ORIGIN}/x")), "request_target_uri_malformed")
+        check_rejected(exchange(port, party.raw("GET", "/../x", url=f"{ORIGIN}/x")), "request_target_uri_malformed")
 
 
 def test_root_path_that_uvicorn_adds_is_removed_when_the_option_is_set(party, echo):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], server_adds_root_path=True)
     with uvicorn_server(app, root_path="/api") as port:
-        answer = seen(exchange(port, party.raw("GET", "/a%2Fb/./c")))
+        answer = read_accepted(exchange(port, party.raw("GET", "/a%2Fb/./c")))
         assert (answer["path"], answer["raw_path"]) == ("/api/a/b/c", "/api/a%2Fb/c")
         assert answer["target_uri"] == f"{ORIGIN}/a%2Fb/c"
 
@@ -243,23 +229,23 @@ def test_root_path_that_uvicorn_adds_is_removed_when_the_option_is_set(party, ec
 def test_optional_signature_may_be_absent_but_not_invalid(party, echo):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], mode="optional")
     with uvicorn_server(app) as port:
-        assert seen(exchange(port, raw_request("GET", "/p|q", [("Host", "any")])))["keyid"] is None
-        assert seen(exchange(port, party.raw("GET", "/p")))["keyid"] == "buyer-2026"
-        rejected(exchange(port, party.raw("GET", "/q", url=f"{ORIGIN}/p")), "request_signature_invalid")
+        assert read_accepted(exchange(port, raw_request("GET", "/p|q", [("Host", "any")])))["keyid"] is None
+        assert read_accepted(exchange(port, party.raw("GET", "/p")))["keyid"] == "buyer-2026"
+        check_rejected(exchange(port, party.raw("GET", "/q", url=f"{ORIGIN}/p")), "request_signature_invalid")
 
 
 def test_observe_mode_logs_what_required_mode_would_reject(party, echo, caplog):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], mode=lambda _scope: "observe")
     with uvicorn_server(app) as port, caplog.at_level(logging.WARNING, "undersigned"):
-        assert seen(exchange(port, raw_request("GET", "/p", [("Host", HOST)])))["keyid"] is None
-        rejected(exchange(port, party.raw("GET", "/q", url=f"{ORIGIN}/p")), "request_signature_invalid")
+        assert read_accepted(exchange(port, raw_request("GET", "/p", [("Host", HOST)])))["keyid"] is None
+        check_rejected(exchange(port, party.raw("GET", "/q", url=f"{ORIGIN}/p")), "request_signature_invalid")
     assert "unsigned request accepted" in caplog.text
 
 
 def test_rejection_is_logged_with_its_step_and_answered_with_its_code_only(party, echo, caplog):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
     with uvicorn_server(app) as port, caplog.at_level(logging.INFO, "undersigned"):
-        rejected(exchange(port, party.raw("GET", "/q", url=f"{ORIGIN}/p")), "request_signature_invalid")
+        check_rejected(exchange(port, party.raw("GET", "/q", url=f"{ORIGIN}/p")), "request_signature_invalid")
     assert "at step 10" in caplog.text
     assert '"@target-uri": https://seller.example.com/q' in caplog.text
 
@@ -288,7 +274,7 @@ def test_blocking_sources_run_in_a_thread(party, echo):
         await app(scope, receive, send)
 
     with uvicorn_server(outer) as port:
-        assert seen(exchange(port, party.raw("POST", "/p", JSON, BODY)))["body"] == BODY.decode()
+        assert read_accepted(exchange(port, party.raw("POST", "/p", JSON, BODY)))["body"] == BODY.decode()
     assert keys.threads
     assert not keys.threads & set(loop_thread)
 
@@ -302,7 +288,7 @@ def test_async_verifier_is_awaited(party, echo):
     verifier = AsyncVerifier(profiles.ADCP_3_2, keys=Slow(), replay=MemoryReplayStore())
     app = SignatureMiddleware(echo, verifier=verifier, origins=[ORIGIN])
     with uvicorn_server(app) as port:
-        assert seen(exchange(port, party.raw("POST", "/p", JSON, BODY)))["keyid"] == "buyer-2026"
+        assert read_accepted(exchange(port, party.raw("POST", "/p", JSON, BODY)))["keyid"] == "buyer-2026"
 
 
 def test_key_source_that_is_down_is_answered_503_and_logged_with_its_cause(party, echo, caplog):
@@ -314,7 +300,7 @@ def test_key_source_that_is_down_is_answered_503_and_logged_with_its_cause(party
 
     app = SignatureMiddleware(echo, verifier=party.verifier(keys=Down()), origins=[ORIGIN])
     with uvicorn_server(app) as port:
-        rejected(exchange(port, party.raw("GET", "/p")), "request_signature_jwks_unavailable", 503)
+        check_rejected(exchange(port, party.raw("GET", "/p")), "request_signature_jwks_unavailable", 503)
     assert "the directory is down" in caplog.text
     assert echo.calls == []
 

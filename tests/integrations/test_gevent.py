@@ -11,7 +11,7 @@ import gevent
 import pytest
 from gevent.pywsgi import WSGIHandler, WSGIServer
 from tests.party import HOST, ORIGIN, Party, jwk_pair, raw_request
-from tests.serving import exchange
+from tests.serving import exchange, read_accepted
 
 from undersigned import SigningKey, wsgi
 from undersigned_gevent import RawTargetHandler
@@ -66,23 +66,17 @@ def port(party):
         yield port
 
 
-def answered(response: bytes) -> dict:
-    head, _, content = response.partition(b"\r\n\r\n")
-    assert b" 200 " in head.partition(b"\r\n")[0], response
-    return json.loads(content)
-
-
 @pytest.mark.parametrize("target", ["/a%2Fb//c?b=2&a=1", "//evil.example/p", "/p?", "/p", "/caf%C3%A9"])
 def test_target_in_the_environ_is_the_one_on_the_wire(port, party, target):
-    assert answered(exchange(port, party.raw("GET", target)))["raw"] == target
+    assert read_accepted(exchange(port, party.raw("GET", target)))["raw"] == target
 
 
 def test_application_sees_the_canonical_path(port, party):
-    assert answered(exchange(port, party.raw("GET", "/adcp/./create")))["path"] == "/adcp/create"
+    assert read_accepted(exchange(port, party.raw("GET", "/adcp/./create")))["path"] == "/adcp/create"
 
 
 def test_request_with_content_verifies(port, party):
-    assert answered(exchange(port, party.raw("POST", "/p", JSON, BODY)))["body"] == BODY.decode()
+    assert read_accepted(exchange(port, party.raw("POST", "/p", JSON, BODY)))["body"] == BODY.decode()
 
 
 @pytest.mark.parametrize("target", ["http://evil.example/p", "/p#f", " /p", "/p q", "*", "p"])

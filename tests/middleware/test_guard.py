@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import pytest
 from tests.party import HOST, ORIGIN, TOO_MANY, raw_request
-from tests.serving import exchange, gunicorn_server, uvicorn_server, waitress_server
+from tests.serving import check_rejected, exchange, gunicorn_server, read_accepted, uvicorn_server, waitress_server
 
 from undersigned import asgi, wsgi
 
@@ -52,18 +52,10 @@ class Served:
     application: Application
 
     def accepts(self, raw: bytes) -> dict:
-        head, _, content = exchange(self.port, raw).partition(b"\r\n\r\n")
-        assert head.startswith(b"HTTP/1.1 200"), head
-        return json.loads(content)
+        return read_accepted(exchange(self.port, raw))
 
     def rejects(self, raw: bytes, code: str, status: int = 401) -> None:
-        head, _, content = exchange(self.port, raw).partition(b"\r\n\r\n")
-        assert head.split(b" ")[1] == str(status).encode(), head
-        assert json.loads(content) == {"error": code}
-        challenges = [line for line in head.split(b"\r\n") if line.lower().startswith(b"www-authenticate:")]
-        assert [line.partition(b": ")[2] for line in challenges] == (
-            [f'Signature error="{code}"'.encode()] if status == 401 else []
-        )
+        check_rejected(exchange(self.port, raw), code, status)
 
     def rejects_somehow(self, raw: bytes) -> bytes:
         """Check that the middleware or the server itself rejects the request, and return the answer."""

@@ -11,7 +11,7 @@ from starlette.applications import Starlette
 from starlette.responses import JSONResponse
 from starlette.routing import Mount, Route
 from tests.party import HOST, ORIGIN, raw_request
-from tests.serving import exchange, gunicorn_server, uvicorn_server, waitress_server
+from tests.serving import exchange, gunicorn_server, read_accepted, uvicorn_server, waitress_server
 from werkzeug.middleware.dispatcher import DispatcherMiddleware
 from werkzeug.middleware.proxy_fix import ProxyFix
 
@@ -28,31 +28,25 @@ OUTSIDE = ["/sub/../admin", "/sub/../sub2/p", "/sub/x/../../admin"]
 UNSIGNED_TWINS = [("/sub/a/b", "/sub/a%2Fb"), ("/sub/p", "/p"), ("/sub/sub/p", "/sub/p"), ("/sub//p", "/sub/p")]
 
 
-def seen(response: bytes) -> dict:
-    head, _, content = response.partition(b"\r\n\r\n")
-    assert head.startswith(b"HTTP/1.1 200"), response
-    return json.loads(content)
-
-
-def rejected(response: bytes) -> bool:
+def is_rejected(response: bytes) -> bool:
     return response.startswith(b"HTTP/1.1 401")
 
 
-async def told(request: Request) -> JSONResponse:
+async def tell(request: Request) -> JSONResponse:
     """Answer with the path that routed here, below whatever is mounted."""
     signature = request.scope["state"]["signature"]
     return JSONResponse({"path": f"/{request.path_params['path']}", "target_uri": signature.target_uri})
 
 
 def starlette_mount(party, **options) -> Starlette:
-    inner = Starlette(routes=[Route("/{path:path}", told)])
+    inner = Starlette(routes=[Route("/{path:path}", tell)])
     verified = asgi.SignatureMiddleware(inner, verifier=party.verifier(), origins=[ORIGIN], **options)
     return Starlette(routes=[Mount("/sub", app=verified), Mount("/sub2", app=verified)])
 
 
 def fastapi_sub_application(party, **options) -> FastAPI:
     inner = FastAPI()
-    inner.add_api_route("/{path:path}", told)
+    inner.add_api_route("/{path:path}", tell)
     inner.add_middleware(asgi.SignatureMiddleware, verifier=party.verifier(), origins=[ORIGIN], **options)
     outer = FastAPI()
     outer.mount("/sub", inner)
@@ -68,7 +62,7 @@ def mounted(request):
 def test_outer_target_is_verified_and_the_rest_routed_inside_an_asgi_mount(party, mounted, http):
     with uvicorn_server(mounted(party), http=http) as port:
         for target, path in TARGETS:
-            answer = seen(exchange(port, party.raw("GET", target)))
+            answer = read_accepted(exchange(port, party.raw("GET", target)))
             assert answer["path"] == path
             assert answer["target_uri"].startswith(f"{ORIGIN}/sub")
 
@@ -76,31 +70,31 @@ def test_outer_target_is_verified_and_the_rest_routed_inside_an_asgi_mount(party
 def test_unsigned_target_never_reaches_the_application_inside_an_asgi_mount(party, mounted):
     with uvicorn_server(mounted(party)) as port:
         for target in OUTSIDE:
-            assert rejected(exchange(port, party.raw("GET", target)))
+            assert is_rejected(exchange(port, party.raw("GET", target)))
         for target, signed_for in UNSIGNED_TWINS:
-            assert rejected(exchange(port, party.raw("GET", target, url=ORIGIN + signed_for)))
+            assert is_rejected(exchange(port, party.raw("GET", target, url=ORIGIN + signed_for)))
 
 
 def test_root_path_of_uvicorn_is_removed_inside_an_asgi_mount(party, mounted):
     with uvicorn_server(mounted(party, server_adds_root_path=True), root_path="/api") as port:
         for target, path in TARGETS:
-            answer = seen(exchange(port, party.raw("GET", target)))
+            answer = read_accepted(exchange(port, party.raw("GET", target)))
             assert answer["path"] == path
             assert answer["target_uri"].startswith(f"{ORIGIN}/sub")
 
 
 def test_mount_with_a_path_parameter_keeps_its_routed_value(party):
-    inner = Starlette(routes=[Route("/{path:path}", told)])
+    inner = Starlette(routes=[Route("/{path:path}", tell)])
     verified = asgi.SignatureMiddleware(inner, verifier=party.verifier(), origins=[ORIGIN])
     with uvicorn_server(Starlette(routes=[Mount("/{tenant}", app=verified)])) as port:
-        assert seen(exchange(port, party.raw("GET", "/t%20n/./x")))["path"] == "/x"
-        assert rejected(exchange(port, party.raw("GET", "/t%20n/../u/x")))
+        assert read_accepted(exchange(port, party.raw("GET", "/t%20n/./x")))["path"] == "/x"
+        assert is_rejected(exchange(port, party.raw("GET", "/t%20n/../u/x")))
 
 
 def test_root_path_of_uvicorn_is_rejected_when_the_option_is_not_set(party, caplog):
     application = asgi.SignatureMiddleware(Starlette(), verifier=party.verifier(), origins=[ORIGIN])
     with uvicorn_server(application, root_path="/api") as port, caplog.at_level(logging.INFO, "undersigned"):
-        assert rejected(exchange(port, party.raw("GET", "/p")))
+        assert is_rejected(exchange(port, party.raw("GET", "/p")))
     assert f'"@target-uri": {ORIGIN}/api/p' in caplog.text
 
 
@@ -130,20 +124,20 @@ def test_outer_target_is_verified_and_the_rest_routed_inside_a_wsgi_dispatcher(p
     inner = verified_by_wsgi(party)
     with serve(DispatcherMiddleware(nothing, {"/sub": inner, "/sub2": inner})) as port:
         for target, path in TARGETS:
-            answer = seen(exchange(port, party.raw("GET", target)))
+            answer = read_accepted(exchange(port, party.raw("GET", target)))
             assert answer["path"] == path
             assert answer["target_uri"].startswith(f"{ORIGIN}/sub")
         for target in OUTSIDE:
-            assert rejected(exchange(port, party.raw("GET", target)))
+            assert is_rejected(exchange(port, party.raw("GET", target)))
         for target, signed_for in UNSIGNED_TWINS:
-            assert rejected(exchange(port, party.raw("GET", target, url=ORIGIN + signed_for)))
+            assert is_rejected(exchange(port, party.raw("GET", target, url=ORIGIN + signed_for)))
 
 
 def test_prefix_that_waitress_strips_is_a_mount(party):
     with waitress_server(verified_by_wsgi(party), url_prefix="/sub") as port:
         for target, path in TARGETS:
-            assert seen(exchange(port, party.raw("GET", target)))["path"] == path
-        assert seen(exchange(port, party.raw("GET", "/elsewhere")))["path"] == "/elsewhere"
+            assert read_accepted(exchange(port, party.raw("GET", target)))["path"] == path
+        assert read_accepted(exchange(port, party.raw("GET", "/elsewhere")))["path"] == "/elsewhere"
 
 
 FORWARDED = [
@@ -169,5 +163,5 @@ def test_proxy_fix_outside_the_middleware_is_rejected(party, caplog):
 def test_proxy_fix_inside_the_middleware_does_not_change_the_verified_request(party):
     app = verified_by_wsgi(party, ProxyFix(wsgi_told, x_proto=1))
     with waitress_server(app) as port:
-        answer = seen(exchange(port, proxied(party)))
+        answer = read_accepted(exchange(port, proxied(party)))
     assert (answer["target_uri"], answer["host"]) == (f"{ORIGIN}/p", "seller.example.com")

@@ -9,7 +9,7 @@ import socket
 
 import pytest
 from tests.party import HOST, ORIGIN, TOO_MANY, raw_request
-from tests.serving import exchange, gunicorn_server, waitress_server
+from tests.serving import check_rejected, exchange, gunicorn_server, read_accepted, waitress_server
 
 from undersigned import (
     AsyncVerifier,
@@ -74,18 +74,6 @@ def port(request, echo, party):
         yield port
 
 
-def seen(response: bytes) -> dict:
-    head, _, content = response.partition(b"\r\n\r\n")
-    assert head.startswith(b"HTTP/1.1 200"), response
-    return json.loads(content)
-
-
-def rejected(response: bytes, code: str, status: int = 401) -> None:
-    head, _, content = response.partition(b"\r\n\r\n")
-    assert head.split(b" ")[1] == str(status).encode(), response
-    assert json.loads(content) == {"error": code}
-
-
 @pytest.mark.parametrize(
     ("target", "path", "raw"),
     [
@@ -98,23 +86,23 @@ def rejected(response: bytes, code: str, status: int = 401) -> None:
     ],
 )
 def test_signed_target_is_accepted_and_the_application_gets_its_canonical_form(port, party, target, path, raw):
-    answer = seen(exchange(port, party.raw("GET", target)))
+    answer = read_accepted(exchange(port, party.raw("GET", target)))
     assert (answer["path"], answer["raw"], answer["scheme"]) == (path, raw, "https")
     assert answer["query"] == target.partition("?")[2]
 
 
 def test_lone_question_mark_is_part_of_what_is_signed(port, party):
-    rejected(exchange(port, party.raw("GET", "/p?", url=f"{ORIGIN}/p")), "request_signature_invalid")
+    check_rejected(exchange(port, party.raw("GET", "/p?", url=f"{ORIGIN}/p")), "request_signature_invalid")
 
 
 def test_body_reaches_the_application_as_it_was_signed(port, party):
-    assert seen(exchange(port, party.raw("POST", "/p", JSON, BODY)))["body"] == BODY.decode()
+    assert read_accepted(exchange(port, party.raw("POST", "/p", JSON, BODY)))["body"] == BODY.decode()
 
 
 def test_chunked_body_reaches_the_application_as_it_was_signed(port, party):
     fields = [("Host", HOST), ("Transfer-Encoding", "chunked"), *party.fields("POST", f"{ORIGIN}/p", JSON, BODY)]
     chunked = f"{len(BODY):x}\r\n".encode() + BODY + b"\r\n0\r\n\r\n"
-    answer = seen(exchange(port, raw_request("POST", "/p", fields) + chunked))
+    answer = read_accepted(exchange(port, raw_request("POST", "/p", fields) + chunked))
     assert (answer["body"], answer["transfer_encoding"]) == (BODY.decode(), None)
 
 
@@ -132,7 +120,7 @@ def test_rejected_head_is_answered_without_content_and_keeps_the_connection(part
 def test_body_over_the_limit_is_answered_413(party, echo):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], max_body=10)
     with waitress_server(app) as port:
-        rejected(exchange(port, party.raw("POST", "/p", JSON, BODY)), "content_too_large", 413)
+        check_rejected(exchange(port, party.raw("POST", "/p", JSON, BODY)), "content_too_large", 413)
     assert echo.calls == []
 
 

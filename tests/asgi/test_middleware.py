@@ -158,14 +158,14 @@ def test_body_that_ends_early_never_reaches_the_application(port, party, echo):
     assert echo.calls == []
 
 
-def chunked_with_trailers(party):
+def write_chunks_with_trailers(party):
     fields = [("Host", HOST), ("Transfer-Encoding", "chunked"), *party.fields("POST", f"{ORIGIN}/p", JSON, BODY)]
     content = f"{len(BODY):x}\r\n".encode() + BODY + b"\r\n"
     return raw_request("POST", "/p", fields) + content, b"0\r\nX-User: admin\r\nContent-Type: text/evil\r\n\r\n"
 
 
 def test_trailer_never_becomes_a_header_field(port, party):
-    request, trailers = chunked_with_trailers(party)
+    request, trailers = write_chunks_with_trailers(party)
     with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
         connection.sendall(request)
         threading.Event().wait(0.2)
@@ -176,7 +176,7 @@ def test_trailer_never_becomes_a_header_field(port, party):
 
 
 def test_trailer_that_a_server_merges_cannot_change_a_covered_field(party, echo):
-    request, trailers = chunked_with_trailers(party)
+    request, trailers = write_chunks_with_trailers(party)
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
     with uvicorn_server(app, http="httptools") as port:
         check_rejected(exchange(port, request + trailers), "request_signature_header_malformed")

@@ -39,7 +39,7 @@ def wsgi_application(environ, start_response):
         return [answer.body]
 
 
-def served(kind, profile=ADCP_3_2, **options):
+def serve(kind, profile=ADCP_3_2, **options):
     verifier = Verifier(profile, keys=KEYS, replay=MemoryReplayStore())
     options = {"verifier": verifier, "origins": ORIGINS, **options}
     if kind == "asgi":
@@ -47,7 +47,7 @@ def served(kind, profile=ADCP_3_2, **options):
     return waitress_server(wsgi.SignatureMiddleware(wsgi_application, **options))
 
 
-def answered(port, method="GET", target="/plans", body=None, **fields):
+def ask(port, method="GET", target="/plans", body=None, **fields):
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
     try:
         connection.request(method, target, body, {"Host": "seller.example.com", **fields})
@@ -70,16 +70,16 @@ def answered(port, method="GET", target="/plans", body=None, **fields):
 )
 def test_answer_to_an_unsigned_request_says_what_to_cover(kind, options):
     challenge = 'Signature error="request_signature_required"'
-    with served(kind, **options) as port:
-        assert answered(port) == (401, challenge, BODILESS)
-        assert answered(port, "POST", body=b"{}") == (401, challenge, WITH_CONTENT)
+    with serve(kind, **options) as port:
+        assert ask(port) == (401, challenge, BODILESS)
+        assert ask(port, "POST", body=b"{}") == (401, challenge, WITH_CONTENT)
 
 
 @KINDS
 def test_answer_asks_for_what_this_request_was_sent_with(kind):
     fields = {"UCP-Agent": 'profile="https://platform.example/ucp"'}
-    with served(kind, UCP, mode="required") as port:
-        assert answered(port, target="/plans?a=1", **fields)[2].startswith(
+    with serve(kind, UCP, mode="required") as port:
+        assert ask(port, target="/plans?a=1", **fields)[2].startswith(
             'sig1=("@method" "@authority" "@path" "@query" "ucp-agent")'
         )
 
@@ -88,7 +88,7 @@ def test_answer_asks_for_what_this_request_was_sent_with(kind):
 def test_answer_to_a_signature_that_covers_too_little_says_what_to_cover(kind):
     given = 'sig1=("@method");created=1;expires=2;nonce="KXYnfEfJ0PBRZXQyVXfVQA";keyid="a";alg="ed25519"'
     fields = {"Signature-Input": f'{given};tag="other"', "Signature": "sig1=:AAAA:"}
-    with served(kind) as port:
-        assert answered(port, "POST", body=b"{}", **fields) == (
+    with serve(kind) as port:
+        assert ask(port, "POST", body=b"{}", **fields) == (
             401, 'Signature error="request_signature_tag_invalid"', WITH_CONTENT,
         )  # fmt: skip

@@ -49,7 +49,7 @@ SIGNED = {"Signature-Input": 'sig1=("@method")', "Signature": "sig1=:AAAA:"}
 
 
 @contextlib.contextmanager
-def served(server: str, directory: Path) -> Iterator[tuple[int, Path]]:
+def serve(server: str, directory: Path) -> Iterator[tuple[int, Path]]:
     """Run a server as its users start it; yields its port, and the file with its standard error."""
     (directory / "main.py").write_text(PROGRAM)
     port, log = free_port(), directory / "stderr"
@@ -84,7 +84,7 @@ def status(port: int, fields: dict[str, str] | None = None) -> int:
 
 @pytest.mark.parametrize("server", SERVERS)
 def test_server_shows_what_is_verified_and_why_a_request_is_rejected(server, tmp_path):
-    with served(server, tmp_path) as (port, log):
+    with serve(server, tmp_path) as (port, log):
         assert [status(port, SIGNED) for _ in range(9)] == [401] * 9
     lines = [line for line in log.read_text().splitlines() if "undersigned" in line or "rejected" in line]
     verified = f"undersigned verifies requests by the profile adcp-3.2, Ed25519 by {library()}"

@@ -112,10 +112,10 @@ def serving(kind, app):
 
 
 def covers_content(name) -> bool:
-    return name == DRAFT or '"content-digest"' in covered(name)
+    return name == DRAFT or '"content-digest"' in read_covered(name)
 
 
-def covered(name) -> str:
+def read_covered(name) -> str:
     request = Request("POST", f"https://a.example{PATH}", FIELDS, BODY)
     made = sign(profile_of(name), request, algorithm(name))
     return made.fields.combined["signature-input"]
@@ -140,7 +140,7 @@ def test_request_of_every_client_reaches_the_application_by_its_profile(kind, cl
     assert content == BODY.decode()
 
 
-def sent(name, port) -> Request:
+def sign_request(name, port) -> Request:
     """A signed request to the server, with its Host."""
     request = Request("POST", f"http://127.0.0.1:{port}{PATH}", [("Host", f"127.0.0.1:{port}"), *FIELDS], BODY)
     if name != DRAFT:
@@ -151,12 +151,12 @@ def sent(name, port) -> Request:
     return replace(request, fields=[*request.fields, *signer(name).sign(request)])
 
 
-def exchanged(port, request, *, target=PATH, body=BODY) -> tuple[int, bytes]:
+def exchange_with(port, request, *, target=PATH, body=BODY) -> tuple[int, bytes]:
     head, _, content = exchange(port, raw_request(request.method, target, request.fields, body)).partition(b"\r\n\r\n")
     return int(head.split(b" ")[1]), content
 
 
-def damaged(request) -> Request:
+def damage(request) -> Request:
     """The request with another first character in its last signature."""
     value = request.fields.combined["signature"]
     at = [match.start(1) for match in re.finditer(r'(?:signature="|=:)([\w+/-])', value)][-1]
@@ -169,15 +169,15 @@ def damaged(request) -> Request:
 def test_changed_request_is_rejected_as_its_profile_says(kind, name):
     profile = profile_of(name)
     with serving(kind, verifying(kind, name)) as port:
-        request = sent(name, port)
-        answers = {"signature_invalid": exchanged(port, damaged(request))}
+        request = sign_request(name, port)
+        answers = {"signature_invalid": exchange_with(port, damage(request))}
         if covers_content(name):
-            answers["signature_digest_mismatch"] = exchanged(port, request, body=BODY.replace(b"gold", b"lead"))
-        if name == DRAFT or any(text in covered(name) for text in ('"@target-uri"', '"@path"')):
-            answers["signature_invalid", "target"] = exchanged(port, request, target="/orders/2?q=1")
+            answers["signature_digest_mismatch"] = exchange_with(port, request, body=BODY.replace(b"gold", b"lead"))
+        if name == DRAFT or any(text in read_covered(name) for text in ('"@target-uri"', '"@path"')):
+            answers["signature_invalid", "target"] = exchange_with(port, request, target="/orders/2?q=1")
         if profile.parameters.audience:
-            answers["signature_params_unexpected"] = exchanged(port, request, target="/orders/2?q=1")
-        accepted = exchanged(port, request)
+            answers["signature_params_unexpected"] = exchange_with(port, request, target="/orders/2?q=1")
+        accepted = exchange_with(port, request)
     assert len(answers) >= 1 + (not name.startswith("WEB_BOT_AUTH"))
     for reason, got in answers.items():
         told = reason if isinstance(reason, str) else reason[0]
@@ -221,7 +221,7 @@ def changing(kind, app, change):
     return by_asgi if kind == "asgi" else by_wsgi
 
 
-def unchanged(part):
+def keep(part):
     return part
 
 
@@ -241,7 +241,7 @@ def answering(kind, name, change):
     return serving(kind, changing(kind, signing, change))
 
 
-def gotten(kind, client, name, change=unchanged):
+def get(kind, client, name, change=keep):
     """The response as the client gives it, verified by the profile."""
     keys = OneKey(verification_key("ed25519"))
     responses = ResponseVerification(Verifier(getattr(profiles, name), keys=keys, replay=MemoryReplayStore()))
@@ -254,14 +254,14 @@ def gotten(kind, client, name, change=unchanged):
 @EVERY_HOOK
 @pytest.mark.parametrize("name", ANSWERED_BY)
 def test_response_of_both_middlewares_is_verified_by_every_client(kind, client, name):
-    status, text = gotten(kind, client, name)
+    status, text = get(kind, client, name)
     assert (status, json.loads(text)[-1]) == (200, BODY.decode())
     with pytest.raises(SignatureError) as caught:
-        gotten(kind, client, name, other_content)
+        get(kind, client, name, other_content)
     assert caught.value.reason == "signature_digest_mismatch"
     if "@status" in getattr(profiles, name).coverage.always:
         with pytest.raises(SignatureError) as caught:
-            gotten(kind, client, name, other_status)
+            get(kind, client, name, other_status)
         assert caught.value.reason == "signature_invalid"
     else:
-        assert gotten(kind, client, name, other_status)[0] == 201
+        assert get(kind, client, name, other_status)[0] == 201

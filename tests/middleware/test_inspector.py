@@ -47,7 +47,7 @@ def send(kind, party, inspector, method="GET", target="/p", fields=(), **options
     return client.open(target, method=method, base_url=ORIGIN, headers=list(fields)).status_code
 
 
-def signed(party, target="/p", fields=(), **options):
+def sign(party, target="/p", fields=(), **options):
     signer = Signer(party.key, profile=ADCP_3_2, **options)
     return [*fields, *signer.sign(Request("GET", ORIGIN + target, [HOST, *fields]))]
 
@@ -55,7 +55,7 @@ def signed(party, target="/p", fields=(), **options):
 @KINDS
 def test_verified_request_is_kept_with_its_base_and_fields(kind, party):
     inspector = Inspector()
-    fields = signed(party, "/a%2Fb?x=1")
+    fields = sign(party, "/a%2Fb?x=1")
     assert send(kind, party, inspector, target="/a%2Fb?x=1", fields=fields) == 200
     (kept,) = inspector.after(0)
     assert (kept.number, kept.decision.outcome, kept.url) == (1, "verified", f"{ORIGIN}/a%2Fb?x=1")
@@ -66,7 +66,7 @@ def test_verified_request_is_kept_with_its_base_and_fields(kind, party):
 @KINDS
 def test_rejected_request_is_kept_with_its_step_and_base(kind, party):
     inspector = Inspector()
-    assert send(kind, party, inspector, target="/other", fields=signed(party)) == 401
+    assert send(kind, party, inspector, target="/other", fields=sign(party)) == 401
     (kept,) = inspector.after(0)
     assert (kept.decision.outcome, kept.decision.step, kept.url) == ("rejected", 10, f"{ORIGIN}/other")
     assert f'"@target-uri": {ORIGIN}/other' in kept.base.split("\n")
@@ -76,7 +76,7 @@ def test_rejected_request_is_kept_with_its_step_and_base(kind, party):
 @KINDS
 def test_request_for_another_origin_is_kept_with_its_target(kind, party):
     inspector = Inspector()
-    assert send(kind, party, inspector, fields=signed(party), origins=["http://127.0.0.2:9"]) == 401
+    assert send(kind, party, inspector, fields=sign(party), origins=["http://127.0.0.2:9"]) == 401
     (kept,) = inspector.after(0)
     assert (kept.decision.code, kept.url, kept.base) == ("request_target_uri_malformed", "/p", None)
     assert "Host localhost:8000, request target /p" in kept.received
@@ -106,7 +106,7 @@ def test_credentials_are_masked_in_fields_base_and_target(kind, party):
     target = f"/p?access_token={secret}&client_secret={secret}&x=1"
     covered = ["authorization", "cookie", "x-api-key"]
     for path in (target, target + "&changed"):
-        send(kind, party, inspector, target=path, fields=signed(party, target, given, components=covered))
+        send(kind, party, inspector, target=path, fields=sign(party, target, given, components=covered))
     verified, rejected = inspector.after(0)
     assert (verified.decision.outcome, rejected.decision.step) == ("verified", 10)
     for kept in (verified, rejected):
@@ -183,14 +183,14 @@ def test_exception_of_the_inspector_does_not_change_the_answer(kind, party, capl
             raise RuntimeError("broken")
 
     with caplog.at_level(logging.ERROR, "undersigned"):
-        assert send(kind, party, Broken(), fields=signed(party)) == 200
+        assert send(kind, party, Broken(), fields=sign(party)) == 200
     assert "inspector raised an exception" in caplog.text
 
 
 @KINDS
 def test_on_decision_and_inspector_both_get_a_decision(kind, party):
     inspector, decisions = Inspector(), []
-    send(kind, party, inspector, fields=signed(party), on_decision=decisions.append)
+    send(kind, party, inspector, fields=sign(party), on_decision=decisions.append)
     assert [one.decision for one in inspector.after(0)] == decisions
 
 

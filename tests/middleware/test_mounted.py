@@ -98,7 +98,7 @@ def test_root_path_of_uvicorn_is_rejected_when_the_option_is_not_set(party, capl
     assert f'"@target-uri": {ORIGIN}/api/p' in caplog.text
 
 
-def wsgi_told(environ, start_response):
+def tell_over_wsgi(environ, start_response):
     content = json.dumps(
         {
             "path": environ["PATH_INFO"].encode("latin-1").decode(),
@@ -110,7 +110,7 @@ def wsgi_told(environ, start_response):
     return [content]
 
 
-def verified_by_wsgi(party, app=wsgi_told):
+def verify_by_wsgi(party, app=tell_over_wsgi):
     return wsgi.SignatureMiddleware(app, verifier=party.verifier(), origins=[ORIGIN])
 
 
@@ -121,7 +121,7 @@ def nothing(_environ, start_response):
 
 @pytest.mark.parametrize("serve", [gunicorn_server, waitress_server])
 def test_outer_target_is_verified_and_the_rest_routed_inside_a_wsgi_dispatcher(party, serve):
-    inner = verified_by_wsgi(party)
+    inner = verify_by_wsgi(party)
     with serve(DispatcherMiddleware(nothing, {"/sub": inner, "/sub2": inner})) as port:
         for target, path in TARGETS:
             answer = read_accepted(exchange(port, party.raw("GET", target)))
@@ -134,7 +134,7 @@ def test_outer_target_is_verified_and_the_rest_routed_inside_a_wsgi_dispatcher(p
 
 
 def test_prefix_that_waitress_strips_is_a_mount(party):
-    with waitress_server(verified_by_wsgi(party), url_prefix="/sub") as port:
+    with waitress_server(verify_by_wsgi(party), url_prefix="/sub") as port:
         for target, path in TARGETS:
             assert read_accepted(exchange(port, party.raw("GET", target)))["path"] == path
         assert read_accepted(exchange(port, party.raw("GET", "/elsewhere")))["path"] == "/elsewhere"
@@ -148,20 +148,20 @@ FORWARDED = [
 ]
 
 
-def proxied(party, url=f"{ORIGIN}/p") -> bytes:
+def write_proxied(party, url=f"{ORIGIN}/p") -> bytes:
     return raw_request("GET", "/p", [("Host", HOST), *FORWARDED, *party.fields("GET", url)])
 
 
 def test_proxy_fix_outside_the_middleware_is_rejected(party, caplog):
-    app = ProxyFix(verified_by_wsgi(party), x_for=1, x_proto=1, x_host=1, x_port=1, x_prefix=1)
+    app = ProxyFix(verify_by_wsgi(party), x_for=1, x_proto=1, x_host=1, x_port=1, x_prefix=1)
     with waitress_server(app) as port:
-        response = exchange(port, proxied(party))
+        response = exchange(port, write_proxied(party))
     assert response.startswith(b"HTTP/1.1 503")
     assert "put SignatureMiddleware outside ProxyFix" in caplog.text
 
 
 def test_proxy_fix_inside_the_middleware_does_not_change_the_verified_request(party):
-    app = verified_by_wsgi(party, ProxyFix(wsgi_told, x_proto=1))
+    app = verify_by_wsgi(party, ProxyFix(tell_over_wsgi, x_proto=1))
     with waitress_server(app) as port:
-        answer = read_accepted(exchange(port, proxied(party)))
+        answer = read_accepted(exchange(port, write_proxied(party)))
     assert (answer["target_uri"], answer["host"]) == (f"{ORIGIN}/p", "seller.example.com")

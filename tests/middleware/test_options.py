@@ -58,11 +58,11 @@ def test_wrong_option_is_rejected_by_name_at_construction(party, middleware, opt
         middleware(lambda *_: None, **given)
 
 
-def named(given) -> str:
+def name_of(given) -> str:
     return getattr(given, "__name__", type(given).__name__)
 
 
-def made(middleware, party, app=lambda *_: None, **options):
+def make(middleware, party, app=lambda *_: None, **options):
     return middleware(app, verifier=party.verifier(), origins=[ORIGIN], **options)
 
 
@@ -74,21 +74,21 @@ def over_wsgi(app, method, target):
 @pytest.mark.parametrize(
     "app",
     [None, "main:app", 5, Flask("shop"), lambda: None, lambda _scope: None],
-    ids=named,
+    ids=name_of,
 )
 def test_asgi_middleware_rejects_what_is_not_an_asgi_application(party, app):
     with pytest.raises(ConfigurationError, match=r"^app: pass the ASGI application .* undersigned.wsgi"):
-        made(asgi.SignatureMiddleware, party, app)
+        make(asgi.SignatureMiddleware, party, app)
 
 
 @pytest.mark.parametrize(
     "app",
     [None, "main:app", FastAPI(), lambda: None, returns_later, ReturnsLater()],
-    ids=named,
+    ids=name_of,
 )
 def test_wsgi_middleware_rejects_what_is_not_a_wsgi_application(party, app):
     with pytest.raises(ConfigurationError, match=r"^app: pass the WSGI application .* undersigned.asgi"):
-        made(wsgi.SignatureMiddleware, party, app)
+        make(wsgi.SignatureMiddleware, party, app)
 
 
 @pytest.mark.parametrize(
@@ -101,10 +101,10 @@ def test_wsgi_middleware_rejects_what_is_not_a_wsgi_application(party, app):
         (wsgi.SignatureMiddleware, Flask("shop").wsgi_app),
         (wsgi.SignatureMiddleware, print),
     ],
-    ids=named,
+    ids=name_of,
 )
 def test_application_that_can_be_called_is_accepted(party, middleware, app):
-    assert made(middleware, party, app).app == app
+    assert make(middleware, party, app).app == app
 
 
 @pytest.mark.parametrize(
@@ -113,15 +113,15 @@ def test_application_that_can_be_called_is_accepted(party, middleware, app):
 )
 def test_flag_that_is_not_true_or_false_is_rejected(party, middleware, option):
     with pytest.raises(ConfigurationError, match=f"^{option}: give True or False"):
-        made(middleware, party, **{option: "false"})
+        make(middleware, party, **{option: "false"})
 
 
 @pytest.mark.parametrize("fallback", [returns_later, ReturnsLater()])
 def test_async_fallback_is_rejected_over_wsgi_and_accepted_over_asgi(party, fallback):
     policy = Policy(required_for=["create_media_buy"])
     with pytest.raises(ConfigurationError, match=r"^fallback: the function must not be async"):
-        made(wsgi.SignatureMiddleware, party, policy=policy, fallback=fallback)
-    assert made(asgi.SignatureMiddleware, party, policy=policy, fallback=fallback)
+        make(wsgi.SignatureMiddleware, party, policy=policy, fallback=fallback)
+    assert make(asgi.SignatureMiddleware, party, policy=policy, fallback=fallback)
 
 
 class Later:
@@ -132,12 +132,12 @@ class Later:
 @pytest.mark.parametrize("fallback", [lambda _environ: returns_later(), lambda _environ: Later()])
 def test_fallback_that_returns_something_to_await_lets_no_request_through_over_wsgi(party, fallback):
     policy = Policy(required_for=["create_media_buy"])
-    app = made(wsgi.SignatureMiddleware, party, policy=policy, fallback=fallback)
+    app = make(wsgi.SignatureMiddleware, party, policy=policy, fallback=fallback)
     with pytest.raises(ConfigurationError, match=r"^fallback: the function must return True or False"):
         over_wsgi(app, "POST", "/adcp/create_media_buy")
 
 
 def test_mode_function_that_returns_no_mode_is_the_operators_mistake(party):
-    app = made(wsgi.SignatureMiddleware, party, mode=lambda _environ: ["required"])
+    app = make(wsgi.SignatureMiddleware, party, mode=lambda _environ: ["required"])
     with pytest.raises(ConfigurationError, match=r"^mode: the function must return"):
         over_wsgi(app, "GET", "/p")

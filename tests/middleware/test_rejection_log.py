@@ -17,7 +17,7 @@ from undersigned.middleware.rejection_log import RejectionLog, line_of
 PROFILE = profiles.ADCP_3_2
 
 
-def rejected(caplog, error, *, times: int = 1, level: int = logging.WARNING) -> list[logging.LogRecord]:
+def log_rejections(caplog, error, *, times: int = 1, level: int = logging.WARNING) -> list[logging.LogRecord]:
     """The records of a log that hears of one error several times."""
     log = RejectionLog()
     with caplog.at_level(level, "undersigned"):
@@ -33,7 +33,7 @@ def unknown_key():
 
 
 def test_line_says_the_code_the_step_the_reason_the_keyid_and_the_fix(caplog):
-    (record,) = rejected(caplog, unknown_key())
+    (record,) = log_rejections(caplog, unknown_key())
     assert record.levelname == "WARNING"
     assert record.getMessage() == (
         "request rejected: request_signature_key_unknown at step 7: no key source knows the keyid (keyid: buyer-2027). "
@@ -53,7 +53,7 @@ def test_every_reason_and_every_unread_request_has_a_fix():
 def test_no_rejection_is_an_error_or_more_than_one_line(caplog, reason):
     error = signature_error(reason, reason, step=10, detail="one\nline\x1b[31m", received="Host a\r\nforged")
     error.keyid = "k\nforged"
-    (record,) = rejected(caplog, error)
+    (record,) = log_rejections(caplog, error)
     assert record.levelname == "WARNING"
     assert record.getMessage().isprintable()
     assert record.getMessage().endswith(FIXES[reason])
@@ -76,25 +76,25 @@ def test_credential_in_the_query_of_a_rejected_target_is_withheld():
 def test_code_of_an_application_has_a_line_without_a_fix(caplog):
     error = unknown_key()
     error.reason = None
-    (record,) = rejected(caplog, error)
+    (record,) = log_rejections(caplog, error)
     assert record.getMessage().endswith("(keyid: buyer-2027)")
 
 
 def test_evidence_follows_at_info(caplog):
-    line, evidence = rejected(caplog, unknown_key(), level=logging.INFO)
+    line, evidence = log_rejections(caplog, unknown_key(), level=logging.INFO)
     assert (line.levelname, evidence.levelname) == ("WARNING", "INFO")
     assert evidence.getMessage() == f"evidence: {unknown_key().explain()}"
     assert '\n  "@method": GET\n' in evidence.getMessage()
 
 
 def test_lines_beyond_the_allowance_are_left_out_with_their_evidence(caplog):
-    records = rejected(caplog, unknown_key(), times=8, level=logging.INFO)
+    records = log_rejections(caplog, unknown_key(), times=8, level=logging.INFO)
     assert [record.levelname for record in records] == ["WARNING", "INFO"] * 5
     assert records[-2].getMessage().endswith("(from now on at most one such line a minute)")
 
 
 def test_debug_has_the_lines_that_were_left_out(caplog):
-    records = rejected(caplog, unknown_key(), times=7, level=logging.DEBUG)
+    records = log_rejections(caplog, unknown_key(), times=7, level=logging.DEBUG)
     assert [record.levelname for record in records] == ["WARNING", "INFO"] * 5 + ["DEBUG"] * 4
     assert records[-2].signature_code == "request_signature_key_unknown"
 
@@ -117,7 +117,7 @@ def test_codes_have_allowances_of_their_own(caplog):
 def test_only_the_exception_of_a_source_is_an_error_and_shows_its_cause(caplog, cause, level):
     error = PROFILE.error("signature_jwks_unavailable", step=7, detail="it is down")
     error.__cause__ = cause
-    records = rejected(caplog, error, times=6)
+    records = log_rejections(caplog, error, times=6)
     assert [record.levelname for record in records] == [level] * 5
     assert (records[0].exc_info is not None) == (level == "ERROR")
 
@@ -125,7 +125,7 @@ def test_only_the_exception_of_a_source_is_an_error_and_shows_its_cause(caplog, 
 def test_failing_read_of_a_body_is_not_an_error(caplog):
     error = PROFILE.error("signature_digest_mismatch", step=11, detail="reading the body raised an exception")
     error.__cause__ = OSError("gone")
-    (record,) = rejected(caplog, error)
+    (record,) = log_rejections(caplog, error)
     assert (record.levelname, record.exc_info) == ("WARNING", None)
 
 

@@ -60,14 +60,14 @@ class Application:
             raise
 
 
-def served(kind, application, **options):
+def serve(kind, application, **options):
     options = {"signer": SIGNER, "origins": ORIGINS, **options}
     if kind == "asgi":
         return uvicorn_server(asgi.ResponseSigningMiddleware(application.asgi, **options))
     return waitress_server(wsgi.ResponseSigningMiddleware(application.wsgi, **options))
 
 
-def asked(port, method="POST", path="/p?q=%7e", headers=()) -> tuple[Request, Response]:
+def ask(port, method="POST", path="/p?q=%7e", headers=()) -> tuple[Request, Response]:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
     try:
         connection.request(method, path, headers={"Host": "shop.example", **dict(headers)})
@@ -91,8 +91,8 @@ KINDS = pytest.mark.parametrize("kind", ["asgi", "wsgi"])
 @KINDS
 @pytest.mark.parametrize("method", ["GET", "POST"])
 def test_response_is_signed_and_bound_to_its_request(kind, method):
-    with served(kind, Application()) as port:
-        request, response = asked(port, method)
+    with serve(kind, Application()) as port:
+        request, response = ask(port, method)
     assert response.body == b"".join(PARTS)
     assert bytes(verify(response).content) == response.body
     with pytest.raises(SignatureError, match="signature_invalid"):
@@ -103,10 +103,10 @@ def test_response_is_signed_and_bound_to_its_request(kind, method):
 
 @KINDS
 def test_response_without_content_is_signed_without_a_digest(kind):
-    with served(kind, Application()) as port:
-        head = asked(port, "HEAD")[1]
-    with served(kind, Application(status=204, headers=[], parts=[])) as port:
-        empty = asked(port)[1]
+    with serve(kind, Application()) as port:
+        head = ask(port, "HEAD")[1]
+    with serve(kind, Application(status=204, headers=[], parts=[])) as port:
+        empty = ask(port)[1]
     for response in (head, empty):
         assert response.body == b""
         assert '"content-digest"' not in verify(response).components
@@ -114,8 +114,8 @@ def test_response_without_content_is_signed_without_a_digest(kind):
 
 @KINDS
 def test_response_is_not_signed_when_the_request_is_for_no_origin(kind):
-    with served(kind, Application()) as port:
-        response = asked(port, headers=[("Host", "other.example")])[1]
+    with serve(kind, Application()) as port:
+        response = ask(port, headers=[("Host", "other.example")])[1]
     assert (response.status, "signature" in response.fields.combined) == (201, False)
 
 
@@ -131,8 +131,8 @@ def test_response_is_not_signed_when_the_request_is_for_no_origin(kind):
     ids=["escapes", "long path", "signature", "digest"],
 )
 def test_response_is_not_signed_when_something_of_the_request_cannot_be_covered(kind, path, headers):
-    with served(kind, Application()) as port:
-        response = asked(port, "GET", path, headers)[1]
+    with serve(kind, Application()) as port:
+        response = ask(port, "GET", path, headers)[1]
     assert (response.status, response.body) == (201, b"".join(PARTS))
     assert "signature" not in response.fields.combined
 
@@ -150,8 +150,8 @@ def test_response_is_not_signed_when_something_of_the_request_cannot_be_covered(
     ids=["too long", "no content type"],
 )
 def test_response_that_cannot_be_signed_is_not_begun(kind, application, options):
-    with served(kind, application, **options) as port:
-        response = asked(port)[1]
+    with serve(kind, application, **options) as port:
+        response = ask(port)[1]
     assert response.status == 500
     assert "signature" not in response.fields.combined
 
@@ -177,7 +177,7 @@ def test_parts_in_a_list_are_signed_and_need_not_be_closed():
         return PARTS
 
     with waitress_server(wsgi.ResponseSigningMiddleware(application, signer=SIGNER, origins=ORIGINS)) as port:
-        assert bytes(verify(asked(port)[1]).content) == b"".join(PARTS)
+        assert bytes(verify(ask(port)[1]).content) == b"".join(PARTS)
 
 
 def test_other_messages_and_scopes_pass_as_they_are():

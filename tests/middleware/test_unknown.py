@@ -38,7 +38,7 @@ class Unavailable:
         raise KeySourceError("signature_jwks_unavailable", "down")
 
 
-def served(kind, decisions, profile=WEB_BOT_AUTH_STRING, *, mode="optional", keys=None):
+def serve(kind, decisions, profile=WEB_BOT_AUTH_STRING, *, mode="optional", keys=None):
     verifier = Verifier(profile, keys=keys or KNOWN.key_set(), replay=MemoryReplayStore())
     options = {"verifier": verifier, "origins": [ORIGIN], "mode": mode, "on_decision": decisions.append}
 
@@ -56,7 +56,7 @@ def served(kind, decisions, profile=WEB_BOT_AUTH_STRING, *, mode="optional", key
     return waitress_server(wsgi.SignatureMiddleware(wsgi_application, **options))
 
 
-def asked(port, pair, *, profile=WEB_BOT_AUTH_STRING, tamper=False):
+def ask(port, pair, *, profile=WEB_BOT_AUTH_STRING, tamper=False):
     request = Request("GET", f"{ORIGIN}/p", [("Host", "shop.example"), AGENT])
     fields = dict([*request.fields, *Signer(pair.signing_key(), profile=profile).sign(request)])
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
@@ -75,13 +75,13 @@ KINDS = pytest.mark.parametrize("kind", ["asgi", "wsgi"])
 def test_verified_invalid_and_unknown_are_told_apart(kind):
     decisions = []
     targets = WEB_BOT_AUTH_STRING.derive(coverage=CoverageRule(always=("@target-uri",)))
-    with served(kind, decisions) as port:
-        assert asked(port, KNOWN)[:2] == (200, b"verified")
-        assert asked(port, KeyPair.generate())[:2] == (200, b"unsigned")
-        forged = asked(port, KNOWN, profile=targets, tamper=True)
+    with serve(kind, decisions) as port:
+        assert ask(port, KNOWN)[:2] == (200, b"verified")
+        assert ask(port, KeyPair.generate())[:2] == (200, b"unsigned")
+        forged = ask(port, KNOWN, profile=targets, tamper=True)
         assert forged[0] == 403
         assert forged[2] == 'sig1=("@authority" "signature-agent");created;expires;tag="web-bot-auth"'
-        assert asked(port, KNOWN, profile=ADCP_3_2)[:2] == (200, b"unsigned")
+        assert ask(port, KNOWN, profile=ADCP_3_2)[:2] == (200, b"unsigned")
     outcomes = [decision.outcome for decision in decisions]
     assert outcomes == ["verified", "unknown", "rejected", "unknown"]
     assert decisions[1].code == "signature_key_unknown"
@@ -90,21 +90,21 @@ def test_verified_invalid_and_unknown_are_told_apart(kind):
 @KINDS
 def test_signer_is_unknown_when_its_keys_are_unavailable(kind):
     decisions = []
-    with served(kind, decisions, keys=Unavailable()) as port:
-        assert asked(port, KNOWN)[:2] == (200, b"unsigned")
+    with serve(kind, decisions, keys=Unavailable()) as port:
+        assert ask(port, KNOWN)[:2] == (200, b"unsigned")
     assert decisions[0].code == "signature_jwks_unavailable"
 
 
 @KINDS
 def test_unknown_signer_is_rejected_when_the_mode_requires_signatures(kind):
-    with served(kind, [], mode="required") as port:
-        assert asked(port, KeyPair.generate())[0] == 403
+    with serve(kind, [], mode="required") as port:
+        assert ask(port, KeyPair.generate())[0] == 403
 
 
 @KINDS
 def test_unknown_signer_is_rejected_when_the_profile_does_not_excuse_it(kind):
-    with served(kind, [], ADCP_3_2) as port:
-        assert asked(port, KeyPair.generate(), profile=ADCP_3_2)[0] == 401
+    with serve(kind, [], ADCP_3_2) as port:
+        assert ask(port, KeyPair.generate(), profile=ADCP_3_2)[0] == 401
 
 
 @pytest.mark.parametrize("middleware", [asgi.SignatureMiddleware, wsgi.SignatureMiddleware])
@@ -120,7 +120,7 @@ def test_middleware_for_requests_takes_no_profile_for_responses(middleware):
 )
 def test_status_of_the_profile_is_answered_with_its_phrase(status, phrase):
     answers = Answers(statuses={"signature_required": status}, member="code", text_member="content", challenge="none")
-    with served("wsgi", [], ADCP_3_2.derive(answers=answers), mode="required") as port:
+    with serve("wsgi", [], ADCP_3_2.derive(answers=answers), mode="required") as port:
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
         connection.request("GET", "/p", headers={"Host": "shop.example"})
         answer = connection.getresponse()

@@ -22,7 +22,7 @@ WRONG = Report(
 )
 
 
-def printed(report: Report, *, terminal: bool = False, width: int = 100) -> str:
+def print_report(report: Report, *, terminal: bool = False, width: int = 100) -> str:
     console = Console(
         file=io.StringIO(),
         force_terminal=terminal,
@@ -35,13 +35,13 @@ def printed(report: Report, *, terminal: bool = False, width: int = 100) -> str:
 
 
 def test_last_line_is_the_summary():
-    assert printed(RIGHT).splitlines()[-1] == "3 passed, 0 failed"
-    assert printed(WRONG).splitlines()[-1] == "1 passed, 3 failed"
-    assert "\n3 passed, 0 failed\n" in printed(RIGHT, terminal=True)
+    assert print_report(RIGHT).splitlines()[-1] == "3 passed, 0 failed"
+    assert print_report(WRONG).splitlines()[-1] == "1 passed, 3 failed"
+    assert "\n3 passed, 0 failed\n" in print_report(RIGHT, terminal=True)
 
 
 def test_table_has_one_row_per_set():
-    rows = [line.split() for line in printed(WRONG).splitlines()[:3]]
+    rows = [line.split() for line in print_report(WRONG).splitlines()[:3]]
     assert rows == [
         ["set", "passed", "failed", "total"],
         ["own/request-signing", "1", "1", "2"],
@@ -50,8 +50,8 @@ def test_table_has_one_row_per_set():
 
 
 def test_vectors_not_run_are_listed_separately():
-    assert "\nnot run and not counted:\n  rfc9421: 7 responses: not signed\n" in printed(WRONG)
-    assert "not run" not in printed(RIGHT)
+    assert "\nnot run and not counted:\n  rfc9421: 7 responses: not signed\n" in print_report(WRONG)
+    assert "not run" not in print_report(RIGHT)
 
 
 def test_failure_has_its_name_difference_and_note():
@@ -62,30 +62,30 @@ def test_failure_has_its_name_difference_and_note():
         "                          ^\n"
         "  first differing byte: 14\n"
         "  rejected at step 3: no\n"
-    ) in printed(WRONG)
+    ) in print_report(WRONG)
 
 
 def test_unreadable_vector_is_shown_with_its_fault_only():
-    assert "\nFAILED own/a2a: negative/\\x1b[2J: not a vector\n  the file is not JSON\n\n" in printed(WRONG)
+    assert "\nFAILED own/a2a: negative/\\x1b[2J: not a vector\n  the file is not JSON\n\n" in print_report(WRONG)
 
 
 def test_bases_are_shown_in_two_columns_of_the_available_width():
     for width in (40, 100):
-        lines = printed(WRONG, width=width).splitlines()
+        lines = print_report(WRONG, width=width).splitlines()
         assert ["b", "c"] in [line.split() for line in lines]
 
 
 @pytest.mark.parametrize("terminal", [False, True])
 def test_text_of_a_file_is_escaped_for_a_terminal(terminal):
-    output = printed(WRONG, terminal=terminal)
+    output = print_report(WRONG, terminal=terminal)
     assert "\x1b[2J" not in output
     assert ("\x1b[" in output) == terminal
     assert re.sub(r"\x1b\[[0-9;]*m", "", output).replace("\n", "").isprintable()
 
 
 def test_terminal_gets_the_same_words():
-    plain = re.sub(r"\x1b\[[0-9;]*m", "", printed(WRONG, terminal=True))
-    assert plain.split("\n\n", 1)[1] == printed(WRONG).split("\n\n", 1)[1]
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", print_report(WRONG, terminal=True))
+    assert plain.split("\n\n", 1)[1] == print_report(WRONG).split("\n\n", 1)[1]
     assert plain.split()[:4] == ["set", "passed", "failed", "total"]
 
 

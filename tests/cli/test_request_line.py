@@ -14,25 +14,25 @@ from undersigned.cli.request_line import parse_request
 URL = "https://a.example/"
 
 
-def described(**members: object) -> Request:
+def parse_with(**members: object) -> Request:
     return parse_request({"method": "GET", "url": URL, **members})
 
 
 def test_headers_keep_their_order_and_repetition():
-    assert described(headers={"A": "1", "b": " 2 "}).fields.lines == (("a", "1"), ("b", "2"))
-    assert described(headers=[["b", "1"], ["a", "2"], ["B", "3"]]).fields.lines == (("b", "1"), ("a", "2"), ("b", "3"))
+    assert parse_with(headers={"A": "1", "b": " 2 "}).fields.lines == (("a", "1"), ("b", "2"))
+    assert parse_with(headers=[["b", "1"], ["a", "2"], ["B", "3"]]).fields.lines == (("b", "1"), ("a", "2"), ("b", "3"))
 
 
 @pytest.mark.parametrize("members", [{}, {"headers": None, "body": None, "body_b64": None}, {"id": 1}])
 def test_headers_and_body_are_optional_and_other_members_ignored(members):
-    assert described(**members) == Request("GET", URL)
+    assert parse_with(**members) == Request("GET", URL)
 
 
 def test_body_is_encoded_as_utf_8_and_body_b64_is_any_bytes():
-    assert described(body="\u00fc").body == b"\xc3\xbc"
-    assert described(body="").body == b""
-    assert described(body_b64="//79").body == b"\xff\xfe\xfd"
-    assert described(body_b64="").body == b""
+    assert parse_with(body="\u00fc").body == b"\xc3\xbc"
+    assert parse_with(body="").body == b""
+    assert parse_with(body_b64="//79").body == b"\xff\xfe\xfd"
+    assert parse_with(body_b64="").body == b""
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_line_is_malformed_without_method_and_url(value, message):
 )
 def test_line_is_malformed_when_headers_have_another_form(headers, message):
     with pytest.raises(MalformedLine, match=message):
-        described(headers=headers)
+        parse_with(headers=headers)
 
 
 @pytest.mark.parametrize(
@@ -87,12 +87,12 @@ def test_line_is_malformed_when_headers_have_another_form(headers, message):
 )
 def test_line_is_malformed_when_the_body_is_ambiguous_or_invalid(members, message):
     with pytest.raises(MalformedLine, match=message):
-        described(**members)
+        parse_with(**members)
 
 
 @given(body=st.binary())
 def test_every_body_can_be_described(body):
-    assert described(body_b64=base64.b64encode(body).decode()).body == body
+    assert parse_with(body_b64=base64.b64encode(body).decode()).body == body
 
 
 JSON = st.recursive(

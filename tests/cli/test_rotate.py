@@ -27,7 +27,7 @@ def run(folder, *options: str, now: int = NOW):
     return invoke("rotate", "--jwks", str(folder / "public.jwks.json"), "--now", str(now), *options)
 
 
-def published(folder) -> dict[str, dict]:
+def read_published(folder) -> dict[str, dict]:
     jwks = json.loads((folder / "public.jwks.json").read_text())
     return {key["kid"]: key for key in jwks["keys"]}
 
@@ -39,16 +39,16 @@ def names(folder) -> set[str]:
 def test_rotation_adds_a_key_keeps_the_old_one_for_its_overlap_and_drops_it(folder):
     begun = run(folder, "--kid", "new", "--alg", "ecdsa-p256-sha256")
     assert (begun.exit_code, begun.stderr) == (0, "")
-    keys = published(folder)
+    keys = read_published(folder)
     assert list(keys) == ["old", "new"]
     assert (keys["old"]["exp"], "exp" in keys["new"]) == (NOW + 3600, False)
     private = SigningKey.from_jwk(json.loads((folder / "private.next.jwk.json").read_text()))
     assert KeySet.from_jwks({"keys": [keys["new"]]}).keys["new"].verifies(private.sign(b"base"), b"base")
     early = run(folder, "--finish", now=NOW + 3599)
-    assert (early.exit_code, list(published(folder))) == (0, ["old", "new"])
+    assert (early.exit_code, list(read_published(folder))) == (0, ["old", "new"])
     assert "kept until 2026-04-18 15:00:00 UTC: old" in early.stdout
     late = run(folder, "--finish", now=NOW + 3600)
-    assert (late.exit_code, list(published(folder))) == (0, ["new"])
+    assert (late.exit_code, list(read_published(folder))) == (0, ["new"])
     assert "dropped, as its overlap is over: old" in late.stdout
     assert names(folder) == {"private.jwk.json", "private.next.jwk.json", "public.jwks.json"}
 
@@ -72,34 +72,34 @@ def test_next_rotation_drops_what_has_ended_and_keeps_what_has_not(folder):
     assert run(folder, "--kid", "a").exit_code == 0
     (folder / "private.next.jwk.json").rename(folder / "private.jwk.json")
     assert run(folder, "--kid", "b", now=NOW + 1800).exit_code == 0
-    ends = {keyid: key.get("exp") for keyid, key in published(folder).items()}
+    ends = {keyid: key.get("exp") for keyid, key in read_published(folder).items()}
     assert ends == {"old": NOW + 3600, "a": NOW + 5400, "b": None}
     (folder / "private.next.jwk.json").rename(folder / "private.jwk.json")
     last = run(folder, "--kid", "c", now=NOW + 5000)
     assert "dropped, as its overlap is over: old" in last.stdout
-    assert list(published(folder)) == ["a", "b", "c"]
+    assert list(read_published(folder)) == ["a", "b", "c"]
 
 
 def test_keys_for_other_uses_and_other_members_stay(folder):
     path = folder / "public.jwks.json"
-    path.write_text(json.dumps({"keys": [RSA | {"exp": 5}, published(folder)["old"]], "owner": "us"}))
+    path.write_text(json.dumps({"keys": [RSA | {"exp": 5}, read_published(folder)["old"]], "owner": "us"}))
     assert run(folder, "--kid", "new").exit_code == 0
     assert run(folder, "--finish", now=NOW + 3600).exit_code == 0
     assert json.loads(path.read_text())["owner"] == "us"
-    assert published(folder)["tokens"] == RSA | {"exp": 5}
-    assert list(published(folder)) == ["tokens", "new"]
+    assert read_published(folder)["tokens"] == RSA | {"exp": 5}
+    assert list(read_published(folder)) == ["tokens", "new"]
 
 
 def test_last_key_is_not_dropped(folder):
     path = folder / "public.jwks.json"
-    path.write_text(json.dumps({"keys": [RSA, published(folder)["old"] | {"exp": NOW - 1}]}))
+    path.write_text(json.dumps({"keys": [RSA, read_published(folder)["old"] | {"exp": NOW - 1}]}))
     before = path.read_text()
     result = run(folder, "--finish")
     assert result.exit_code == 2
     assert "no key for request signing would be left" in result.stderr
     assert path.read_text() == before
     assert run(folder, "--kid", "new").exit_code == 0
-    assert list(published(folder)) == ["tokens", "new"]
+    assert list(read_published(folder)) == ["tokens", "new"]
 
 
 @pytest.mark.parametrize("options", [("--kid", "new"), ("--finish",)])
@@ -121,7 +121,7 @@ def test_private_key_is_its_owners_and_the_set_keeps_its_mode_and_its_link(folde
     assert stat.S_IMODE((folder / "mine.json").stat().st_mode) == 0o600
     assert stat.S_IMODE((folder / "public.jwks.json").stat().st_mode) == 0o664
     assert (folder / "linked.json").is_symlink()
-    assert len(published(folder)) == 2
+    assert len(read_published(folder)) == 2
 
 
 @pytest.mark.parametrize("there", ["private.next.jwk.json", "public.jwks.json.new"])
@@ -146,7 +146,7 @@ def test_run_that_begins_when_the_set_is_replaced_keeps_its_new_file(folder, mon
     monkeypatch.setattr(Path, "replace", replace_as_another_run_begins)
     assert run(folder, "--kid", "new").exit_code == 0
     assert "public.jwks.json.new" in names(folder)
-    assert list(published(folder)) == ["old", "new"]
+    assert list(read_published(folder)) == ["old", "new"]
 
 
 def test_nothing_changes_when_the_disk_is_full(folder, monkeypatch):
@@ -172,7 +172,7 @@ MISTAKES = {
 def test_set_that_cannot_be_rotated_is_rejected_and_left_as_it_is(folder, jwks, told):
     path = folder / "public.jwks.json"
     path.write_text(
-        json.dumps(jwks or {"keys": [published(folder)["old"] | {"exp": "soon"}]} if jwks is None else jwks)
+        json.dumps(jwks or {"keys": [read_published(folder)["old"] | {"exp": "soon"}]} if jwks is None else jwks)
     )
     before = path.read_text()
     result = run(folder)

@@ -101,14 +101,14 @@ def test_unknown_profile_is_a_usage_error(keys):
     assert "adcp-3.2" in result.stderr
 
 
-def shown(keys, *args: str, stdin: bytes = b"") -> dict[str, str]:
+def show(keys, *args: str, stdin: bytes = b"") -> dict[str, str]:
     """Return the header fields that are written for one request."""
     result = invoke("sign", "--key", keys.private, *args, stdin=stdin)
     assert (result.exit_code, result.exception) == (0, None), result.output
     return dict(line.split(": ", 1) for line in result.stdout.splitlines())
 
 
-def rejected(keys, *args: str) -> str:
+def rejection_of(keys, *args: str) -> str:
     result = invoke("sign", "--key", keys.private, *args)
     assert (result.exit_code, result.stdout) == (2, "")
     return " ".join(result.stderr.split())
@@ -119,19 +119,19 @@ def test_request_of_options_gives_the_same_fields_as_its_line(keys, tmp_path):
     (tmp_path / "body").write_bytes(b"{}")
     for content in ("{}", f"@{tmp_path / 'body'}"):
         options = (*FIXED, "-X", "POST", "-H", "Content-Type: application/json", "-d", content)
-        assert shown(keys, *options, URL) == dict(answer["headers"])
+        assert show(keys, *options, URL) == dict(answer["headers"])
 
 
 def test_request_of_options_is_a_get_or_a_post_by_default(keys):
     [get] = answers("sign", "--key", keys.private, *FIXED, "-", stdin=lines(GET))
-    assert shown(keys, *FIXED, URL) == dict(get["headers"])
+    assert show(keys, *FIXED, URL) == dict(get["headers"])
     [post] = answers("sign", "--key", keys.private, *FIXED, "-", stdin=lines({**GET, "method": "POST"}))
-    assert shown(keys, *FIXED, "-d", "", URL) == dict(post["headers"])
+    assert show(keys, *FIXED, "-d", "", URL) == dict(post["headers"])
 
 
 def test_content_type_of_json_is_added_and_written(keys):
     [answer] = answers("sign", "--key", keys.private, *FIXED, "-", stdin=lines(POST))
-    made = shown(keys, *FIXED, "-d", "@-", URL, stdin=b"{}")
+    made = show(keys, *FIXED, "-d", "@-", URL, stdin=b"{}")
     assert list(made) == ["Content-Type", "Content-Digest", "Signature-Input", "Signature"]
     assert made == {"Content-Type": "application/json", **dict(answer["headers"])}
 
@@ -170,39 +170,39 @@ def actor(tmp_path_factory) -> str:
     return str(file)
 
 
-def signed_by_draft(actor: str, *args: str) -> str:
+def sign_by_draft(actor: str, *args: str) -> str:
     """What is written for one request that is signed by draft-cavage-12."""
     result = invoke("sign", "--key", actor, *DRAFT, *args)
     assert (result.exit_code, result.stderr) == (0, "")
     return result.stdout
 
 
-def verified_by_draft(request: Request) -> str:
+def verify_by_draft(request: Request) -> str:
     """The algorithm of a request that an inbox accepts at the time of the signature."""
     verifier = ActivityPubVerifier(keys=ACTOR.key_set(), clock=lambda: 1776520800)
     return verifier.verify(request).algorithm
 
 
 def test_request_is_signed_by_the_draft_with_its_date_and_digest(actor):
-    written = signed_by_draft(actor, "-H", "Accept: */*", "-d", "{}", URL).splitlines()
+    written = sign_by_draft(actor, "-H", "Accept: */*", "-d", "{}", URL).splitlines()
     fields = [tuple(line.split(": ", 1)) for line in written]
     assert [name for name, _ in fields] == ["Content-Type", "Date", "Digest", "Signature"]
     assert dict(fields)["Date"] == "Sat, 18 Apr 2026 14:00:00 GMT"
     request = Request("POST", URL, [("Host", "seller.example.com"), *fields], b"{}")
-    assert verified_by_draft(request) == "rsa-v1_5-sha256"
+    assert verify_by_draft(request) == "rsa-v1_5-sha256"
 
 
 def test_lines_are_signed_by_the_draft(actor):
     [answer] = answers("sign", "--key", actor, *DRAFT, "-", stdin=lines(GET))
     request = Request("GET", URL, [("Host", "seller.example.com"), *map(tuple, answer["headers"])])
-    assert verified_by_draft(request) == "rsa-v1_5-sha256"
+    assert verify_by_draft(request) == "rsa-v1_5-sha256"
     assert answer["signature_base"].splitlines()[0] == "(request-target): get /orders"
     with pytest.raises(SignatureError):
-        verified_by_draft(Request("GET", f"{URL}/1", request.fields))
+        verify_by_draft(Request("GET", f"{URL}/1", request.fields))
 
 
 def test_curl_sends_the_date_of_the_draft_in_place_of_its_own(actor):
-    command = signed_by_draft(actor, "--curl", "-H", "date: Mon, 01 Jan 2024 00:00:00 GMT", "-H", "X-A: b", URL)
+    command = sign_by_draft(actor, "--curl", "-H", "date: Mon, 01 Jan 2024 00:00:00 GMT", "-H", "X-A: b", URL)
     assert command.lower().count("date: ") == 1
     assert "Sat, 18 Apr 2026" in command
     assert "X-A: b" in command
@@ -229,11 +229,11 @@ def test_option_that_the_draft_has_not_is_a_usage_error(options, told, actor):
 
 
 def test_latest_time_of_the_draft_is_signed(actor):
-    assert "Date: Fri, 31 Dec 9999 23:59:59 GMT" in signed_by_draft(actor, "--created", "253402300799", URL)
+    assert "Date: Fri, 31 Dec 9999 23:59:59 GMT" in sign_by_draft(actor, "--created", "253402300799", URL)
 
 
 def test_key_that_cannot_sign_by_the_draft_is_a_usage_error(keys):
-    assert "RSA" in rejected(keys, "--profile", "draft-cavage-12", URL)
+    assert "RSA" in rejection_of(keys, "--profile", "draft-cavage-12", URL)
 
 
 @pytest.mark.parametrize(
@@ -256,13 +256,13 @@ def test_key_that_cannot_sign_by_the_draft_is_a_usage_error(keys):
     ],
 )
 def test_request_of_options_that_cannot_be_signed_is_a_usage_error(args, told, keys):
-    assert told in rejected(keys, *args)
+    assert told in rejection_of(keys, *args)
 
 
 @pytest.mark.parametrize(("content", "told"), [("FILE", True), ("no file", False), ("\x01" * 5000, False)])
 def test_file_without_an_at_sign_is_noticed(content, told, keys, tmp_path):
     (tmp_path / "body.json").write_bytes(b"{}")
-    said = rejected(keys, "-d", content.replace("FILE", str(tmp_path / "body.json")), URL)
+    said = rejection_of(keys, "-d", content.replace("FILE", str(tmp_path / "body.json")), URL)
     assert ("is given by an @ before its name" in said) is told
 
 

@@ -13,7 +13,7 @@ from tests.cli.test_sign import GET, POST, REQUESTS
 NOW = 1776520800
 
 
-def signed(keys, request, *options: str, key: str = "private") -> dict:
+def sign(keys, request, *options: str, key: str = "private") -> dict:
     """Return `request` with the headers that `sign` adds."""
     [answer] = answers("sign", "--key", getattr(keys, key), "--created", str(NOW), *options, "-", stdin=lines(request))
     return {**request, "headers": [*map(list, dict(request.get("headers", {})).items()), *answer["headers"]]}
@@ -23,7 +23,7 @@ def verify(keys, *requests: object, options=("--now", str(NOW))) -> list[dict]:
     return answers("verify", "--jwks", keys.public, *options, "-", stdin=lines(*requests))
 
 
-def rejected(code: str, step: int | None, detail: str) -> dict:
+def rejection_line(code: str, step: int | None, detail: str) -> dict:
     return {"ok": False, "code": code, "step": step, "detail": detail}
 
 
@@ -40,29 +40,29 @@ def test_verified_request_gives_keyid_label_and_base(keys):
 @pytest.mark.parametrize("profile", ["adcp-3.2", "adcp-3.1", "adcp-webhook"])
 @pytest.mark.parametrize("key", ["private", "ecdsa"])
 def test_signed_request_is_verified_under_the_same_profile(profile, key, keys):
-    request = signed(keys, POST, "--profile", profile, "--label", "other", key=key)
+    request = sign(keys, POST, "--profile", profile, "--label", "other", key=key)
     [answer] = verify(keys, request, options=("--now", str(NOW), "--profile", profile))
     assert (answer["ok"], answer["label"]) == (True, "other")
 
 
 def test_repeated_line_is_a_replay_while_the_command_runs(keys):
-    request = signed(keys, GET)
+    request = sign(keys, GET)
     first, second = verify(keys, request, request)
     assert (first["ok"], second) == (
         True,
-        rejected("request_signature_replayed", 12, "the keyid and nonce were seen before"),
+        rejection_line("request_signature_replayed", 12, "the keyid and nonce were seen before"),
     )
     assert verify(keys, request)[0]["ok"]
 
 
 def test_no_replay_accepts_a_repeated_line(keys):
-    request = signed(keys, GET)
+    request = sign(keys, GET)
     options = ("--now", str(NOW), "--no-replay")
     assert [answer["ok"] for answer in verify(keys, request, request, options=options)] == [True, True]
 
 
 def test_clock_is_fixed_by_now_and_real_without_it(keys):
-    request = signed(keys, GET)
+    request = sign(keys, GET)
     for options in (("--now", str(NOW + 361)), ()):
         [expired] = verify(keys, request, options=options)
         assert (expired["code"], expired["step"]) == ("request_signature_window_invalid", 5)
@@ -94,21 +94,21 @@ def test_now_is_rejected_when_it_is_out_of_range(now, keys):
     ],
 )
 def test_changed_request_is_rejected_with_code_and_step_and_the_next_is_verified(change, code, step, keys):
-    request = signed(keys, POST)
+    request = sign(keys, POST)
     first, accepted = verify(keys, {**request, **change}, request)
-    assert (first, accepted["ok"]) == (rejected(code, step, first["detail"]), True)
+    assert (first, accepted["ok"]) == (rejection_line(code, step, first["detail"]), True)
     assert first["detail"].isprintable()
     assert len(first["detail"]) > 10
 
 
 def test_key_is_unknown_when_the_set_lacks_it(keys):
-    [answer] = verify(keys, signed(keys, GET, key="stranger"))
-    assert answer == rejected("request_signature_key_unknown", 7, answer["detail"])
+    [answer] = verify(keys, sign(keys, GET, key="stranger"))
+    assert answer == rejection_line("request_signature_key_unknown", 7, answer["detail"])
 
 
 def test_signed_body_with_a_repeated_key_is_rejected_at_the_last_step(keys):
-    [answer] = verify(keys, signed(keys, {**POST, "body": '{"a": 1, "a": 2}'}))
-    assert answer == rejected("request_body_malformed", 14, answer["detail"])
+    [answer] = verify(keys, sign(keys, {**POST, "body": '{"a": 1, "a": 2}'}))
+    assert answer == rejection_line("request_body_malformed", 14, answer["detail"])
 
 
 @given(stdin=st.binary(max_size=200))
@@ -137,7 +137,7 @@ def test_any_signed_request_is_verified(request_, keys):
 
 @pytest.mark.parametrize("change", [{"method": "PUT"}, {"headers": 1}], ids=["rejected", "malformed"])
 def test_exit_code_is_1_when_one_of_several_requests_is_not_verified(change, keys):
-    request, other = signed(keys, GET), signed(keys, GET)
+    request, other = sign(keys, GET), sign(keys, GET)
     stdin = lines({**request, **change}, other)
     done = run("verify", "--jwks", keys.public, "--now", str(NOW), "-", stdin=stdin)
     assert (done.returncode, [answer["ok"] for answer in objects(done.stdout)]) == (1, [False, True])
@@ -150,13 +150,13 @@ def test_exit_code_is_1_when_there_is_no_request(keys):
 
 def test_requests_are_read_from_a_file(keys, tmp_path):
     path = tmp_path / "requests.jsonl"
-    path.write_bytes(lines(signed(keys, GET), signed(keys, POST)))
+    path.write_bytes(lines(sign(keys, GET), sign(keys, POST)))
     result = invoke("verify", "--jwks", keys.public, "--now", str(NOW), str(path))
     assert (result.exit_code, [answer["ok"] for answer in objects(result.stdout_bytes)]) == (0, [True, True])
 
 
 def test_keys_are_read_from_standard_input_when_the_requests_are_in_a_file(keys, tmp_path):
     path = tmp_path / "requests.jsonl"
-    path.write_bytes(lines(signed(keys, GET)))
+    path.write_bytes(lines(sign(keys, GET)))
     options = ("--now", str(NOW), str(path))
     assert invoke("verify", "--jwks", "-", *options, stdin=Path(keys.public).read_bytes()).exit_code == 0

@@ -41,7 +41,7 @@ class WithoutSeekable(Readable):
         self.read, self.seek, self.tell = file.read, file.seek, file.tell
 
 
-def shown(value) -> str:
+def show_value(value) -> str:
     """Return a name for a parameter that is the same in every process."""
     text = str(value)
     return type(value).__name__ if " at 0x" in text else text
@@ -66,7 +66,7 @@ async def chunks():
         (Readable(b"abc"), b"abc"),
         (io.BytesIO(), b""),
     ],
-    ids=shown,
+    ids=show_value,
 )
 def test_content_is_read_before_it_is_sent(body, content):
     assert client().read(body) == content
@@ -80,7 +80,7 @@ def test_async_generator_is_read_by_a_client_for_asyncio_only():
         client().read(chunks())
 
 
-@pytest.mark.parametrize("body", [7, object(), {"a": 1}, [1], ["text"], io.StringIO("text")], ids=shown)
+@pytest.mark.parametrize("body", [7, object(), {"a": 1}, [1], ["text"], io.StringIO("text")], ids=show_value)
 def test_content_that_is_not_bytes_is_rejected(body):
     with pytest.raises(SigningError, match=r"^content: .*bytes.*, not (?:int|object|str)"):
         client().read(body)

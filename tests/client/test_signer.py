@@ -18,7 +18,7 @@ def client(*origins: str, follow_unsigned: bool = False, **options) -> ClientSig
     return ClientSigner(signer(**options), origins or [ORIGIN], follow_unsigned=follow_unsigned)
 
 
-def received(signed, body: bytes = b"") -> Request:
+def receive(signed, body: bytes = b"") -> Request:
     fields = {"host": signed.authority, **{name.lower(): value for name, value in (*signed.fields, *signed.signature)}}
     return Request(signed.method, signed.url, fields, body)
 
@@ -28,7 +28,7 @@ def test_signed_request_verifies_as_it_is_sent(fields, body):
     signed = client().sign("POST", "HTTPS://Seller.example.com:443/./p?q#f", fields, body)
     assert (signed.url, signed.origin, signed.authority) == (f"{ORIGIN}/p?q", ORIGIN, "seller.example.com")
     assert signed.fields == tuple(fields)
-    assert verifier().verify(received(signed, body)).target_uri == f"{ORIGIN}/p?q"
+    assert verifier().verify(receive(signed, body)).target_uri == f"{ORIGIN}/p?q"
 
 
 def test_content_of_unknown_length_is_signed_as_content():
@@ -48,7 +48,7 @@ def test_host_is_signed_and_sent_in_canonical_form(host):
     signed = client(components=["host"]).sign("GET", f"{ORIGIN}/", [("HOST", host)], b"")
     assert signed.fields == (("HOST", "seller.example.com"),)
     assert signed.covered == {"host"}
-    assert verifier().verify(received(signed))
+    assert verifier().verify(receive(signed))
 
 
 def test_host_of_another_authority_is_rejected():
@@ -153,7 +153,7 @@ class AsyncKey:
 def test_async_key_signs_for_clients_for_asyncio_only():
     remote = ClientSigner(Signer(AsyncKey(), profile=profiles.ADCP_3_2, clock=lambda: NOW), [ORIGIN])
     signed = asyncio.run(remote.async_sign("POST", f"{ORIGIN}/", [JSON_FIELD], BODY))
-    assert verifier().verify(received(signed, BODY)).keyid == KEY.keyid
+    assert verifier().verify(receive(signed, BODY)).keyid == KEY.keyid
     with pytest.raises(ConfigurationError, match="its sign method is async"):
         remote.sign("GET", f"{ORIGIN}/", [], b"")
 
@@ -161,7 +161,7 @@ def test_async_key_signs_for_clients_for_asyncio_only():
 def test_key_changes_without_a_new_client():
     signers = iter([signer(), Signer(EC_KEY, profile=profiles.ADCP_3_2, clock=lambda: NOW)])
     rotating = ClientSigner(lambda: next(signers), [ORIGIN])
-    keyids = [verifier().verify(received(rotating.sign("GET", f"{ORIGIN}/", [], b""))).keyid for _ in range(2)]
+    keyids = [verifier().verify(receive(rotating.sign("GET", f"{ORIGIN}/", [], b""))).keyid for _ in range(2)]
     assert keyids == [KEY.keyid, EC_KEY.keyid]
 
 

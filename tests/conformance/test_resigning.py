@@ -20,12 +20,12 @@ def vector(path: str, endpoint: Endpoint = PLAIN, ring: KeyRing = RING) -> Vecto
     return Vector(path, Document(own(path)), endpoint, ring)
 
 
-def compared(given: Vector) -> list:
+def compare(given: Vector) -> list:
     return list(sign_again(given, given.result().signature.signature_base))
 
 
 def differing(given: Vector) -> set[str]:
-    return {found.subject for found in compared(given) if found is not None}
+    return {found.subject for found in compare(given) if found is not None}
 
 
 @pytest.mark.parametrize(
@@ -46,12 +46,12 @@ def differing(given: Vector) -> set[str]:
     ],
 )
 def test_only_parts_in_our_signers_spelling_are_signed_again(name, comparisons):
-    assert compared(vector(f"{FOLDER}/{name}.json")) == [None] * comparisons
+    assert compare(vector(f"{FOLDER}/{name}.json")) == [None] * comparisons
 
 
 def test_digest_in_another_spelling_is_not_made_again():
-    assert compared(vector("request-signing/positive/digest-in-base64.json", LEGACY)) == [None] * 5
-    assert compared(vector("request-signing/positive/sha-512.json", LEGACY)) == [None] * 6
+    assert compare(vector("request-signing/positive/digest-in-base64.json", LEGACY)) == [None] * 5
+    assert compare(vector("request-signing/positive/sha-512.json", LEGACY)) == [None] * 6
 
 
 def test_covered_signature_fields_are_not_signed_again():

@@ -20,7 +20,7 @@ BASE = f'"@method": GET\n"x-own": a, b\n"@signature-params": {TEXT}'
 URL = "https://own.test/p"
 
 
-def signed(pair=BUYER, over: str = BASE, *fields: tuple[str, str], **changes) -> SignedMessage:
+def sign(pair=BUYER, over: str = BASE, *fields: tuple[str, str], **changes) -> SignedMessage:
     signature = serialize_byte_sequence(pair.sign(over), "base64")
     sent = Request(
         "GET",
@@ -50,12 +50,12 @@ DIGEST = ("Content-Digest", content_digest(b"content", "base64"))
 @pytest.mark.parametrize(
     "given",
     [
-        signed(),
-        signed(BUYER_P256),
-        signed(algorithm="", label="own", base=""),
-        signed(BUYER, BASE.replace("GET", "PUT"), valid=False),
-        signed(BUYER, BASE, DIGEST, digested=True),
-        signed(BUYER, BASE, ("Content-Digest", content_digest(b"other", "base64")), digested=False),
+        sign(),
+        sign(BUYER_P256),
+        sign(algorithm="", label="own", base=""),
+        sign(BUYER, BASE.replace("GET", "PUT"), valid=False),
+        sign(BUYER, BASE, DIGEST, digested=True),
+        sign(BUYER, BASE, ("Content-Digest", content_digest(b"other", "base64")), digested=False),
     ],
 )
 def test_correct_message_has_no_difference(given):
@@ -65,15 +65,15 @@ def test_correct_message_has_no_difference(given):
 @pytest.mark.parametrize(
     ("given", "subject"),
     [
-        (signed(base=BASE + " "), "signature base"),
-        (signed(valid=False), "signature valid"),
-        (signed(BUYER, BASE.replace("GET", "PUT")), "signature valid"),
-        (signed(key=PublishedKey.read(BUYER_P256.jwk), algorithm=""), "signature valid"),
-        (signed(BUYER, BASE, DIGEST, digested=False), "content digest valid"),
-        (signed(key=PublishedKey.read({**BUYER.jwk, "x": "AA"})), "not a vector"),
-        (signed(label="other"), "not a vector"),
-        (signed(message=RequestMessage(Request("GET", URL))), "signature base"),
-        (signed(message=RequestMessage(Request("GET", URL, [("Signature-Input", f"own={TEXT}")]))), "signature base"),
+        (sign(base=BASE + " "), "signature base"),
+        (sign(valid=False), "signature valid"),
+        (sign(BUYER, BASE.replace("GET", "PUT")), "signature valid"),
+        (sign(key=PublishedKey.read(BUYER_P256.jwk), algorithm=""), "signature valid"),
+        (sign(BUYER, BASE, DIGEST, digested=False), "content digest valid"),
+        (sign(key=PublishedKey.read({**BUYER.jwk, "x": "AA"})), "not a vector"),
+        (sign(label="other"), "not a vector"),
+        (sign(message=RequestMessage(Request("GET", URL))), "signature base"),
+        (sign(message=RequestMessage(Request("GET", URL, [("Signature-Input", f"own={TEXT}")]))), "signature base"),
     ],
 )
 def test_wrong_message_has_its_difference_in_that_place(given, subject):
@@ -81,7 +81,7 @@ def test_wrong_message_has_its_difference_in_that_place(given, subject):
 
 
 def test_message_of_several_signatures_needs_a_label():
-    given = signed(BUYER, BASE, ("Signature-Input", "other=()"))
+    given = sign(BUYER, BASE, ("Signature-Input", "other=()"))
     fault = "label must be a member of Signature-Input; leave it out only if there is one"
     assert grade(given).difference.found == fault
 
@@ -89,7 +89,7 @@ def test_message_of_several_signatures_needs_a_label():
 @pytest.mark.parametrize("value", ["", "own=5", "other=:AAAA:"])
 def test_unreadable_signature_is_not_valid(value):
     sent = Request("GET", URL, [("X-Own", "a, b"), ("Signature-Input", f"own={TEXT}"), ("Signature", value)])
-    assert grade(signed(message=RequestMessage(sent), valid=False)).passed
+    assert grade(sign(message=RequestMessage(sent), valid=False)).passed
 
 
 def test_deterministic_signature_is_compared_to_the_byte():
@@ -98,7 +98,7 @@ def test_deterministic_signature_is_compared_to_the_byte():
     fields = [("X-Own", "a, b"), ("Signature-Input", f"own={TEXT}")]
     sent = Request("GET", URL, [*fields, ("Signature", f"own={serialize_byte_sequence(made, 'base64')}")])
     parts = {"message": RequestMessage(sent), "key": PublishedKey.read(dict(pair.private)), "algorithm": ""}
-    assert grade(signed(**parts)).passed
+    assert grade(sign(**parts)).passed
 
 
 def test_response_is_signed_with_its_request():

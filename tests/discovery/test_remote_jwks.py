@@ -215,7 +215,7 @@ def impatient(world, server, clock):
     server.hold.set()
 
 
-def found_at_last(world, source, keyid="buyer-ed25519"):
+def find_at_last(world, source, keyid="buyer-ed25519"):
     """Ask until the fetch that goes on has ended."""
     while True:
         try:
@@ -233,13 +233,13 @@ def test_request_does_not_wait_for_a_slow_server_and_the_fetch_goes_on(world, se
             world.find(impatient, "buyer-ed25519")
         assert raised.value.reason == "signature_jwks_unavailable"
     server.hold.set()
-    assert found_at_last(world, impatient) is not None
+    assert find_at_last(world, impatient) is not None
     assert server.asked() == 1
 
 
 def test_stale_set_is_used_while_a_slow_server_is_asked(world, server, impatient, clock):
     server.answers["/jwks.json"] = ONE
-    assert found_at_last(world, impatient) is not None
+    assert find_at_last(world, impatient) is not None
     server.hold.clear()
     clock.now += 300
     assert world.find(impatient, "buyer-ed25519") is not None
@@ -247,7 +247,7 @@ def test_stale_set_is_used_while_a_slow_server_is_asked(world, server, impatient
         world.find(impatient, "buyer-es256")
     server.answers["/jwks.json"] = BOTH
     server.hold.set()
-    assert found_at_last(world, impatient, "buyer-es256") is not None
+    assert find_at_last(world, impatient, "buyer-es256") is not None
     assert server.asked() == 2
 
 
@@ -486,7 +486,7 @@ def test_keys_of_strangers_are_not_mixed_up(world, server):
     assert world.find(second, "buyer-ed25519") is None
 
 
-def reported(world, server, clock, on_fetch):
+def report_fetches(world, server, clock, on_fetch):
     """A source whose fetches are reported."""
     network = replace(server.network(), on_fetch=on_fetch)
     return world.jwks(server.url(), network=network, clock=clock, freshness=Freshness(stale=1000))
@@ -494,7 +494,7 @@ def reported(world, server, clock, on_fetch):
 
 def test_each_fetch_is_reported_with_its_time_and_failure(world, server, clock):
     reports: list[FetchReport] = []
-    source = reported(world, server, clock, reports.append)
+    source = report_fetches(world, server, clock, reports.append)
     server.answers["/jwks.json"] = ONE
     world.find(source, "buyer-ed25519")
     world.find(source, "buyer-ed25519")
@@ -513,5 +513,5 @@ def test_exception_of_on_fetch_ends_no_fetch(world, server, clock, caplog):
         raise RuntimeError("metrics are down")
 
     server.answers["/jwks.json"] = ONE
-    assert world.find(reported(world, server, clock, broken), "buyer-ed25519") is not None
+    assert world.find(report_fetches(world, server, clock, broken), "buyer-ed25519") is not None
     assert "on_fetch raised" in caplog.text

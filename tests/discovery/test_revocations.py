@@ -33,7 +33,7 @@ def stamp(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat()
 
 
-def published(*revoked: str, updated: float = NOW, interval: float = 900, **members) -> bytes:
+def publish(*revoked: str, updated: float = NOW, interval: float = 900, **members) -> bytes:
     document = {
         "version": 1,
         "issuer": ISSUER,
@@ -56,11 +56,11 @@ def raw(header: object, payload: bytes, *, key=KEY, protected: bytes | None = No
     return f"{signing}.{b64(key.raw_value.sign(signing.encode()))}"
 
 
-def signed(*revoked: str, **members) -> bytes:
-    return raw(HEADER, published(*revoked, **members)).encode()
+def sign(*revoked: str, **members) -> bytes:
+    return raw(HEADER, publish(*revoked, **members)).encode()
 
 
-def flattened(text: bytes, **members) -> bytes:
+def flatten(text: bytes, **members) -> bytes:
     protected, payload, signature = text.decode().split(".")
     return json.dumps({"payload": payload, "protected": protected, "signature": signature} | members).encode()
 
@@ -97,9 +97,9 @@ def current(world, source, server):
     return current
 
 
-@pytest.mark.parametrize("form", [bytes, flattened, general, lambda text: b"\n " + text + b"\n"])
+@pytest.mark.parametrize("form", [bytes, flatten, general, lambda text: b"\n " + text + b"\n"])
 def test_list_is_read_in_each_serialization(current, form):
-    listed = current(form(signed("stolen")))
+    listed = current(form(sign("stolen")))
     assert listed.revoked == {"stolen"}
     assert (listed.updated, listed.next_update, listed.issuer) == (NOW, NOW + 900, ISSUER)
 
@@ -114,48 +114,48 @@ def test_list_is_read_in_each_serialization(current, form):
 def test_list_may_be_signed_by_each_algorithm_of_adcp(current, header, key):
     registry = jws.JWSRegistry(algorithms=["Ed25519", "ES256"])
     if header["alg"] == "EdDSA":
-        text = raw(header, published("stolen")).encode()
+        text = raw(header, publish("stolen")).encode()
     else:
-        text = jws.serialize_compact(header, published("stolen"), key, registry=registry).encode()
+        text = jws.serialize_compact(header, publish("stolen"), key, registry=registry).encode()
     assert current(text).revoked == {"stolen"}
 
 
 HOSTILE = {
-    "another key": raw(HEADER, published(), key=OTHER_KEY),
-    "an unknown kid": raw(HEADER | {"kid": "other"}, published()),
-    "no kid": raw({name: HEADER[name] for name in ("alg", "typ")}, published()),
-    "a kid of another type": raw(HEADER | {"kid": ["buyer-ed25519"]}, published()),
-    "another type": raw(HEADER | {"typ": "JWT"}, published()),
-    "no type": raw({name: HEADER[name] for name in ("alg", "kid")}, published()),
-    "no algorithm": raw({name: HEADER[name] for name in ("kid", "typ")}, published()),
-    "algorithm none": raw(HEADER | {"alg": "none"}, published()),
-    "algorithm of another type": raw(HEADER | {"alg": []}, published()),
-    "the other key's algorithm": raw(HEADER | {"alg": "ES256"}, published()),
-    "an HMAC with the public key": raw(HEADER | {"alg": "HS256"}, published()),
-    "an unknown critical header": raw(HEADER | {"crit": ["x"], "x": 1}, published()),
-    "an unencoded payload": raw(HEADER | {"crit": ["b64"], "b64": False}, published()),
-    "a key in the header": raw(HEADER | {"jwk": PUBLIC}, published(), key=OTHER_KEY),
-    "a header that is not an object": raw(None, published(), protected=b"[]"),
-    "a header that is not JSON": raw(None, published(), protected=b"{"),
-    "a deep header": raw(None, published(), protected=b"[" * 300),
-    "a changed payload": signed().decode().replace(".", ".AA", 1),
-    "no signature": signed().decode().rpartition(".")[0] + ".",
-    "two segments": signed().decode().rpartition(".")[0],
+    "another key": raw(HEADER, publish(), key=OTHER_KEY),
+    "an unknown kid": raw(HEADER | {"kid": "other"}, publish()),
+    "no kid": raw({name: HEADER[name] for name in ("alg", "typ")}, publish()),
+    "a kid of another type": raw(HEADER | {"kid": ["buyer-ed25519"]}, publish()),
+    "another type": raw(HEADER | {"typ": "JWT"}, publish()),
+    "no type": raw({name: HEADER[name] for name in ("alg", "kid")}, publish()),
+    "no algorithm": raw({name: HEADER[name] for name in ("kid", "typ")}, publish()),
+    "algorithm none": raw(HEADER | {"alg": "none"}, publish()),
+    "algorithm of another type": raw(HEADER | {"alg": []}, publish()),
+    "the other key's algorithm": raw(HEADER | {"alg": "ES256"}, publish()),
+    "an HMAC with the public key": raw(HEADER | {"alg": "HS256"}, publish()),
+    "an unknown critical header": raw(HEADER | {"crit": ["x"], "x": 1}, publish()),
+    "an unencoded payload": raw(HEADER | {"crit": ["b64"], "b64": False}, publish()),
+    "a key in the header": raw(HEADER | {"jwk": PUBLIC}, publish(), key=OTHER_KEY),
+    "a header that is not an object": raw(None, publish(), protected=b"[]"),
+    "a header that is not JSON": raw(None, publish(), protected=b"{"),
+    "a deep header": raw(None, publish(), protected=b"[" * 300),
+    "a changed payload": sign().decode().replace(".", ".AA", 1),
+    "no signature": sign().decode().rpartition(".")[0] + ".",
+    "two segments": sign().decode().rpartition(".")[0],
     "not ASCII": "é.é.é",
     "nothing": "",
-    "two signatures": general(signed(), copies=2).decode(),
-    "no signatures": general(signed(), copies=0).decode(),
+    "two signatures": general(sign(), copies=2).decode(),
+    "no signatures": general(sign(), copies=0).decode(),
     "signatures of another type": json.dumps({"payload": "", "signatures": [5]}),
-    "an unprotected header": json.dumps({"payload": b64(published()), "header": HEADER, "signature": ""}),
-    "an unsigned list": published().decode(),
-    "another issuer": raw(HEADER, published(issuer="https://evil.example.net")),
-    "no issuer": raw(HEADER, published(issuer=None)),
-    "kids of another type": raw(HEADER, published(revoked_kids=[1])),
-    "an interval of 59 seconds": raw(HEADER, published(interval=59)),
-    "an interval of 31 minutes": raw(HEADER, published(interval=1860)),
-    "a list of the future": raw(HEADER, published(updated=NOW + 10_000)),
+    "an unprotected header": json.dumps({"payload": b64(publish()), "header": HEADER, "signature": ""}),
+    "an unsigned list": publish().decode(),
+    "another issuer": raw(HEADER, publish(issuer="https://evil.example.net")),
+    "no issuer": raw(HEADER, publish(issuer=None)),
+    "kids of another type": raw(HEADER, publish(revoked_kids=[1])),
+    "an interval of 59 seconds": raw(HEADER, publish(interval=59)),
+    "an interval of 31 minutes": raw(HEADER, publish(interval=1860)),
+    "a list of the future": raw(HEADER, publish(updated=NOW + 10_000)),
     "a payload that is not JSON": raw(HEADER, b"list"),
-    "a list too large": signed("x" * 262_144).decode(),
+    "a list too large": sign("x" * 262_144).decode(),
 }
 
 
@@ -165,7 +165,7 @@ def test_text_that_is_not_the_issuers_list_is_rejected_and_the_last_good_one_sta
         current(text.encode())
     assert raised.value.reason == "signature_revocation_stale"
     clock.now += 30
-    assert current(signed("stolen")).revoked == {"stolen"}
+    assert current(sign("stolen")).revoked == {"stolen"}
     clock.now += 900
     assert current(text.encode()).revoked == {"stolen"}
 
@@ -180,23 +180,23 @@ def test_list_that_cannot_be_had_is_not_had(world, source, server, answer):
 
 
 def test_older_list_does_not_replace_a_newer_one(current, clock):
-    current(signed("stolen", updated=NOW))
+    current(sign("stolen", updated=NOW))
     clock.now += 900
-    assert current(signed(updated=NOW - 1)).revoked == {"stolen"}
+    assert current(sign(updated=NOW - 1)).revoked == {"stolen"}
     clock.now += 30
-    assert current(signed(updated=NOW)).revoked == set()
+    assert current(sign(updated=NOW)).revoked == set()
 
 
 def test_clocks_may_differ_by_a_minute(current, clock):
     with pytest.raises(KeySourceError, match="of the future"):
-        current(signed(updated=NOW + 61))
+        current(sign(updated=NOW + 61))
     clock.now += 30
-    assert current(signed("stolen", updated=NOW + 90)).revoked == {"stolen"}
+    assert current(sign("stolen", updated=NOW + 90)).revoked == {"stolen"}
 
 
 @pytest.mark.parametrize("interval", [60, 900, 1800])
 def test_list_is_polled_at_its_next_update(current, server, clock, interval):
-    current(signed(interval=interval))
+    current(sign(interval=interval))
     clock.now += interval - 1
     current()
     assert server.asked("/list") == 1
@@ -206,7 +206,7 @@ def test_list_is_polled_at_its_next_update(current, server, clock, interval):
 
 
 def test_list_that_is_overdue_is_polled_every_minute(current, server, clock):
-    current(signed(updated=NOW - 2000))
+    current(sign(updated=NOW - 2000))
     clock.now += 59
     current()
     assert server.asked("/list") == 1
@@ -216,14 +216,14 @@ def test_list_that_is_overdue_is_polled_every_minute(current, server, clock):
 
 
 def test_list_of_an_issuer_whose_clock_is_ahead_is_polled_within_half_an_hour(current, server, clock):
-    current(signed(updated=NOW + 60, interval=1800))
+    current(sign(updated=NOW + 60, interval=1800))
     clock.now += 1800
     current()
     assert server.asked("/list") == 2
 
 
 def test_unchanged_list_grows_no_younger(world, source, server, clock):
-    server.answers["/list"] = response(signed(), 'ETag: "1"', "Cache-Control: max-age=99999")
+    server.answers["/list"] = response(sign(), 'ETag: "1"', "Cache-Control: max-age=99999")
     first = world.current(source)
     server.answers["/list"] = response(b"", "Cache-Control: max-age=99999", status="304 Not Modified")
     clock.now += 900
@@ -235,7 +235,7 @@ def test_unchanged_list_grows_no_younger(world, source, server, clock):
 
 
 def test_stale_list_rejects_and_a_fresh_one_heals(server, clock, wall):
-    server.answers["/list"] = response(signed())
+    server.answers["/list"] = response(sign())
     source = RemoteRevocationList(
         server.url("/list"), issuer=ISSUER, keys=PINNED, network=server.network(), clock=clock, now=wall
     )
@@ -252,11 +252,11 @@ def test_stale_list_rejects_and_a_fresh_one_heals(server, clock, wall):
     clock.now += 31
     with pytest.raises(SignatureError, match="revocation_stale"):
         judge()
-    server.answers["/list"] = response(signed("buyer-ed25519", updated=wall()))
+    server.answers["/list"] = response(sign("buyer-ed25519", updated=wall()))
     clock.now += 30
     with pytest.raises(SignatureError, match="key_revoked"):
         judge()
-    server.answers["/list"] = response(signed(updated=wall() + 900))
+    server.answers["/list"] = response(sign(updated=wall() + 900))
     clock.now += 900
     assert judge()
 
@@ -287,7 +287,7 @@ def test_source_names_the_option_that_cannot_be_used(world, options):
 
 
 def test_list_is_polled_in_the_background(server):
-    server.answers["/list"] = response(signed())
+    server.answers["/list"] = response(sign())
     with RemoteRevocationList(server.url("/list"), issuer=ISSUER, keys=PINNED, network=server.network()) as source:
         server.wait_for(1)
         assert source.blocking
@@ -321,7 +321,7 @@ class TestSources:
         assert RevocationSources({"a": self.REVOKING, "b": remote}).blocking
 
     def test_sources_are_started_and_stopped_together(self, server):
-        server.answers["/list"] = response(signed())
+        server.answers["/list"] = response(sign())
         options = {"issuer": ISSUER, "keys": PINNED, "network": server.network()}
         with RevocationSources({"a": self.REVOKING, "b": RemoteRevocationList(server.url("/list"), **options)}):
             server.wait_for(1)

@@ -17,7 +17,7 @@ KEYID = EC_PUBLIC["kid"]
 PROFILE = {"ucp": {"version": "2026-01-11"}, "keys": [EC_PUBLIC], "services": {}}
 
 
-def asked(value, keyid=KEYID, *, covered=True):
+def ask_about(value, keyid=KEYID, *, covered=True):
     """What the source is asked about a signature of a request with a UCP-Agent."""
     return lookup(
         keyid,
@@ -40,7 +40,7 @@ def find(world, server, make):
     source = make()
 
     def find(path=PATH, keyid=KEYID, source=source):
-        return world.find_all(source, asked(f'profile="{server.url(path)}"', keyid))
+        return world.find_all(source, ask_about(f'profile="{server.url(path)}"', keyid))
 
     return find
 
@@ -60,7 +60,7 @@ def test_key_of_a_profile_is_owned_by_its_url(find, server):
 
 def test_other_members_of_ucp_agent_are_ignored(world, make, server):
     server.answers[PATH] = response(PROFILE)
-    assert world.find_all(make(), asked(f'version="1", profile="{server.url(PATH)}";a=1'))
+    assert world.find_all(make(), ask_about(f'version="1", profile="{server.url(PATH)}";a=1'))
 
 
 def test_keys_that_are_not_for_signatures_are_passed_over(find, server):
@@ -110,13 +110,13 @@ def test_reason_says_what_is_wrong_with_a_profile(find, server, answer, reason):
 )
 def test_reason_says_what_is_wrong_with_ucp_agent(world, make, server, value, reason):
     source = make(network=server.network(allowed=()))
-    assert reason_of(world.find_all, source, asked(value)) == reason
+    assert reason_of(world.find_all, source, ask_about(value)) == reason
     assert not server.requests
 
 
 def test_ucp_agent_that_is_not_covered_is_not_read(world, make, server):
     value = f'profile="{server.url(PATH)}"'
-    assert reason_of(world.find_all, make(), asked(value, covered=False)) == "signature_identity_missing"
+    assert reason_of(world.find_all, make(), ask_about(value, covered=False)) == "signature_identity_missing"
     assert not server.requests
 
 

@@ -38,7 +38,7 @@ def table() -> str:
     return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows)
 
 
-def updated(page: str) -> str:
+def update_page(page: str) -> str:
     """Return the page with the current table."""
     before, rest = page.split(BEGIN)
     _, after = rest.split(END)
@@ -57,9 +57,9 @@ def main(*, write: bool) -> int:
     """Write the page, or return 0 if it is up to date and 1 if it is not."""
     page = PAGE.read_text(encoding="utf-8")
     if write:
-        PAGE.write_text(updated(page), encoding="utf-8")
+        PAGE.write_text(update_page(page), encoding="utf-8")
         return 0
-    return int(page != updated(page))
+    return int(page != update_page(page))
 
 
 if __name__ == "__main__":

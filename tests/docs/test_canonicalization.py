@@ -18,7 +18,7 @@ def page() -> str:
 
 
 def test_table_on_the_page_is_up_to_date(page):
-    assert canonicalization.updated(page) == page, "run `python -m tests.docs.canonicalization --write`"
+    assert canonicalization.update_page(page) == page, "run `python -m tests.docs.canonicalization --write`"
 
 
 def test_table_has_each_rule_and_its_position_in_each_rule_set():

@@ -76,7 +76,7 @@ def run(
     return names
 
 
-def wrapped(app, names: dict) -> SignatureMiddleware:
+def wrap(app, names: dict) -> SignatureMiddleware:
     mode = names.get("wrapped_mode", "optional")
     return SignatureMiddleware(app, verifier=names["verifier"], origins=names["origins"], mode=mode)
 
@@ -87,14 +87,14 @@ def asgi_app(names: dict):
 
 def litestar_app(names: dict):
     handlers = {names["SignatureError"]: names["rejected"]}
-    return uvicorn_server(wrapped(names["Litestar"]([names["buy"]], exception_handlers=handlers), names))
+    return uvicorn_server(wrap(names["Litestar"]([names["buy"]], exception_handlers=handlers), names))
 
 
 def falcon_app(names: dict):
     app = names["falcon"].asgi.App()
     app.add_route("/plans/{plan}", names["Plans"]())
     app.add_error_handler(names["SignatureError"], names["rejected"])
-    return uvicorn_server(wrapped(app, names))
+    return uvicorn_server(wrap(app, names))
 
 
 def sanic_app(names: dict):
@@ -110,7 +110,7 @@ def sanic_app(names: dict):
 
     # Sanic makes its router when its server says that it starts, which the servers of these tests do not.
     asyncio.run(app({"type": "lifespan"}, receive, send))
-    return uvicorn_server(wrapped(app, names))
+    return uvicorn_server(wrap(app, names))
 
 
 def sanic_server(names: dict):
@@ -168,7 +168,7 @@ def litestar_router(names: dict):
 
 def quart_blueprint(names: dict):
     names["app"].register_blueprint(names["plans"])
-    return uvicorn_server(wrapped(names["app"], names))
+    return uvicorn_server(wrap(names["app"], names))
 
 
 def sanic_blueprint(names: dict):
@@ -177,7 +177,7 @@ def sanic_blueprint(names: dict):
 
 
 def falcon_routes(names: dict):
-    return uvicorn_server(wrapped(names["app"], names))
+    return uvicorn_server(wrap(names["app"], names))
 
 
 ROUTERS = {

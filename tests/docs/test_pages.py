@@ -35,14 +35,14 @@ def test_architecture_names_every_package():
     assert held <= named
 
 
-def named_now() -> list[str]:
+def list_new_names() -> list[str]:
     """Return every name that the changelog gives as the one to use."""
     renamed = (ROOT / "CHANGELOG.md").read_text("utf-8").partition("| before | now |")[2]
     now = [row.split(" | ")[1] for row in renamed.splitlines() if row.startswith("| `")]
     return sorted(set(re.findall(r"`@?(undersigned[A-Za-z_.]*)[`(]", " ".join(now))))
 
 
-@pytest.mark.parametrize("name", named_now())
+@pytest.mark.parametrize("name", list_new_names())
 def test_every_name_in_the_changelog_exists(name):
     assert pkgutil.resolve_name(name) is not None
 

@@ -53,7 +53,7 @@ def run(server: TLSServer, private: str, *args: str, **routes):
         return invoke("doctor", "--key", private, *trusted, "--profile", "adcp-3.2", *args, url)
 
 
-def examined(server: TLSServer, private: str, **routes) -> tuple[int, dict]:
+def examine(server: TLSServer, private: str, **routes) -> tuple[int, dict]:
     """Return the exit code and the diagnosis."""
     result = run(server, private, "--json", **routes)
     [diagnosis] = objects(result.stdout_bytes)
@@ -136,7 +136,7 @@ def test_untrusted_certificate_is_no_answer(certificate):
 
 
 def test_http2_is_examined_when_the_server_offers_it(certificate, private):
-    code, diagnosis = examined(TLSServer(certificate), private)
+    code, diagnosis = examine(TLSServer(certificate), private)
     assert (code, diagnosis["http2"], diagnosis["passed"][-1]) == (0, "examined", "HTTP/2")
 
 
@@ -149,7 +149,7 @@ def test_change_over_http2_only_is_a_finding_of_its_own(certificate, private):
         seen[:] = server.asked
         return replace(probe, target=probe.target.replace("//", "/")) if over_http2 else probe
 
-    code, diagnosis = examined(server, private, change=merging)
+    code, diagnosis = examine(server, private, change=merging)
     [finding] = diagnosis["findings"]
     assert (code, finding["check"]) == (1, "repeated slashes (HTTP/2)")
     assert "HTTP/2" not in diagnosis["passed"]
@@ -159,24 +159,24 @@ def test_change_over_both_versions_is_one_finding(certificate, private):
     def merging(probe: Probe) -> Probe:
         return replace(probe, target=probe.target.replace("//", "/"))
 
-    _, diagnosis = examined(TLSServer(certificate), private, change=merging)
+    _, diagnosis = examine(TLSServer(certificate), private, change=merging)
     assert [finding["check"] for finding in diagnosis["findings"]] == ["repeated slashes"]
     assert "HTTP/2" not in diagnosis["passed"]
 
 
 def test_server_that_does_not_offer_http2_is_examined_over_http1(certificate, private):
-    code, diagnosis = examined(TLSServer(certificate, protocols=("http/1.1",)), private)
+    code, diagnosis = examine(TLSServer(certificate, protocols=("http/1.1",)), private)
     assert (code, diagnosis["http2"]) == (0, "not offered")
 
 
 def test_missing_package_is_a_note_that_says_what_to_install(certificate, private, monkeypatch):
     monkeypatch.setitem(sys.modules, "undersigned.cli.doctor.http2", None)
-    code, diagnosis = examined(TLSServer(certificate), private)
+    code, diagnosis = examine(TLSServer(certificate), private)
     assert (code, diagnosis["http2"], diagnosis["notes"]) == (0, "not installed", [NOT_INSTALLED])
 
 
 def test_silence_over_http2_is_a_finding(certificate, private):
-    code, diagnosis = examined(TLSServer(certificate, respond=reset), private)
+    code, diagnosis = examine(TLSServer(certificate, respond=reset), private)
     [finding] = diagnosis["findings"]
     assert (code, finding["check"], diagnosis["http2"]) == (1, "HTTP/2", "examined")
     assert finding["problem"] == "no answer: the server ended the stream without an answer"

@@ -44,7 +44,7 @@ def usage(keys, *args: str) -> str:
     return " ".join(result.stderr.split())
 
 
-def replied(response: bytes, keys, *args: str, code: int = 1, received: list[bytes] | None = None, path="/a") -> str:
+def get_reply(response: bytes, keys, *args: str, code: int = 1, received: list[bytes] | None = None, path="/a") -> str:
     with listener(response, received) as port:
         return request(keys, "GET", f"http://127.0.0.1:{port}{path}", *args, code=code).replace(str(port), "PORT")
 
@@ -131,23 +131,23 @@ def test_public_jwk_of_the_server_keeps_its_kid(origin, keys, tmp_path):
 
 def test_redirect_is_shown_and_not_followed(keys):
     response = b"HTTP/1.1 302 Found\r\nLocation: /b?\x1b[31m\r\nContent-Length: 0\r\n\r\n"
-    shown = replied(response, keys)
+    shown = get_reply(response, keys)
     assert shown.endswith(
         "The redirect to http://127.0.0.1:PORT/b?\\x1b[31m is not followed: a signature is for one URL only.\n"
     )
     assert "\x1b" not in shown
-    assert "http://[x is not followed" in replied(response.replace(b"/b?\x1b[31m", b"http://[x"), keys)
+    assert "http://[x is not followed" in get_reply(response.replace(b"/b?\x1b[31m", b"http://[x"), keys)
 
 
 @pytest.mark.parametrize(("status", "code"), [(200, 0), (204, 0), (299, 0), (302, 1), (400, 1), (404, 1), (500, 1)])
 def test_exit_code_is_0_for_a_successful_status_only(status, code, keys):
-    shown = replied(f"HTTP/1.1 {status} X\r\nContent-Length: 0\r\n\r\n".encode(), keys, code=code)
+    shown = get_reply(f"HTTP/1.1 {status} X\r\nContent-Length: 0\r\n\r\n".encode(), keys, code=code)
     assert shown == f"HTTP/1.1 {status} X\nContent-Length: 0\n\n"
 
 
 def test_request_is_sent_as_it_was_signed(keys):
     received: list[bytes] = []
-    replied(b"HTTP/1.1 200 OK\r\n\r\n", keys, code=0, received=received, path="/a/../%7Eb?#c")
+    get_reply(b"HTTP/1.1 200 OK\r\n\r\n", keys, code=0, received=received, path="/a/../%7Eb?#c")
     lines = received[0].decode().split("\r\n")
     assert lines[0] == "GET /~b? HTTP/1.1"
     names = [line.partition(":")[0].lower() for line in lines[1:-2]]
@@ -171,7 +171,7 @@ def test_request_is_sent_and_explained_by_the_older_scheme(tmp_path):
 
 
 def test_401_of_another_layer_is_not_mistaken_for_a_signature(keys):
-    shown = replied(b'HTTP/1.1 401 X\r\nWWW-Authenticate: Basic realm="a"\r\nContent-Length: 0\r\n\r\n', keys)
+    shown = get_reply(b'HTTP/1.1 401 X\r\nWWW-Authenticate: Basic realm="a"\r\nContent-Length: 0\r\n\r\n', keys)
     assert "Why: the answer has no code of a signature" in shown
 
 
@@ -187,12 +187,12 @@ def test_401_of_another_layer_is_not_mistaken_for_a_signature(keys):
 )
 def test_each_code_has_its_meaning(code, told, keys):
     head = f'HTTP/1.1 401 X\r\nWWW-Authenticate: Signature error="{code}"\r\nContent-Length: 0\r\n\r\n'
-    assert told in replied(head.encode(), keys)
+    assert told in get_reply(head.encode(), keys)
 
 
 def test_code_is_explained_whatever_the_status_is(keys):
     body = b'{"error": "request_signature_store_unavailable"}'
-    shown = replied(b"HTTP/1.1 503 X\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body), keys)
+    shown = get_reply(b"HTTP/1.1 503 X\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body), keys)
     assert "Why: the server says request_signature_store_unavailable: the server's replay store" in shown
 
 
@@ -200,7 +200,7 @@ def test_code_is_explained_whatever_the_status_is(keys):
 def test_clock_of_the_server_decides_when_it_differs(ahead, side, keys):
     date = formatdate(time.time() + ahead, usegmt=True)
     head = f'HTTP/1.1 401 X\r\nDate: {date}\r\nWWW-Authenticate: Signature error="request_signature_window_invalid"\r\n'
-    shown = replied(head.encode() + b"Content-Length: 0\r\n\r\n", keys, "--jwks", keys.public)
+    shown = get_reply(head.encode() + b"Content-Length: 0\r\n\r\n", keys, "--jwks", keys.public)
     assert f" seconds {side} this one.\n" in shown
     assert "\nx  5  validity period\n" in shown
 
@@ -208,7 +208,7 @@ def test_clock_of_the_server_decides_when_it_differs(ahead, side, keys):
 @pytest.mark.parametrize("date", ["soon", "Mon, 01 Jan 99999 00:00:00 GMT", ""])
 def test_date_that_cannot_be_read_is_ignored(date, keys):
     head = f"HTTP/1.1 401 X\r\nDate: {date}\r\nContent-Length: 0\r\n\r\n"
-    assert "clock" not in replied(head.encode(), keys)
+    assert "clock" not in get_reply(head.encode(), keys)
 
 
 def test_server_that_does_not_answer_is_one_line_with_exit_1(keys):

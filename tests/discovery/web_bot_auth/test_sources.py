@@ -43,7 +43,7 @@ def directory(document=SET, *fields):
     return response(document, f"{DIRECTORY_TYPE}; charset=utf-8", *fields)
 
 
-def asked(value, keyid=NAME, *, covered='"signature-agent";key="sig1"', label="sig1"):
+def ask_about(value, keyid=NAME, *, covered='"signature-agent";key="sig1"', label="sig1"):
     """What the source is asked about a signature that covers a part of Signature-Agent."""
     return lookup(
         keyid,
@@ -68,7 +68,7 @@ def find(world, server, make):
     source = make()
 
     def find(path="/jwks.json", keyid=NAME, source=source):
-        return world.find_all(source, asked(f'sig1="{server.url(path)}"', keyid))
+        return world.find_all(source, ask_about(f'sig1="{server.url(path)}"', keyid))
 
     return find
 
@@ -91,7 +91,7 @@ def test_key_of_a_directory_is_owned_by_the_directory(world, make, server):
         ("string", f'"{server.url("")}"', '"signature-agent"'),
         ("typed", f'sig1="{server.url("/")}"', '"signature-agent";key="sig1"'),
     ):
-        [key] = world.find_all(make(form), asked(value, covered=covered))
+        [key] = world.find_all(make(form), ask_about(value, covered=covered))
         assert key.owner == server.url(DIRECTORY_PATH)
     assert b"\r\nAccept: application/http-message-signatures-directory+json\r\n" in server.requests[0]
 
@@ -102,9 +102,9 @@ def test_key_of_a_directory_is_named_by_its_thumbprint_only(world, make, server,
     server.answers[DIRECTORY_PATH] = directory({"keys": [named, "no key", OTHER_PUBLIC | {"kid": OTHER}]})
     source = make("typed")
     value = f'sig1="{server.url("")}"'
-    assert world.find_all(source, asked(value, NAME)) == ()
-    assert world.find_all(source, asked(value, "bot-2026")) == ()
-    assert world.find_all(source, asked(value, OTHER))
+    assert world.find_all(source, ask_about(value, NAME)) == ()
+    assert world.find_all(source, ask_about(value, "bot-2026")) == ()
+    assert world.find_all(source, ask_about(value, OTHER))
 
 
 @pytest.mark.parametrize("kid", [{}, {"kid": "bot-2026"}])
@@ -130,7 +130,7 @@ def test_key_of_a_set_without_thumbprints_is_found_by_its_thumbprint(find, serve
 )
 def test_directory_that_is_none_is_unavailable(world, make, server, answer):
     server.answers |= {DIRECTORY_PATH: answer, "/jwks.json": directory()}
-    assert failure(world.find_all, make("typed"), asked(f'sig1="{server.url("")}"')).reason == (
+    assert failure(world.find_all, make("typed"), ask_about(f'sig1="{server.url("")}"')).reason == (
         "signature_jwks_unavailable"
     )
     assert server.asked("/jwks.json") == 0
@@ -157,7 +157,7 @@ def test_directory_that_is_none_is_unavailable(world, make, server, answer):
 )
 def test_reason_says_why_nobody_is_known(world, make, server, form, value, covered, reason):
     source = make(form, network=server.network(allowed=()))
-    assert failure(world.find_all, source, asked(value, covered=covered)).reason == reason
+    assert failure(world.find_all, source, ask_about(value, covered=covered)).reason == reason
     assert not server.requests
 
 
@@ -165,8 +165,8 @@ def test_member_of_the_label_counts_and_else_the_only_covered_one(world, make, s
     server.answers |= {"/a": response(SET), "/sig1": response({"keys": []})}
     value = f'sig1="{server.url("/sig1")}", a="{server.url("/a")}"'
     covers_a = '"signature-agent";key="a"'
-    assert world.find_all(make(), asked(value, covered=covers_a))
-    both = asked(value)._replace(identifiers=('"signature-agent";key="sig1"', covers_a))
+    assert world.find_all(make(), ask_about(value, covered=covers_a))
+    both = ask_about(value)._replace(identifiers=('"signature-agent";key="sig1"', covers_a))
     assert world.find_all(make(), both) == ()
     assert world.find_all(make(), both._replace(label="a"))
     assert failure(world.find_all, make(), both._replace(label="b")).reason == "signature_identity_missing"
@@ -187,7 +187,7 @@ def test_two_spellings_of_a_url_are_fetched_once(world, make, server):
         server.url().replace("https", "HTTPS"),
         server.url() + "#a",
     ):
-        assert world.find_all(source, asked(f'sig1="{url}"'))
+        assert world.find_all(source, ask_about(f'sig1="{url}"'))
     assert server.asked() == 1
 
 
@@ -195,9 +195,9 @@ def test_published_test_key_verifies_nothing(world, make, server):
     name = thumbprint(TEST_KEY)
     server.answers["/jwks.json"] = response({"keys": [TEST_KEY]})
     value = f'sig1="{server.url()}"'
-    [key] = world.find_all(make(), asked(value, name))
+    [key] = world.find_all(make(), ask_about(value, name))
     assert "published test key" in key.fault
-    [key] = world.find_all(make(accepts_test_keys=True), asked(value, name))
+    [key] = world.find_all(make(accepts_test_keys=True), ask_about(value, name))
     assert not key.fault
 
 
@@ -205,10 +205,10 @@ def test_list_of_trusted_urls_is_asked_before_any_fetch(world, make, server):
     server.answers |= {DIRECTORY_PATH: directory(), "/jwks.json": response(SET)}
     value = f'sig1="{server.url("")}"'
     for trusted in ([server.url("")], {server.url(DIRECTORY_PATH)}, lambda url: url == server.url(DIRECTORY_PATH)):
-        assert world.find_all(make("typed", trusted=trusted), asked(value))
+        assert world.find_all(make("typed", trusted=trusted), ask_about(value))
     for trusted in ([], [server.url("/jwks.json")], lambda _url: False):
         asked_before = len(server.requests)
-        reason = failure(world.find_all, make("typed", trusted=trusted), asked(value)).reason
+        reason = failure(world.find_all, make("typed", trusted=trusted), ask_about(value)).reason
         assert (reason, len(server.requests)) == ("signature_jwks_untrusted", asked_before)
 
 
@@ -220,19 +220,19 @@ def test_held_key_verifies_what_signature_agent_does_not_lead_to(world, make, se
         (f'sig1="{server.url()}"', '"signature-agent";key="sig1"'),
         ('sig1="https://bot.example/"', '"signature-agent";key="sig1"'),
     ):
-        [key] = world.find_all(source, asked(value, covered=covered))
+        [key] = world.find_all(source, ask_about(value, covered=covered))
         assert (key.keyid, key.owner) == (NAME, NAME)
     del server.answers["/jwks.json"]
     source = make(held=[VerificationKey.from_jwk(PUBLIC)])
-    [key] = world.find_all(source, asked(f'sig1="{server.url()}"'))
+    [key] = world.find_all(source, ask_about(f'sig1="{server.url()}"'))
     assert key.owner == NAME
-    assert failure(world.find_all, source, asked(None, "another")).reason == "signature_identity_missing"
+    assert failure(world.find_all, source, ask_about(None, "another")).reason == "signature_identity_missing"
 
 
 def test_key_that_the_url_lists_is_owned_by_the_url_even_if_it_is_held(world, make, server):
     server.answers["/jwks.json"] = response(SET)
     source = make(held=[VerificationKey.from_jwk(PUBLIC)])
-    [key] = world.find_all(source, asked(f'sig1="{server.url()}"'))
+    [key] = world.find_all(source, ask_about(f'sig1="{server.url()}"'))
     assert key.owner == server.url()
 
 
@@ -303,17 +303,17 @@ def test_card_leads_to_the_keys(world, make, server):
         "/jwks.json": response({"keys": [OTHER_PUBLIC]}),
     }
     source = make("typed")
-    [key] = world.find_all(source, asked(f'sig1="{server.url("/card")}";type=cimd'))
+    [key] = world.find_all(source, ask_about(f'sig1="{server.url("/card")}";type=cimd'))
     assert key.owner == server.url("/card")
-    [key] = world.find_all(source, asked(f'sig1="{server.url("/other")}";type=cimd', OTHER))
+    [key] = world.find_all(source, ask_about(f'sig1="{server.url("/other")}";type=cimd', OTHER))
     assert key.owner == server.url("/other")
-    spelled = asked(f'sig1="{server.url("/x/../card")}";type=cimd')
+    spelled = ask_about(f'sig1="{server.url("/x/../card")}";type=cimd')
     assert failure(world.find_all, source, spelled).reason == "signature_jwks_unavailable"
 
 
 def test_card_cannot_name_a_private_address(world, make, server):
     server.answers["/card"] = response({"client_id": server.url("/card"), "jwks_uri": "https://[::1]/"})
-    asks = asked(f'sig1="{server.url("/card")}";type=cimd')
+    asks = ask_about(f'sig1="{server.url("/card")}";type=cimd')
     assert failure(world.find_all, make("typed"), asks).reason == "signature_jwks_untrusted"
 
 
@@ -389,7 +389,7 @@ class TestThreads:
         found = []
 
         def ask(path):
-            found.append(source.find(asked(f'sig1="{server.url(path)}"')))
+            found.append(source.find(ask_about(f'sig1="{server.url(path)}"')))
 
         threads = [threading.Thread(target=ask, args=(path,)) for path in ("/a", "/b")]
         for thread in threads:
@@ -407,10 +407,10 @@ class TestThreads:
         server.answers["/jwks.json"] = response(SET)
         network = server.network(wait_timeout=0.001)
         with WebBotAuthKeys(form="jwks", network=network) as source:
-            failure(source.find, asked(f'sig1="{server.url()}"'))
+            failure(source.find, ask_about(f'sig1="{server.url()}"'))
             server.wait_for(1)
             server.hold.set()
-        assert source.find(asked(f'sig1="{server.url()}"'))
+        assert source.find(ask_about(f'sig1="{server.url()}"'))
         assert server.asked() == 1
 
 
@@ -420,8 +420,8 @@ class TestTasks:
 
         async def ask():
             source = AsyncWebBotAuthKeys(form="jwks", network=server.network())
-            await source.find(asked(f'sig1="{server.url()}"'))
-            return source.find(asked(f'sig1="{server.url()}"'))
+            await source.find(ask_about(f'sig1="{server.url()}"'))
+            return source.find(ask_about(f'sig1="{server.url()}"'))
 
         [key] = asyncio.run(ask())
         assert key.keyid == NAME
@@ -431,7 +431,7 @@ class TestTasks:
 
         async def run():
             async with AsyncWebBotAuthKeys(form="jwks", network=server.network()) as source:
-                waiting = asyncio.ensure_future(source.find(asked(f'sig1="{server.url()}"')))
+                waiting = asyncio.ensure_future(source.find(ask_about(f'sig1="{server.url()}"')))
                 await asyncio.to_thread(server.wait_for, 1)
             with pytest.raises(KeySourceError, match="was closed"):
                 await waiting

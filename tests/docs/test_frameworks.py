@@ -24,9 +24,9 @@ from flask import Blueprint
 from starlette.routing import Mount
 from tests.integrations.agreement import BODY, JSON, KEYID, ORIGINS, Agreement, ask, assert_rejected, raw_request
 from tests.integrations.django_site import site
-from tests.integrations.test_aiohttp import served
-from tests.integrations.test_sanic import served as served_by_sanic
-from tests.integrations.test_tornado import served as served_by_tornado
+from tests.integrations.test_aiohttp import serve_aiohttp
+from tests.integrations.test_sanic import serve_sanic
+from tests.integrations.test_tornado import serve_tornado
 from tests.serving import uvicorn_server, waitress_server
 
 import undersigned_django
@@ -115,15 +115,15 @@ def sanic_app(names: dict):
 
 def sanic_server(names: dict):
     names["app"].config.TOUCHUP = False
-    return served_by_sanic(names["app"])
+    return serve_sanic(names["app"])
 
 
 def aiohttp_app(names: dict):
-    return served(names["app"])
+    return serve_aiohttp(names["app"])
 
 
 def tornado_app(names: dict):
-    return served_by_tornado(names["app"])
+    return serve_tornado(names["app"])
 
 
 def flask_app(names: dict):

@@ -8,7 +8,7 @@ from dataclasses import replace
 import httpx
 import pytest
 from tests.examples.programs import example, ran
-from tests.examples.test_web_apps import started
+from tests.examples.test_web_apps import start_example
 from tests.serving import uvicorn_server, waitress_server
 from tests.tokens.issuing import issue
 
@@ -75,7 +75,7 @@ def test_ucp_business_over_mcp_answers_calls_and_rejections_as_json_rpc(tmp_path
         url = f"http://127.0.0.1:{port}"
         profile = "https://platform.example/.well-known/ucp"
         done = ran("ucp_platform", key=at["key"], profile=profile, business=url, business_keys=at["business"], mcp=True)
-    with started("ucp_mcp_business.py", key=at["key"], origin="https://shop.example") as port:
+    with start_example("ucp_mcp_business.py", key=at["key"], origin="https://shop.example") as port:
         unsigned = httpx.post(f"http://127.0.0.1:{port}/mcp", json={"jsonrpc": "2.0"}, headers={"Host": "shop.example"})
     assert (done.returncode, done.stderr) == (0, "")
     first, second, other = [
@@ -105,7 +105,7 @@ def test_ucp_business_over_mcp_wants_its_tool_and_an_idempotency_key():
 def test_adcp_seller_takes_each_version_at_its_own_path_only(tmp_path):
     at = files(tmp_path, jwks=CLIENT.public)
     answers = {}
-    with started("adcp_versions_app.py", jwks=at["jwks"]) as port:
+    with start_example("adcp_versions_app.py", jwks=at["jwks"]) as port:
         origin = f"http://127.0.0.1:{port}"
         for profile in (profiles.ADCP_3_2, profiles.ADCP_3_1):
             signer = Signer(CLIENT.signing_key(), profile=profile, components=["content-digest"])
@@ -135,7 +135,7 @@ def test_adcp_seller_sells_nothing_for_content_that_adcp_3_1_left_unsigned():
 def test_service_with_its_own_profile_knows_the_tenant_and_rejects_another_profile(tmp_path):
     at = files(tmp_path, jwks=CLIENT.public)
     module, answers = example("own_profile_app"), []
-    with started("own_profile_app.py", jwks=at["jwks"]) as port:
+    with start_example("own_profile_app.py", jwks=at["jwks"]) as port:
         origin = f"http://127.0.0.1:{port}"
         url = f"{origin}/invoices?year=2026"
         for profile in (module.INTERNAL, profiles.ADCP_3_2):

@@ -27,7 +27,7 @@ def server(tmp_path):
     server.close()
 
 
-def signed(pair: KeyPair) -> bytes:
+def sign(pair: KeyPair) -> bytes:
     signer = Signer(pair.signing_key(), profile=profiles.ADCP_3_2)
     fields = signer.sign(Request("POST", f"{ORIGIN}/plans/gold", JSON, BODY))
     return raw_request("POST", "/plans/gold", [*JSON, *fields], BODY)
@@ -50,12 +50,12 @@ def test_service_fetches_keys_in_the_background_follows_a_rotation_and_publishes
     module, *arguments = (part.format(port=port) for part in COMMANDS[framework])
     with workers(module, *arguments, port=port, log=tmp_path / "log", count=0, **environment):
         server.wait_for(1)  # although no request needs a key yet
-        raw = signed(old)
+        raw = sign(old)
         assert ask(port, raw).json == {"plan": "gold", "caller": "buyer.example.com", "key": "old"}
         assert_rejected(ask(port, raw), "request_signature_replayed")
         assert server.asked() == 1
         server.answers["/jwks.json"] = response({"keys": [*old.public["keys"], *new.public["keys"]]})
-        assert ask(port, signed(new)).json["key"] == "new"
+        assert ask(port, sign(new)).json["key"] == "new"
         assert ask(port, raw_request("GET", "/.well-known/jwks.json")).json == own.public
         assert_rejected(ask(port, raw_request("POST", "/plans/gold", JSON, BODY)), "request_signature_required")
     # The service has ended within its time, and with it the background.

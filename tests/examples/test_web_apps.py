@@ -35,7 +35,7 @@ def wait_for(port: int, process: subprocess.Popen) -> None:
 
 
 @contextlib.contextmanager
-def started(example: str, **options: object):
+def start_example(example: str, **options: object):
     """Run an example with these options in a process of its own; yields its port."""
     port = free_port()
     command = [sys.executable, str(EXAMPLES / example), "--port", str(port)]
@@ -64,18 +64,18 @@ SERVICES += ["fastapi_telemetry", "sanic_server"]
 def port(request, agreement, tmp_path_factory):
     jwks = tmp_path_factory.mktemp("keys") / "jwks.json"
     jwks.write_text(json.dumps(agreement.jwks))
-    with started(f"{request.param}_app.py", jwks=jwks) as port:
+    with start_example(f"{request.param}_app.py", jwks=jwks) as port:
         yield port
 
 
-def signed(agreement: Agreement, port: int, *, sent_body: bytes = BODY) -> bytes:
+def sign(agreement: Agreement, port: int, *, sent_body: bytes = BODY) -> bytes:
     url = f"http://127.0.0.1:{port}/plans/gold"
     fields = [*JSON, *agreement.signer.sign(Request("POST", url, JSON, BODY))]
     return raw_request("POST", "/plans/gold", fields, sent_body, host=f"127.0.0.1:{port}")
 
 
 def test_example_answers_a_signed_request_with_the_caller_once(port, agreement):
-    raw = signed(agreement, port)
+    raw = sign(agreement, port)
     expected = {"plan": "gold", "caller": KEYID, "signed": f"http://127.0.0.1:{port}/plans/gold"}
     assert ask(port, raw).json == expected
     assert_rejected(ask(port, raw), "request_signature_replayed")
@@ -84,7 +84,7 @@ def test_example_answers_a_signed_request_with_the_caller_once(port, agreement):
 def test_example_rejects_an_unsigned_and_a_changed_request(port, agreement):
     unsigned = raw_request("POST", "/plans/gold", JSON, BODY, host=f"127.0.0.1:{port}")
     assert_rejected(ask(port, unsigned), "request_signature_required")
-    changed = signed(agreement, port, sent_body=BODY.replace(b"1", b"2"))
+    changed = sign(agreement, port, sent_body=BODY.replace(b"1", b"2"))
     assert_rejected(ask(port, changed), "request_signature_digest_mismatch")
 
 
@@ -95,8 +95,8 @@ def test_example_has_a_page_without_a_signature(port):
 def test_prometheus_reads_the_decisions_and_the_claims(agreement, tmp_path):
     jwks = tmp_path / "jwks.json"
     jwks.write_text(json.dumps(agreement.jwks))
-    with started("fastapi_telemetry_app.py", jwks=jwks) as port:
-        ask(port, signed(agreement, port))
+    with start_example("fastapi_telemetry_app.py", jwks=jwks) as port:
+        ask(port, sign(agreement, port))
         ask(port, raw_request("POST", "/plans/gold", JSON, BODY, host=f"127.0.0.1:{port}"))
         metrics = ask(port, raw_request("GET", "/metrics/", host=f"127.0.0.1:{port}")).content.decode()
     counts = [line for line in metrics.splitlines() if "undersigned_verification_duration_seconds_count{" in line]
@@ -110,12 +110,12 @@ def test_prometheus_reads_the_decisions_and_the_claims(agreement, tmp_path):
 def test_rest_framework_example_knows_its_caller_and_challenges_a_stranger(agreement, tmp_path):
     jwks = tmp_path / "jwks.json"
     jwks.write_text(json.dumps(agreement.jwks))
-    with started("drf_app.py", jwks=jwks) as port:
+    with start_example("drf_app.py", jwks=jwks) as port:
         expected = {"plan": "gold", "caller": KEYID, "signed": f"http://127.0.0.1:{port}/plans/gold"}
-        assert ask(port, signed(agreement, port)).json == expected
+        assert ask(port, sign(agreement, port)).json == expected
         unsigned = ask(port, raw_request("POST", "/plans/gold", JSON, BODY, host=f"127.0.0.1:{port}"))
         assert unsigned.fields["www-authenticate"] == 'Signature error="request_signature_required"'
         assert unsigned.status == 401
-        changed = signed(agreement, port, sent_body=BODY.replace(b"1", b"2"))
+        changed = sign(agreement, port, sent_body=BODY.replace(b"1", b"2"))
         assert_rejected(ask(port, changed), "request_signature_digest_mismatch")
         assert ask(port, raw_request("GET", "/", host=f"127.0.0.1:{port}")).json == {"service": "plans"}

@@ -12,7 +12,7 @@ import httpx
 import pytest
 from tests.certificate import localhost_certificate
 from tests.examples.programs import example, ran
-from tests.examples.test_web_apps import started
+from tests.examples.test_web_apps import start_example
 from tests.integrations.agreement import ask, raw_request
 from tests.serving import https_server
 from tests.workers import free_port, workers
@@ -55,7 +55,7 @@ def site(form, pem, tmp_path):
     assert "Traceback" not in (tmp_path / "log").read_text()
 
 
-def signed(pair, agent, port):
+def sign(pair, agent, port):
     request = Request("GET", f"{ORIGIN.format(port=port)}/", [("Signature-Agent", agent)])
     fields = Signer(pair.signing_key(), profile=profiles.WEB_BOT_AUTH_STRING).sign(request)
     return raw_request("GET", "/", [*request.fields, *fields], host=f"127.0.0.1:{port}")
@@ -79,12 +79,12 @@ def test_site_greets_the_example_bot_in_every_form(form, bot, pem, tmp_path):
 def test_site_throttles_an_unknown_bot_and_rejects_a_forged_one(bot, pem, tmp_path):
     agent = write_signature_agent(bot, form="string")
     with site("string", pem, tmp_path) as port:
-        known = signed(KNOWN, agent, port)
+        known = sign(KNOWN, agent, port)
         forged = known.replace(b'"@authority" ', b'"@authority" "@method" ')
         assert forged != known
         # A key that the directory does not list, and a directory that does not answer: nobody knows who that is.
-        unlisted = signed(STRANGE, agent, port)
-        unreachable = signed(STRANGE, write_signature_agent("https://localhost:9", form="string"), port)
+        unlisted = sign(STRANGE, agent, port)
+        unreachable = sign(STRANGE, write_signature_agent("https://localhost:9", form="string"), port)
         plain = raw_request("GET", "/", host=f"127.0.0.1:{port}")
         for raw in (plain, unlisted, unreachable):
             assert ask(port, raw).json == {"hello": "stranger"}
@@ -116,7 +116,7 @@ def test_visitor_verifies_a_copy_of_the_directory_for_the_origin_of_the_bot_only
     origin, key, jwks = "https://bot.example", tmp_path / "private.jwk.json", tmp_path / "public.jwks.json"
     key.write_text(json.dumps(KNOWN.private))
     jwks.write_text(json.dumps(KNOWN.public))
-    with started("web_bot_auth_directory.py", jwks=jwks, key=key, origin=origin) as port:
+    with start_example("web_bot_auth_directory.py", jwks=jwks, key=key, origin=origin) as port:
         copy = f"http://127.0.0.1:{port}"
         done = ran("web_bot_auth_visitor", bot=origin, copy=copy)
         other = ran("web_bot_auth_visitor", bot="https://other.example", copy=copy)

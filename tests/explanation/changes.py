@@ -57,11 +57,11 @@ def _target(name: str, signed: str, received: str, words: str = "", *, fields=()
 
 def _method(signed: str, received: str) -> ChangedRequest:
     """A request signed for one method and received with another."""
-    request = _signed_base(Request(received, keys.URL), lambda base: base.replace(received, signed, 1))
+    request = _sign_base(Request(received, keys.URL), lambda base: base.replace(received, signed, 1))
     return ChangedRequest(("other method",), request, f"signed {signed}; you received {received}")
 
 
-def _signed_base(request: Request, change: Callable[[str], str]) -> Request:
+def _sign_base(request: Request, change: Callable[[str], str]) -> Request:
     """The request with a signature over its base after `change`."""
     sent = keys.hostile_request(request, keys.covering(*keys.BARE))
     parsed = keys.parse_signature_input(sent.fields.combined["signature-input"])["sig1"]
@@ -73,7 +73,7 @@ def _signed_base(request: Request, change: Callable[[str], str]) -> Request:
     return keys.with_field(sent, "signature", f"sig1=:{base64.b64encode(keys.KEY.sign(base.encode())).decode()}:")
 
 
-def _typed(url: str) -> ChangedRequest:
+def _sign_as_typed(url: str) -> ChangedRequest:
     """A request whose sender signed the URL as it was typed, and not its canonical form."""
     canonical = keys.canonicalize(url)
 
@@ -83,7 +83,7 @@ def _typed(url: str) -> ChangedRequest:
         )
 
     return ChangedRequest(
-        ("not canonical",), _signed_base(Request("GET", url), typed), f"signed {url}; you received {canonical}"
+        ("not canonical",), _sign_base(Request("GET", url), typed), f"signed {url}; you received {canonical}"
     )
 
 
@@ -104,7 +104,7 @@ def _content(
     return ChangedRequest(names, change(request), words, **options)
 
 
-def _redigested(request: Request, body: bytes) -> Request:
+def _digest_again(request: Request, body: bytes) -> Request:
     """The request with other content, and the digest of it."""
     added = content_digest(body, "base64")
     return keys.replace_parts(keys.with_field(request, "content-digest", added), body=body)
@@ -239,10 +239,10 @@ CHANGED = {
     "another host of the origins": _target(
         "other host", f"{SITE}/a", "https://10.0.0.7/a", origins=(Origin.parse(SITE), Origin.parse("https://b.example"))
     ),
-    "a host as it was typed": _typed("https://Seller.Example.com/a"),
-    "a path as it was typed": _typed(f"{SITE}/%7Ea/../b"),
-    "a URL without a path as it was typed": _typed(f"{SITE}:443"),
-    "a default port as it was typed": _typed(f"{SITE}:443/a"),
+    "a host as it was typed": _sign_as_typed("https://Seller.Example.com/a"),
+    "a path as it was typed": _sign_as_typed(f"{SITE}/%7Ea/../b"),
+    "a URL without a path as it was typed": _sign_as_typed(f"{SITE}:443"),
+    "a default port as it was typed": _sign_as_typed(f"{SITE}:443/a"),
     "another method": _method("POST", "GET"),
     "a method in lower case": _method("post", "POST"),
     "lines joined without a space": _fields("other header joining", "x-list", ["a,b"], ["a", "b"], "x-list: a,b"),
@@ -258,7 +258,7 @@ CHANGED = {
     "a value in upper case": _fields("other case", "x-list", ["A"], ["a"]),
     "the digest of compact JSON": _content(
         ("other content",),
-        lambda request: _redigested(request, b'{\n  "b": [\n    1,\n    2\n  ],\n  "a": "x"\n}'),
+        lambda request: _digest_again(request, b'{\n  "b": [\n    1,\n    2\n  ],\n  "a": "x"\n}'),
     ),
     "content that was written again": _content(
         ("other content",),

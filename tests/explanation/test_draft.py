@@ -31,12 +31,12 @@ KEYS = pair().key_set()
 DATE = ("Date", http_date(NOW))
 
 
-def changed(request: Request, *, url=None, body=None, without=(), fields=()) -> Request:
+def change_request(request: Request, *, url=None, body=None, without=(), fields=()) -> Request:
     kept = [line for line in request.fields if line[0] not in without]
     return Request(request.method, url or request.url, [*kept, *fields], request.body if body is None else body)
 
 
-def explained(request: Request, profile=None, **options):
+def explain(request: Request, profile=None, **options):
     return explain_request(request, profile, KEYS, **{"clock": lambda: NOW + 10} | options)
 
 
@@ -48,7 +48,7 @@ def test_published_request_is_guessed_and_verified_by_the_draft(vector):
 
 
 def test_request_is_verified_as_of_its_date_and_shows_its_digest():
-    found = explained(sign_by_draft(POST))
+    found = explain(sign_by_draft(POST))
     assert (found.error, found.validity.judged_at, found.validity.is_signing_time) == (None, NOW, True)
     assert (found.digests.field, found.digests.computed, found.digests.matches) == ("Digest", sha256(CREATE), True)
 
@@ -56,7 +56,7 @@ def test_request_is_verified_as_of_its_date_and_shows_its_digest():
 def test_created_and_expires_of_the_draft_are_its_times():
     lines = {"(request-target)": "get /inbox?page=1", "host": "inbox.example", "(created)": str(NOW)}
     request = sign_by_hand(GET, {**lines, "(expires)": f"{NOW + 60}.5"}, f",created={NOW},expires={NOW + 60}.5")
-    found = explained(request)
+    found = explain(request)
     assert (found.error, found.validity.created, found.validity.expires) == (None, NOW, NOW + 60)
     assert found.base.endswith(f"(created): {NOW}\n(expires): {NOW + 60}.5")
 
@@ -69,7 +69,7 @@ def test_created_and_expires_of_the_draft_are_its_times():
     ],
 )
 def test_changed_target_is_found(sent, received, variant):
-    found = explained(changed(sign_by_draft(Request("GET", sent)), url=received))
+    found = explain(change_request(sign_by_draft(Request("GET", sent)), url=received))
     [change] = found.search.cause.changes
     assert change.part == "path", variant
     assert found.difference.component == '"(request-target)"'
@@ -77,22 +77,24 @@ def test_changed_target_is_found(sent, received, variant):
 
 def test_changed_host_is_found():
     forwarded = [("Host", "backend.test"), ("X-Forwarded-Host", "inbox.example")]
-    moved = changed(sign_by_draft(POST), url="https://backend.test/inbox?page=1", without=["host"], fields=forwarded)
-    found = explained(moved)
+    moved = change_request(
+        sign_by_draft(POST), url="https://backend.test/inbox?page=1", without=["host"], fields=forwarded
+    )
+    found = explain(moved)
     assert found.signers_base == BASE + sha256(CREATE)
     assert [change.variant for change in found.search.cause.changes] == ["other host"]
-    unread = changed(sign_by_draft(POST), without=["host"], fields=[("Host", "[")])
-    assert explained(unread).error is not None
+    unread = change_request(sign_by_draft(POST), without=["host"], fields=[("Host", "[")])
+    assert explain(unread).error is not None
 
 
 def test_changed_content_is_found():
-    found = explained(changed(sign_by_draft(POST), body=CREATE + b"\n"))
+    found = explain(change_request(sign_by_draft(POST), body=CREATE + b"\n"))
     assert (found.error.step, found.digests.matches) == (11, False)
     assert found.causes[0].startswith("other content: the sender signed the body without its final line end")
 
 
 def test_unreadable_digest_is_told():
-    found = explained(changed(sign_by_draft(POST), without=["digest"], fields=[("Digest", "MD5=x")]))
+    found = explain(change_request(sign_by_draft(POST), without=["digest"], fields=[("Digest", "MD5=x")]))
     assert (found.error.step, found.digests.declared, found.digests.matches) == (1, "MD5=x", False)
 
 
@@ -115,10 +117,10 @@ def test_difference_of_two_signing_strings_has_its_cause(signers, cause):
 
 
 def test_request_by_the_other_scheme_is_told_so():
-    found = explained(sign_by_draft(POST), ACTIVITYPUB)
+    found = explain(sign_by_draft(POST), ACTIVITYPUB)
     assert "the profile: the request is verified by draft-cavage-12, and not by activitypub" in found.causes
     modern = with_fields(POST, *Signer(pair().signing_key(), profile=ACTIVITYPUB, clock=lambda: NOW).sign(POST))
-    found = explained(modern, DRAFT)
+    found = explain(modern, DRAFT)
     assert (found.error.step, found.base) == (1, None)
     assert any("is verified by activitypub" in cause for cause in found.causes)
 
@@ -127,14 +129,14 @@ def test_malformed_signature_of_the_draft_is_still_taken_for_one():
     for value in ('keyId="a"', f'Signature keyId="{KEYID}"', 'headers="date",signature="AA=="'):
         request = Request("GET", INBOX, [DATE, ("Signature", value)])
         assert guess(request, KEYS) is DRAFT
-        assert explained(request).error.step == 1
+        assert explain(request).error.step == 1
 
 
 def test_signature_in_authorization_is_named():
     request = Request("GET", INBOX, [("Authorization", f'Signature keyId="{KEYID}",signature="AA=="')])
-    [cause] = explained(request).causes
+    [cause] = explain(request).causes
     assert cause.startswith("Authorization has a signature by draft-cavage-12")
-    assert not explained(Request("GET", INBOX, [("Authorization", 'Bearer keyid="a"')])).causes
+    assert not explain(Request("GET", INBOX, [("Authorization", 'Bearer keyid="a"')])).causes
 
 
 def test_request_of_rfc_9421_is_not_taken_for_one_of_the_draft():

@@ -20,14 +20,14 @@ HOST = ("Host", "seller.example.com")
 ANY = AAUTH.derive(name="any", coverage=CoverageRule(always=("@method",)), selection=Selection(label="sig1"))
 
 
-def found(request, profile=ADCP_3_2, **options):
+def find_right(request, profile=ADCP_3_2, **options):
     explained = explain_request(request, profile, KEYS, now=NOW, budget=Budget(seconds=600))
     return right_request(request, profile, KEYS, now=NOW, signers_base=explained.signers_base, **options)
 
 
 def test_verified_request_is_right_as_it_is():
     request = signed_request()
-    assert found(request) == request
+    assert find_right(request) == request
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_verified_request_is_right_as_it_is():
 )
 def test_target_is_the_one_that_was_signed(signed, received):
     request = signed_request(url=signed)
-    right = found(replace_parts(request, url=received))
+    right = find_right(replace_parts(request, url=received))
     assert (right.url, dict(right.fields), right.body) == (signed, dict(request.fields), BODY)
 
 
@@ -50,20 +50,20 @@ def test_host_and_method_are_the_ones_that_were_signed():
     moved = with_field(
         replace_parts(request, url=URL.replace("seller.", "backend."), method="PUT"), "host", "backend.example.com"
     )
-    right = found(with_field(moved, "x-forwarded-host", "seller.example.com"))
+    right = find_right(with_field(moved, "x-forwarded-host", "seller.example.com"))
     assert (right.method, right.url, right.fields.combined["host"]) == ("POST", URL, "seller.example.com")
 
 
 def test_field_is_the_one_that_was_signed():
     request = signed_request(fields=[("Content-Type", "application/json")])
-    right = found(with_field(request, "content-type", "application/json; charset=utf-8"))
+    right = find_right(with_field(request, "content-type", "application/json; charset=utf-8"))
     assert right.fields.combined["content-type"] == "application/json"
 
 
 def test_content_is_the_one_that_was_signed():
     body = json.dumps({"b": 1, "a": [2]}).encode()
     request = signed_request(body=body, fields=[JSON_FIELD, ("Content-Length", str(len(body)))])
-    right = found(replace_parts(request, body=json.dumps(json.loads(body), separators=(",", ":")).encode()))
+    right = find_right(replace_parts(request, body=json.dumps(json.loads(body), separators=(",", ":")).encode()))
     assert right.body == body
     assert "content-length" not in right.fields.combined
 
@@ -86,13 +86,13 @@ def test_components_of_the_target_are_the_ones_that_were_signed(query):
 
 def test_nothing_is_right_if_nothing_verifies():
     request = signed_request()
-    assert found(with_field(request, "signature", "sig1=:" + "A" * 86 + "==:")) is None
-    assert found(replace_parts(request, body=b"other")) is None
-    assert found(Request("GET", URL, [HOST])) is None
+    assert find_right(with_field(request, "signature", "sig1=:" + "A" * 86 + "==:")) is None
+    assert find_right(replace_parts(request, body=b"other")) is None
+    assert find_right(Request("GET", URL, [HOST])) is None
 
 
 def test_request_without_its_content_is_right_up_to_the_content():
     request = signed_request()
     without = Request(request.method, request.url.replace("create", "%63reate"), request.fields, b"", has_body=True)
-    assert found(without) is None
-    assert found(without, is_whole=False).has_body
+    assert find_right(without) is None
+    assert find_right(without, is_whole=False).has_body

@@ -155,7 +155,7 @@ def _read(connection: socket.socket) -> Sent:
     if sent.lines("transfer-encoding"):
         while not rest.endswith(b"0\r\n\r\n"):
             rest += _more(connection)
-        return Sent(head, _unchunked(rest))
+        return Sent(head, _join_chunks(rest))
     length = int((sent.lines("content-length") or ["0"])[0])
     while len(rest) < length:
         rest += _more(connection)
@@ -169,7 +169,7 @@ def _more(connection: socket.socket) -> bytes:
     return received
 
 
-def _unchunked(chunks: bytes) -> bytes:
+def _join_chunks(chunks: bytes) -> bytes:
     body = b""
     while chunks:
         size, _, chunks = chunks.partition(b"\r\n")
@@ -191,7 +191,7 @@ def lead(monkeypatch, name: str, port: int, to: int) -> None:
     monkeypatch.setattr(socket, "getaddrinfo", resolved)
 
 
-def certified(directory: Path, *names: str) -> tuple[ssl.SSLContext, Path]:
+def certify(directory: Path, *names: str) -> tuple[ssl.SSLContext, Path]:
     """A server context with a certificate of its own for `names`, and the file a client trusts it by."""
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "loopback")])

@@ -37,7 +37,7 @@ from undersigned_django import signature_required, verified_signature  # noqa: E
 from undersigned_django.rest_framework import SignatureAuthentication  # noqa: E402
 
 
-def seen(request: HttpRequest) -> dict[str, str]:
+def show_seen(request: HttpRequest) -> dict[str, str]:
     signature = verified_signature(request)
     assert request.body == BODY
     return {"keyid": signature.keyid, "target_uri": signature.target_uri, "path": request.path}
@@ -46,20 +46,20 @@ def seen(request: HttpRequest) -> dict[str, str]:
 @signature_required
 def view(request: HttpRequest, rest: str) -> JsonResponse:
     assert request.path.endswith(rest)
-    return JsonResponse(seen(request))
+    return JsonResponse(show_seen(request))
 
 
 @signature_required
 async def asynchronous(request: HttpRequest, rest: str) -> JsonResponse:
     assert request.path.endswith(rest)
-    return JsonResponse(seen(request))
+    return JsonResponse(show_seen(request))
 
 
 @method_decorator(signature_required, name="dispatch")
 class ClassView(View):
     def post(self, request: HttpRequest, rest: str) -> JsonResponse:
         assert request.path.endswith(rest)
-        return JsonResponse(seen(request))
+        return JsonResponse(show_seen(request))
 
 
 class Caller(APIView):

@@ -72,7 +72,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextlib.contextmanager
-def started() -> Iterator[Callable[..., Inbox]]:
+def start_inboxes() -> Iterator[Callable[..., Inbox]]:
     """Yield a function that starts an inbox; all of them end with the block."""
     servers = []
 

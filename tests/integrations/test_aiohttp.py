@@ -29,7 +29,7 @@ UNSIGNED = "request_signature_required"
 
 
 @contextlib.contextmanager
-def served(app: web.Application):
+def serve_aiohttp(app: web.Application):
     """Serve an application by aiohttp in a thread; yields the port."""
     ready, ports = threading.Event(), []
     loop = asyncio.new_event_loop()
@@ -111,7 +111,7 @@ def agreement() -> Agreement:
 
 @pytest.fixture(scope="module")
 def port(agreement):
-    with served(make(agreement.verifier())) as port:
+    with serve_aiohttp(make(agreement.verifier())) as port:
         yield port
 
 
@@ -173,7 +173,7 @@ def test_body_that_ends_early_reaches_no_handler(port, agreement):
 
 
 def test_body_over_the_limit_is_answered_413(agreement):
-    with served(make(agreement.verifier(), max_body=len(BODY) - 1)) as port:
+    with serve_aiohttp(make(agreement.verifier(), max_body=len(BODY) - 1)) as port:
         assert ask(port, agreement.raw("POST", "/view/x", BODY)).status == 413
 
 
@@ -181,7 +181,7 @@ def test_mode_function_is_called_for_each_request_and_the_code_has_the_profile_p
     def mode(request: web.Request) -> str:
         return "optional" if request.path == "/public" else "required"
 
-    with served(make(agreement.verifier(profiles.ADCP_WEBHOOK), mode=mode)) as port:
+    with serve_aiohttp(make(agreement.verifier(profiles.ADCP_WEBHOOK), mode=mode)) as port:
         assert ask(port, raw_request("GET", "/public")).status == 200
         assert_rejected(ask(port, raw_request("GET", "/nothing")), "webhook_signature_required")
 
@@ -192,7 +192,7 @@ def test_policy_and_fallback_decide_and_the_handler_gets_the_body(agreement):
 
     policy, decisions = Policy(required_for=["public"]), []
     app = make(agreement.verifier(), policy=policy, fallback=is_known, on_decision=decisions.append)
-    with served(app) as port:
+    with serve_aiohttp(app) as port:
         assert_rejected(ask(port, raw_request("POST", "/public", body=BODY)), UNSIGNED)
         known = ask(port, raw_request("POST", "/public", [("X-Key", "known")], BODY))
         assert known.json == {"signed": False, "body": len(BODY)}
@@ -206,7 +206,7 @@ def test_policy_and_fallback_decide_and_the_handler_gets_the_body(agreement):
 def test_guarded_handler_fails_without_the_middleware_and_the_error_says_to_add_it(caplog):
     app = web.Application()
     app.add_routes([web.post("/view/{rest:.*}", buy)])
-    with served(app) as port:
+    with serve_aiohttp(app) as port:
         assert ask(port, raw_request("POST", "/view/x", body=BODY)).status == 500
     assert "middlewares=[signature_middleware(...)]" in caplog.text
 
@@ -222,7 +222,7 @@ def test_requiring_a_missing_signature_raises_the_rejection(agreement):
 
     app = make(agreement.verifier())
     app.add_routes([web.get("/unguarded", unguarded)])
-    with served(app) as port:
+    with serve_aiohttp(app) as port:
         assert ask(port, raw_request("GET", "/unguarded")).status == 200
     assert errors == [UNSIGNED]
 

@@ -58,15 +58,15 @@ def send(method, url, origin, *, signer=None, signing=None, session=None, **part
     return asyncio.run(sending())
 
 
-def accepted(sent) -> bool:
+def is_accepted(sent) -> bool:
     return make_verifier().verify(sent.request()).keyid == KEYID
 
 
-def sent_once(method="POST", target="/p", **parts):
+def send_once(method="POST", target="/p", **parts):
     with capturing() as capture:
         origin = f"http://127.0.0.1:{capture.port}"
         send(method, f"{origin}{target}", origin, **parts)
-    assert accepted(capture.only)
+    assert is_accepted(capture.only)
     return capture.only
 
 
@@ -87,7 +87,7 @@ def sent_once(method="POST", target="/p", **parts):
     ],
 )
 def test_target_on_the_wire_equals_the_signed_target(typed, target):
-    sent = sent_once("GET", typed)
+    sent = send_once("GET", typed)
     assert sent.target == target
 
 
@@ -96,7 +96,7 @@ def test_target_that_is_not_quoted_again_is_sent_as_it_is_signed(raw):
     with capturing() as capture:
         origin = f"http://127.0.0.1:{capture.port}"
         send("GET", yarl.URL(f"{origin}{raw}", encoded=True), origin)
-    assert accepted(capture.only)
+    assert is_accepted(capture.only)
 
 
 @given(typed=st.text(st.characters(codec="utf-8"), max_size=40), encoded=st.booleans())
@@ -127,7 +127,7 @@ def test_aiohttp_changes_nothing_of_any_target_that_was_signed(typed, encoded):
     ids=["json", "form", "bytes", "text", "file", "text file", "generator", "chunked", "cut", "generator, cut"],
 )
 def test_content_on_the_wire_is_the_signed_content(body, content_type, content):
-    sent = sent_once(**body)
+    sent = send_once(**body)
     assert sent.lines("content-type") == [content_type]
     assert (sent.body, len(sent.lines("content-digest"))) == (content, 1)
 
@@ -144,7 +144,7 @@ def test_multipart_on_the_wire_is_the_signed_content(extra, tmp_path):
     if extra == "deflated":
         form = aiohttp.MultipartWriter()
         form.append(CONTENT, {"Content-Encoding": "deflate"})
-    sent = sent_once(data=form)
+    sent = send_once(data=form)
     assert sent.lines("content-type")[0].startswith("multipart/")
     assert (CONTENT in sent.body) == (extra in {"file", "generator"})
 
@@ -173,11 +173,11 @@ def test_pipe_is_kept():
     os.write(write, b"abc")
     os.close(write)
     with os.fdopen(read, "rb") as pipe:
-        assert sent_once(data=pipe).body == b"abc"
+        assert send_once(data=pipe).body == b"abc"
 
 
 def test_empty_file_has_no_content():
-    sent = sent_once(data=io.BytesIO())
+    sent = send_once(data=io.BytesIO())
     assert (sent.body, sent.lines("content-digest")) == (b"", [])
 
 
@@ -187,7 +187,7 @@ def test_compression_is_rejected_as_it_changes_the_content():
 
 
 def test_cookies_and_host_are_signed_as_they_are_sent():
-    sent = sent_once(
+    sent = send_once(
         "GET",
         signer=make_signer(components=["cookie", "host"]),
         cookies={"a": "1"},
@@ -202,7 +202,7 @@ def test_host_of_another_authority_is_rejected():
 
 
 def test_field_that_is_not_ascii_is_sent_beside_the_signed_ones():
-    assert sent_once("GET", headers={"X-A": "\u20ac"}).lines("x-a") == ["\u20ac".encode().decode("latin-1")]
+    assert send_once("GET", headers={"X-A": "\u20ac"}).lines("x-a") == ["\u20ac".encode().decode("latin-1")]
 
 
 def test_proxy_from_the_environment_gets_the_canonical_url(monkeypatch):
@@ -347,7 +347,7 @@ def test_change_by_a_later_middleware_is_an_error(change):
 
 
 def test_async_key_is_awaited():
-    assert sent_once(signer=Signer(AsyncKey(), profile=profiles.ADCP_3_2), **JSON)
+    assert send_once(signer=Signer(AsyncKey(), profile=profiles.ADCP_3_2), **JSON)
 
 
 def test_origin_that_is_not_listed_is_rejected():

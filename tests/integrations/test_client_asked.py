@@ -15,7 +15,7 @@ from undersigned import SignatureError
 from undersigned.message.signature_input import parse_signature_input
 
 
-def covered(request) -> list[str]:
+def list_covered(request) -> list[str]:
     [member] = parse_signature_input(request.fields.combined["signature-input"]).values()
     return [component.text for component in member.components]
 
@@ -29,8 +29,8 @@ def test_request_is_signed_again_with_what_its_receiver_asks_for(client, method,
         assert got == (200, "verified")
     first, second = server.requests
     assert first.body == second.body == (body or b"")
-    assert set(covered(second)) - set(covered(first)) == {'"@path"', '"@query-param";name="a"', '"x-plan"'}
-    assert set(covered(first)) < set(covered(second))
+    assert set(list_covered(second)) - set(list_covered(first)) == {'"@path"', '"@query-param";name="a"', '"x-plan"'}
+    assert set(list_covered(first)) < set(list_covered(second))
 
 
 @EVERY
@@ -48,7 +48,7 @@ def test_request_is_signed_again_only_once(client, status):
     with asking('new=("@path");nonce="KXYnfEfJ0PBRZXQyVXfVQA"', status) as server:
         assert client.send(server, PATH, fields=FIELDS) == (status, "no")
         assert client.send(server, PATH, fields=FIELDS) == (status, "no")
-    assert ['"@path"' in covered(request) for request in server.requests] == [False, True] * 2
+    assert ['"@path"' in list_covered(request) for request in server.requests] == [False, True] * 2
     assert server.requests[1].fields.combined["signature-input"].startswith("new=(")
 
 

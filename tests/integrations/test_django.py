@@ -47,7 +47,7 @@ def agreement() -> Agreement:
 
 
 @contextlib.contextmanager
-def served(interface: str, verifier, **options):
+def serve(interface: str, verifier, **options):
     """Serve the site with these settings by a server in a thread; yields the port."""
     with site(verifier, **options), SERVERS[interface](APPLICATIONS[interface]()) as port:
         yield port
@@ -113,7 +113,7 @@ def test_rest_framework_view_knows_its_caller_and_answers_an_unsigned_request_40
 def test_site_names_the_user_of_a_signature_or_rejects_its_caller(interface, agreement):
     users = {200: lambda signature: SignedCaller(f"user of {signature.keyid}"), 401: lambda _signature: None}
     for status, user in users.items():
-        with served(interface, agreement.verifier(), USER=user) as port:
+        with serve(interface, agreement.verifier(), USER=user) as port:
             answer = ask(port, agreement.raw("POST", "/drf", BODY))
             assert (answer.status, answer.json.get("caller")) == (status, f"user of {KEYID}" if status == 200 else None)
 
@@ -121,7 +121,7 @@ def test_site_names_the_user_of_a_signature_or_rejects_its_caller(interface, agr
 @interfaces
 def test_rest_framework_asks_for_no_signature_if_the_profile_does_not(interface, agreement):
     profile = profiles.ADCP_3_2.derive(answers=Answers(prefix="request_", asks=frozenset()))
-    with served(interface, agreement.verifier(profile=profile)) as port:
+    with serve(interface, agreement.verifier(profile=profile)) as port:
         answer = ask(port, raw_request("POST", "/drf", JSON, BODY))
     assert (answer.status, answer.fields.get("accept-signature")) == (401, None)
 
@@ -133,14 +133,14 @@ def test_signed_caller_is_authenticated_and_not_anonymous():
 
 @interfaces
 def test_unsigned_request_reaches_no_view_in_mode_required(interface, agreement):
-    with served(interface, agreement.verifier(), MODE="required") as port:
+    with serve(interface, agreement.verifier(), MODE="required") as port:
         assert_rejected(ask(port, raw_request("GET", "/public")), UNSIGNED)
         assert ask(port, agreement.raw("GET", "/public")).status == 200
 
 
 @interfaces
 def test_mode_function_is_called_for_each_request(interface, agreement):
-    with served(interface, agreement.verifier(), MODE=lambda request: mode(request.path)) as port:
+    with serve(interface, agreement.verifier(), MODE=lambda request: mode(request.path)) as port:
         assert ask(port, raw_request("GET", "/public")).status == 200
         assert_rejected(ask(port, raw_request("GET", "/elsewhere")), UNSIGNED)
 
@@ -153,7 +153,7 @@ def mode(path: str) -> str:
 def test_policy_and_fallback_decide_and_the_view_gets_the_body(interface, agreement, caplog):
     decisions = []
     options = {"POLICY": Policy(required_for=["public"]), "FALLBACK": f"{__name__}.is_known", "MODE": None}
-    with served(interface, agreement.verifier(), middleware=[FIRST], ON_DECISION=decisions.append, **options) as port:
+    with serve(interface, agreement.verifier(), middleware=[FIRST], ON_DECISION=decisions.append, **options) as port:
         assert_rejected(ask(port, raw_request("POST", "/public", JSON, BODY)), UNSIGNED)
         known = ask(port, raw_request("POST", "/public", [*JSON, ("X-Key", "known")], BODY)).json
         assert (known["signed"], known["body"]) == (False, len(BODY))
@@ -168,7 +168,7 @@ def is_known(request) -> bool:
 
 @interfaces
 def test_body_over_the_limit_is_answered_413(interface, agreement):
-    with served(interface, agreement.verifier(), MAX_BODY=len(BODY) - 1) as port:
+    with serve(interface, agreement.verifier(), MAX_BODY=len(BODY) - 1) as port:
         assert ask(port, agreement.raw("POST", "/view/x", BODY)).status == 413
 
 
@@ -192,7 +192,7 @@ def async_only(get_response):
 @pytest.mark.parametrize("inside", [sync_only, async_only])
 def test_middleware_works_around_sync_only_and_async_only_middlewares(interface, inside, agreement):
     stack = [FIRST, f"{__name__}.{inside.__name__}"]
-    with served(interface, agreement.verifier(), middleware=stack) as port:
+    with serve(interface, agreement.verifier(), middleware=stack) as port:
         assert ask(port, agreement.raw("POST", "/view/x", BODY)).json["keyid"] == KEYID
         assert_rejected(ask(port, raw_request("POST", "/view/x", body=BODY)), UNSIGNED)
         assert_rejected(ask(port, CHANGES["path"].raw(agreement, "/view")), CHANGES["path"].code)
@@ -231,7 +231,7 @@ def test_values_cached_before_verification_are_discarded(agreement):
 
 
 def test_code_has_the_prefix_of_the_profile(agreement):
-    with served("wsgi", agreement.verifier(profiles.ADCP_WEBHOOK)) as port:
+    with serve("wsgi", agreement.verifier(profiles.ADCP_WEBHOOK)) as port:
         assert_rejected(ask(port, raw_request("POST", "/view/x", body=BODY)), "webhook_signature_required")
 
 
@@ -262,7 +262,7 @@ def test_wrong_setting_is_reported_by_system_checks_and_at_construction(name, ag
 
 
 def test_jwk_set_and_the_name_of_a_profile_make_a_verifier(agreement):
-    with served("wsgi", None, JWKS=agreement.jwks, PROFILE="adcp-3.2") as port:
+    with serve("wsgi", None, JWKS=agreement.jwks, PROFILE="adcp-3.2") as port:
         assert ask(port, agreement.raw("POST", "/view/x", BODY)).json["keyid"] == KEYID
 
 
@@ -272,7 +272,7 @@ def tenant(authority: str) -> str:
 
 def test_origins_may_be_the_path_of_a_function(agreement, monkeypatch):
     monkeypatch.setitem(sys.modules, "tenants", SimpleNamespace(tenant=tenant))
-    with served("wsgi", agreement.verifier(), ORIGINS="tenants.tenant") as port:
+    with serve("wsgi", agreement.verifier(), ORIGINS="tenants.tenant") as port:
         assert ask(port, agreement.raw("POST", "/view/x", BODY)).json["keyid"] == KEYID
 
 

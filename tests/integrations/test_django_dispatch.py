@@ -124,7 +124,7 @@ def here(*names: str) -> list[str]:
     return [f"{__name__}.{name}" for name in names]
 
 
-def asked(party, interface: str, middleware, target: str, *, signed: bool = False, body=b"", handler=None):
+def ask(party, interface: str, middleware, target: str, *, signed: bool = False, body=b"", handler=None):
     """Return the status of the answer to a request, and what ran."""
     url, kind = f"{ORIGIN}{target}", [("Content-Type", "application/x-www-form-urlencoded")]
     fields = party.fields("POST", url, kind, body) if signed else kind
@@ -178,22 +178,22 @@ INTERFACES = pytest.mark.parametrize(
 )
 def test_view_that_a_middleware_changes_needs_a_signature(party, interface, first, changes, free, changed):
     middleware = [first, *here(changes)]
-    assert asked(party, interface, middleware, free) == (200, ["read"])
-    assert asked(party, interface, middleware, changed) == (401, [])
-    assert asked(party, interface, middleware, changed, signed=True) == (200, ["create"])
+    assert ask(party, interface, middleware, free) == (200, ["read"])
+    assert ask(party, interface, middleware, changed) == (401, [])
+    assert ask(party, interface, middleware, changed, signed=True) == (200, ["create"])
 
 
 @INTERFACES
 def test_view_that_nothing_changes_is_not_checked_twice(party, interface, first):
-    assert asked(party, interface, [first], "/op/read") == (200, ["read"])
-    assert asked(party, interface, [first], "/read_async") == (200, ["read_async"])
-    assert asked(party, interface, [first], "/op/create") == (401, [])
-    assert asked(party, interface, [first], "/nothing") == (404, [])
+    assert ask(party, interface, [first], "/op/read") == (200, ["read"])
+    assert ask(party, interface, [first], "/read_async") == (200, ["read_async"])
+    assert ask(party, interface, [first], "/op/create") == (401, [])
+    assert ask(party, interface, [first], "/nothing") == (404, [])
 
 
 def test_converter_that_answers_differently_the_second_time_needs_a_signature(party, monkeypatch):
     monkeypatch.setattr(OncePath, "seen", 0)
-    assert asked(party, "wsgi", [CHECK], "/once/a") == (401, [])
+    assert ask(party, "wsgi", [CHECK], "/once/a") == (401, [])
 
 
 class ShortPath(WSGIRequest):
@@ -218,15 +218,15 @@ class OtherView(WSGIHandler):
 
 @pytest.mark.parametrize(("handler", "target"), [(Handler, "/old/create"), (OtherView, "/read")])
 def test_view_of_a_handler_of_another_class_needs_a_signature(party, handler, target):
-    assert asked(party, "wsgi", [CHECK], target, handler=handler) == (401, [])
-    assert asked(party, "wsgi", [CHECK], target, handler=handler, signed=True) == (200, ["create"])
+    assert ask(party, "wsgi", [CHECK], target, handler=handler) == (401, [])
+    assert ask(party, "wsgi", [CHECK], target, handler=handler, signed=True) == (200, ["create"])
 
 
 def test_language_that_is_read_from_the_body_leaves_open_what_runs(party):
     middleware = [CHECK, *here("ByForm")]
-    assert asked(party, "wsgi", middleware, "/de/local", body=b"language=de") == (401, [])
-    assert asked(party, "asgi", middleware, "/read", body=b"language=de") == (401, [])
-    assert asked(party, "wsgi", middleware, "/de/local", body=b"language=de", signed=True) == (200, ["create"])
+    assert ask(party, "wsgi", middleware, "/de/local", body=b"language=de") == (401, [])
+    assert ask(party, "asgi", middleware, "/read", body=b"language=de") == (401, [])
+    assert ask(party, "wsgi", middleware, "/de/local", body=b"language=de", signed=True) == (200, ["create"])
 
 
 @pytest.mark.parametrize("middleware", [[], [LOCALE], [LOCALE, *here("in_german"), CHECK], [OWN, *here("in_german")]])

@@ -73,7 +73,7 @@ def environ_of(method: str, target: str, **fields) -> dict:
     return EnvironBuilder(target, base_url=ORIGIN, method=method, headers=fields).get_environ()
 
 
-def found(dispatched: dict) -> str | None:
+def find(dispatched: dict) -> str | None:
     before = dict(dispatched)
     route = RouteResolver().find(dispatched)
     assert dispatched == before
@@ -102,7 +102,7 @@ def run(environ: dict) -> list[str]:
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 def test_resolver_finds_what_django_runs(method, target, expected):
     with override_settings(ROOT_URLCONF=URLS, MIDDLEWARE=[COMMON]):
-        assert found(environ_of(method, target)) == found(scope_of(method, target)) == expected
+        assert find(environ_of(method, target)) == find(scope_of(method, target)) == expected
         if method == "GET":
             assert run(environ_of(method, target)) == ([expected] if expected else [])
 
@@ -120,7 +120,7 @@ def test_resolver_finds_what_django_runs(method, target, expected):
 def test_resolver_selects_the_language_as_django_does(target, fields, expected):
     with override_settings(ROOT_URLCONF=LOCALIZED, MIDDLEWARE=[LOCALE], USE_I18N=True):
         before = translation.get_language()
-        assert found(environ_of("GET", target, **fields)) == expected
+        assert find(environ_of("GET", target, **fields)) == expected
         assert translation.get_language() == before
         assert run(environ_of("GET", target, **fields)) == ([expected] if expected else [])
 
@@ -153,13 +153,13 @@ def test_resolver_selects_the_language_by_the_sites_own_middleware(host, target,
         override_settings(ROOT_URLCONF=LOCALIZED, MIDDLEWARE=chosen, USE_I18N=True, ALLOWED_HOSTS=[host]),
         translation.override("en"),
     ):
-        assert found(environ_of("GET", target, Host=host)) == expected
+        assert find(environ_of("GET", target, Host=host)) == expected
         assert run(environ_of("GET", target, Host=host)) == ([expected] if expected else [])
 
 
 def test_resolver_knows_no_language_without_the_middleware_for_it():
     with override_settings(ROOT_URLCONF=LOCALIZED, MIDDLEWARE=[]), translation.override("en"):
-        assert found(environ_of("GET", "/de/local")) is None
+        assert find(environ_of("GET", "/de/local")) is None
         assert run(environ_of("GET", "/de/local")) == []
 
 

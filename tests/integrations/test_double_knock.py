@@ -16,7 +16,7 @@ import pytest
 import requests
 from tests.activitypub.actors import CREATE, signing_key
 from tests.integrations.clients import TRUST
-from tests.integrations.inbox import DRAFT, RFC_9421, TYPE, knock, started
+from tests.integrations.inbox import DRAFT, RFC_9421, TYPE, knock, start_inboxes
 
 import undersigned_httpx.httpx2
 from undersigned import ConfigurationError, Signer
@@ -32,7 +32,7 @@ from undersigned_urllib import SignatureHandler
 
 @pytest.fixture
 def inbox():
-    with started() as start:
+    with start_inboxes() as start:
         yield start
 
 

@@ -21,7 +21,7 @@ def ran(name: str) -> str:
     return name
 
 
-def routed(app: Flask) -> Flask:
+def add_routes(app: Flask) -> Flask:
     @app.post("/create")
     def create() -> str:
         return ran("create")
@@ -59,7 +59,7 @@ def ask(party):
 
 
 def test_route_that_a_function_changes_before_the_view_needs_a_signature(ask):
-    app = routed(Flask("seller"))
+    app = add_routes(Flask("seller"))
 
     @app.before_request
     def change() -> None:
@@ -73,7 +73,7 @@ def test_route_that_a_function_changes_before_the_view_needs_a_signature(ask):
 
 
 def test_rejection_of_a_changed_route_is_a_decision_and_says_why(party, caplog):
-    app, decisions = routed(Flask("seller")), []
+    app, decisions = add_routes(Flask("seller")), []
 
     @app.before_request
     def change() -> None:
@@ -92,7 +92,7 @@ def test_rejection_of_a_changed_route_is_a_decision_and_says_why(party, caplog):
 
 
 def test_parameter_that_a_function_changes_needs_a_signature(ask):
-    app = routed(Flask("seller"))
+    app = add_routes(Flask("seller"))
 
     @app.url_value_preprocessor
     def change(_endpoint, values) -> None:
@@ -119,7 +119,7 @@ def test_parameter_that_a_function_removes_is_still_known(ask):
 
 
 def test_middleware_between_that_changes_the_path_needs_a_signature(ask):
-    app = routed(Flask("seller"))
+    app = add_routes(Flask("seller"))
     inner = app.wsgi_app
 
     def changed(environ, start_response):
@@ -185,7 +185,7 @@ class WithRules(Flask):
     ids=["context", "adapter", "map"],
 )
 def test_class_that_changes_how_a_path_is_matched_is_asked_itself(ask, app, read, create):
-    app = routed(app("seller"))
+    app = add_routes(app("seller"))
     assert ask(app, read) == (200, ["read"])
     assert ask(app, create) == (401, [])
     assert ask(app, create, signed=True) == (200, ["create"])
@@ -195,7 +195,7 @@ def test_class_that_changes_how_a_path_is_matched_is_asked_itself(ask, app, read
 def test_context_that_matches_no_rule_leaves_open_what_runs(monkeypatch):
     monkeypatch.setattr(Versioned, "match_request", lambda _context: None)
     with pytest.raises(LookupError, match="Flask has matched no rule"):
-        RouteResolver(routed(WithContext("seller"))).find(EnvironBuilder("/read", method="POST").get_environ())
+        RouteResolver(add_routes(WithContext("seller"))).find(EnvironBuilder("/read", method="POST").get_environ())
 
 
 def test_rules_of_another_class_are_asked_themselves(ask):
@@ -222,7 +222,7 @@ class WithForm(Flask):
 
 def test_router_that_reads_the_body_leaves_open_what_runs(ask):
     app, form = (
-        routed(WithForm("seller")),
+        add_routes(WithForm("seller")),
         {"data": b"path=/create", "content_type": "application/x-www-form-urlencoded"},
     )
     assert ask(app, "/read") == (200, ["read"])
@@ -309,14 +309,14 @@ def test_application_with_a_method_of_its_own_is_rejected(method, monkeypatch):
 
 
 def test_method_that_is_replaced_later_leaves_open_what_runs(ask):
-    app = routed(Flask("seller"))
+    app = add_routes(Flask("seller"))
     assert ask(app, "/read") == (200, ["read"])
     app.dispatch_request = app.view_functions["create"]
     assert ask(app, "/read") == (401, [])
 
 
 def test_application_may_have_several_resolvers(ask):
-    app = routed(Flask("seller"))
+    app = add_routes(Flask("seller"))
     RouteResolver(app)
     assert ask(app, "/read") == (200, ["read"])
     assert ask(app, "/create") == (401, [])

@@ -67,7 +67,7 @@ def environ_of(method: str, path: str, **fields) -> dict:
     return EnvironBuilder(path, base_url=ORIGIN, method=method, headers=fields).get_environ()
 
 
-def found(app: Flask, environ: dict) -> str | None:
+def find(app: Flask, environ: dict) -> str | None:
     before = dict(environ)
     route = RouteResolver(app).find(environ)
     assert environ == before
@@ -103,7 +103,7 @@ def run(app: Flask, environ: dict) -> list[str]:
 )
 def test_resolver_finds_what_flask_runs(method, path, expected):
     app = make()
-    assert found(app, environ_of(method, path)) == expected
+    assert find(app, environ_of(method, path)) == expected
     assert run(app, environ_of(method, path)) == ([expected] if expected and expected.isidentifier() else [])
 
 
@@ -119,7 +119,7 @@ def test_view_of_a_class_is_listed_by_the_class(party):
 def test_resolver_finds_nothing_for_a_host_that_flask_rejects():
     environ = environ_of("POST", "/create", Host="evil.example")
     app = make(TRUSTED_HOSTS=["seller.example.com"])
-    assert found(app, environ) is None
+    assert find(app, environ) is None
     assert run(app, environ) == []
 
 

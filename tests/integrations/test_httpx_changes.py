@@ -7,7 +7,7 @@ import io
 import ssl
 
 import pytest
-from tests.integrations.capture import BUSY, DROPPED, capturing, certified, tunnelling
+from tests.integrations.capture import BUSY, DROPPED, capturing, certify, tunnelling
 from tests.integrations.clients import BY_AUTH, BY_TRANSPORT, HTTP_2, LIBRARIES, MEANS
 from tests.integrations.http2 import BUSY as BUSY_HTTP_2
 from tests.integrations.http2 import capturing_http2
@@ -22,7 +22,7 @@ both_libraries = pytest.mark.parametrize("library", LIBRARIES)
 CHANGED = r"changed after it was signed, .*; change header fields in place"
 
 
-def hooked(means, hook):
+def hook_options(means, hook):
     """The client options for a request hook."""
 
     async def asynchronous(request):
@@ -113,7 +113,7 @@ def put(means, capture, **options):
     return means.send("PUT", f"{origin}/p?q", **options)
 
 
-def accepted(capture):
+def verify_sent(capture):
     verifier = make_verifier()
     return [verifier.verify(sent.request()).keyid for sent in capture.sent]
 
@@ -127,7 +127,7 @@ def test_request_hook_that_copies_header_fields_is_rejected_before_sending(means
         request.headers = LIBRARIES[means.library][0].Headers(request.headers)
 
     with capturing() as capture, pytest.raises(SigningError, match=CHANGED):
-        put(means, capture, options=hooked(means, copy))
+        put(means, capture, options=hook_options(means, copy))
     assert capture.sent == []
 
 
@@ -151,7 +151,7 @@ def test_request_hook_that_changes_what_is_covered_is_rejected_before_sending(me
         request.url = plain.URL(request.url).copy_with(port=port)
 
     with capturing() as capture, pytest.raises(SigningError, match=CHANGED):
-        put(means, capture, options=hooked(means, hook))
+        put(means, capture, options=hook_options(means, hook))
     assert capture.sent == []
 
 
@@ -162,9 +162,9 @@ def test_request_hook_may_add_a_field_that_is_not_covered(means):
         request.headers.update({"X-Also": "2"})
 
     with capturing() as capture:
-        put(means, capture, options=hooked(means, add))
+        put(means, capture, options=hook_options(means, add))
     assert (capture.only.lines("x-added"), capture.only.lines("x-also")) == (["1"], ["2"])
-    assert accepted(capture) == [KEYID]
+    assert verify_sent(capture) == [KEYID]
 
 
 @by_transport
@@ -173,8 +173,8 @@ def test_request_hook_that_copies_header_fields_is_signed_by_the_transport(means
         request.headers = LIBRARIES[means.library][0].Headers(request.headers)
 
     with capturing() as capture:
-        put(means, capture, options=hooked(means, copy))
-    assert accepted(capture) == [KEYID]
+        put(means, capture, options=hook_options(means, copy))
+    assert verify_sent(capture) == [KEYID]
 
 
 # Transports around the one that sends
@@ -191,7 +191,7 @@ def test_transport_that_copies_what_the_auth_signed_is_rejected_before_sending(m
 def test_transport_that_copies_inside_the_signing_one_sends_the_signature(means):
     with capturing() as capture:
         put(means, capture, sending=lambda inner: Passing(means, inner, copying(means)))
-    assert accepted(capture) == [KEYID]
+    assert verify_sent(capture) == [KEYID]
 
 
 @by_transport
@@ -214,7 +214,7 @@ def test_transport_that_retries_below_the_signature_sends_a_new_one_each_time(me
     for parts in ({"json": {"a": 1}}, {"json": None, "files": {"f": content}}, {"json": None}):
         with capturing(first=[BUSY, DROPPED]) as capture:
             put(means, capture, sending=lambda inner: Passing(means, inner, times=3), **parts)
-        assert accepted(capture) == [KEYID] * 3
+        assert verify_sent(capture) == [KEYID] * 3
         assert len({tuple(sent.lines("signature-input")) for sent in capture.sent}) == 3
         assert len({sent.body for sent in capture.sent}) == 1
 
@@ -229,7 +229,7 @@ def test_transport_that_changes_each_attempt_sends_a_new_signature_for_it(means)
 
     with capturing(first=[BUSY]) as capture:
         put(means, capture, sending=lambda inner: Passing(means, inner, change, times=2))
-    assert accepted(capture) == [KEYID] * 2
+    assert verify_sent(capture) == [KEYID] * 2
     assert capture.sent[1].lines("content-type") == ["text/plain"]
 
 
@@ -253,7 +253,7 @@ def test_transport_that_retries_with_content_of_its_own_is_rejected(means, heade
         pytest.raises(SigningError, match="content: a transport sends the request"),
     ):
         put(means, capture, sending=lambda inner: Passing(means, inner, copied, times=2))
-    assert accepted(capture) == [KEYID]
+    assert verify_sent(capture) == [KEYID]
 
 
 @pytest.mark.parametrize("http2", [False, True])
@@ -264,7 +264,7 @@ def test_retry_below_the_signature_awaits_the_key_over_http_1_1_only(means, http
     if not http2:
         with capturing(first=[BUSY]) as capture:
             put(means, capture, **options)
-        assert accepted(capture) == [KEYID] * 2
+        assert verify_sent(capture) == [KEYID] * 2
         return
     with (
         capturing_http2([BUSY_HTTP_2]) as capture,
@@ -290,7 +290,7 @@ def test_transport_that_retries_around_the_signing_one_signs_each_attempt(librar
         signing = signed.SignatureTransport(plain.HTTPTransport(), make_signer(), origins=[origin])
         with plain.Client(transport=Passing(means, signing, times=3)) as client:
             assert client.post(f"{origin}/p", json={"a": 1}).status_code == 200
-    assert accepted(capture) == [KEYID] * 3
+    assert verify_sent(capture) == [KEYID] * 3
     assert len({sent.body for sent in capture.sent}) == 1
 
 
@@ -299,7 +299,7 @@ def test_transport_that_retries_around_the_signing_one_signs_each_attempt(librar
 
 @pytest.mark.parametrize("means", [means for means in MEANS if not means.asynchronous], ids=str)
 def test_request_through_a_tunnel_is_checked_as_it_is_sent(tmp_path, means):
-    tls, trusted = certified(tmp_path, "seller.example.com")
+    tls, trusted = certify(tmp_path, "seller.example.com")
     with capturing(tls=tls) as capture, tunnelling(capture.port) as proxy:
         verify = ssl.create_default_context(cafile=trusted)
         options = {"verify": verify, "proxy": f"http://127.0.0.1:{proxy}"}
@@ -322,7 +322,7 @@ def test_trace_extension_of_the_caller_is_called_each_time_the_request_is_sent(m
         extensions = {"trace": asynchronous if means.asynchronous else trace}
         put(means, capture, times=2, extensions=extensions)
     assert events.count(("http11.send_request_headers.started", ["request"])) == 2
-    assert accepted(capture) == [KEYID] * 2
+    assert verify_sent(capture) == [KEYID] * 2
 
 
 @both_libraries

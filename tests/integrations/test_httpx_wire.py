@@ -7,7 +7,7 @@ import ssl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.integrations.capture import capturing, certified, lead
+from tests.integrations.capture import capturing, certify, lead
 from tests.integrations.clients import HTTP_2, LIBRARIES, MEANS, TRUST
 from tests.integrations.http2 import MOVED, capturing_http2
 from tests.integrations.seller import KEYID, make_signer, make_verifier
@@ -18,7 +18,7 @@ every_means = pytest.mark.parametrize("means", MEANS, ids=str)
 sync_means = pytest.mark.parametrize("means", [means for means in MEANS if not means.asynchronous], ids=str)
 
 
-def accepted(sent, scheme="http"):
+def is_accepted(sent, scheme="http"):
     return make_verifier().verify(sent.request(scheme)).keyid == KEYID
 
 
@@ -50,7 +50,7 @@ def test_target_on_the_wire_equals_the_signed_target(means, typed, target):
     assert capture.only.target == target
     assert capture.only.lines("host") == [f"127.0.0.1:{capture.port}"]
     assert canonicalize(f"{origin}{target}").target_uri == f"{origin}{target}"
-    assert accepted(capture.only)
+    assert is_accepted(capture.only)
 
 
 CHARACTERS = '/[x]{y}|^`"<>?[x]{y}|^`"<>&50%'
@@ -70,7 +70,7 @@ def test_characters_that_no_url_may_have_are_signed_as_httpx_sends_them(means):
         means.send("GET", f"{origin}{CHARACTERS}", signer=make_signer(check_limits=False), origins=[origin])
     target = f"{origin}{capture.only.target}"
     assert canonicalize(target).target_uri == target
-    assert accepted(capture.only)
+    assert is_accepted(capture.only)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_host_on_the_wire_is_the_canonical_authority(monkeypatch, means, typed, 
         means.send("GET", f"http://{typed}:0{capture.port}/p", signer=make_signer(), origins=[origin])
     assert capture.only.lines("host") == [f"{canonical}:{capture.port}"]
     assert b"secret" not in capture.only.head
-    assert accepted(capture.only)
+    assert is_accepted(capture.only)
 
 
 @pytest.mark.parametrize("port", [":80", "", ":080", ":"])
@@ -104,13 +104,13 @@ def test_default_port_is_left_out(monkeypatch, means, port):
         origins = ["http://seller.example.com"]
         means.send("GET", f"http://seller.example.com{port}/p", signer=make_signer(), origins=origins)
     assert capture.only.lines("host") == ["seller.example.com"]
-    assert accepted(capture.only)
+    assert is_accepted(capture.only)
 
 
 @pytest.mark.parametrize("port", [":443", ""])
 @sync_means
 def test_https_leaves_out_its_port(monkeypatch, tmp_path, means, port):
-    tls, trusted = certified(tmp_path, "seller.example.com")
+    tls, trusted = certify(tmp_path, "seller.example.com")
     options = {"verify": ssl.create_default_context(cafile=trusted)}
     with capturing(tls=tls) as capture:
         lead(monkeypatch, "seller.example.com", 443, capture.port)
@@ -118,7 +118,7 @@ def test_https_leaves_out_its_port(monkeypatch, tmp_path, means, port):
         origins = ["https://seller.example.com:443"]
         means.send("POST", url, signer=make_signer(), origins=origins, options=options, json={"a": 1})
     assert (capture.only.target, capture.only.lines("host")) == ("/a%2Fb//c?x", ["seller.example.com"])
-    assert accepted(capture.only, "https")
+    assert is_accepted(capture.only, "https")
 
 
 @every_means
@@ -136,7 +136,7 @@ def test_ipv6_address_keeps_its_brackets(means):
         origin = f"http://[::1]:{capture.port}"
         means.send("GET", f"{origin}/p", signer=make_signer(), origins=[origin])
     assert capture.only.lines("host") == [f"[::1]:{capture.port}"]
-    assert accepted(capture.only)
+    assert is_accepted(capture.only)
 
 
 @every_means
@@ -210,4 +210,4 @@ def test_cookies_and_content_type_are_signed_as_they_are_sent(means):
         means.send("POST", origin, signer=signer, origins=[origin], options=options, data={"a": "1"})
     assert capture.only.lines("cookie") == ["b=2"]
     assert capture.only.lines("content-type") == ["application/x-www-form-urlencoded"]
-    assert accepted(capture.only)
+    assert is_accepted(capture.only)

@@ -232,27 +232,27 @@ def test_other_content_than_the_form_is_rejected(content):
         read_pasted(content)
 
 
-def kept(**members):
+def show_kept(**members):
     inspector = Inspector()
     inspector.record(Decision(**{"profile": "adcp-3.2", "seconds": 0.001, "method": "GET", **members}))
     return live_view(inspector.after(0)[0])
 
 
 def test_live_decision_without_a_signature_has_no_steps():
-    shown = kept(outcome="unsigned")
+    shown = show_kept(outcome="unsigned")
     assert (shown["title"], shown["ok"], shown["steps"], shown["canonicalization"]) == ("Unsigned", True, [], None)
 
 
 def test_live_rejection_has_its_step():
-    shown = kept(outcome="rejected", code="request_signature_invalid", step=10, route="/r")
+    shown = show_kept(outcome="rejected", code="request_signature_invalid", step=10, route="/r")
     assert (shown["title"], shown["summary"]) == ("Rejected: request_signature_invalid", "GET /r")
     assert {step["step"]: step["outcome"] for step in shown["steps"]}.items() >= {
         "8": "passed",
         "10": "failed",
         "11": "not reached",
     }.items()
-    assert kept(outcome="rejected", code="content_too_large")["steps"] == []
+    assert show_kept(outcome="rejected", code="content_too_large")["steps"] == []
 
 
 def test_live_verification_passes_every_step():
-    assert {step["outcome"] for step in kept(outcome="verified", method=None)["steps"]} == {"passed"}
+    assert {step["outcome"] for step in show_kept(outcome="verified", method=None)["steps"]} == {"passed"}

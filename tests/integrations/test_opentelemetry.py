@@ -60,7 +60,7 @@ def agreement() -> Agreement:
     return Agreement.make()
 
 
-def served(agreement: Agreement, recorded: Recorded, verifier: Verifier | None = None):
+def serve(agreement: Agreement, recorded: Recorded, verifier: Verifier | None = None):
     @signature_required
     async def buy(request) -> PlainTextResponse:
         return PlainTextResponse(request.state.signature.keyid)
@@ -72,7 +72,7 @@ def served(agreement: Agreement, recorded: Recorded, verifier: Verifier | None =
 
 
 def test_each_decision_is_measured_with_labels_from_closed_lists(agreement, recorded):
-    with served(agreement, recorded) as port:
+    with serve(agreement, recorded) as port:
         raw = agreement.raw("POST", "/plans/gold", BODY)
         assert ask(port, raw).status == 200
         ask(port, raw)
@@ -90,7 +90,7 @@ def test_each_decision_is_measured_with_labels_from_closed_lists(agreement, reco
 
 
 def test_span_has_the_key_id_and_the_route_that_rejected(agreement, recorded):
-    with served(agreement, recorded) as port:
+    with serve(agreement, recorded) as port:
         ask(port, agreement.raw("POST", "/plans/gold", BODY))
         ask(port, raw_request("POST", "/plans/gold", JSON, BODY))
     verified, _unsigned, rejected = recorded.spans()
@@ -105,7 +105,7 @@ def test_span_has_the_key_id_and_the_route_that_rejected(agreement, recorded):
 
 
 def test_method_of_a_stranger_is_no_value_of_its_own(agreement, recorded):
-    with served(agreement, recorded) as port:
+    with serve(agreement, recorded) as port:
         ask(port, raw_request("BREW", "/plans/gold"))
     assert [span.attributes["http.request.method"] for span in recorded.spans()] == ["_OTHER"]
 
@@ -123,7 +123,7 @@ class Broken:
 def test_unavailable_store_is_an_error_in_metric_and_span(agreement, recorded):
     store = recorded.telemetry.replay_store(Broken())
     verifier = Verifier(profiles.ADCP_3_2, keys=KeySet.from_jwks(agreement.jwks), replay=store)
-    with served(agreement, recorded, verifier) as port:
+    with serve(agreement, recorded, verifier) as port:
         assert ask(port, agreement.raw("POST", "/plans/gold", BODY)).status == 503
     [span] = recorded.spans()
     assert (span.status.status_code, span.status.description) == (

@@ -34,7 +34,7 @@ def auth(seller):
     return SignatureAuth(make_signer(), origins=[seller.origin])
 
 
-def prepared(method="GET", url=f"{ORIGIN}/adcp", *, origins=(ORIGIN,), **parts):
+def prepare(method="GET", url=f"{ORIGIN}/adcp", *, origins=(ORIGIN,), **parts):
     return requests.Request(method, url, auth=SignatureAuth(make_signer(), origins=origins), **parts).prepare()
 
 
@@ -201,20 +201,20 @@ def test_request_that_was_changed_to_another_origin_is_not_sent(auth, seller):
 )
 def test_origin_that_is_not_listed_is_rejected_with_the_fix(url):
     with pytest.raises(SigningError, match=r"origins: https?://\S+ is not listed .* add it to origins="):
-        prepared(url=url)
+        prepare(url=url)
 
 
 @pytest.mark.parametrize("url", ["HTTPS://SELLER.example.com/", "https://seller.example.com:443/", f"{ORIGIN}./x"])
 def test_listed_origin_is_known_in_every_spelling(url):
-    assert prepared(url=url).url.startswith(f"{ORIGIN}/")
+    assert prepare(url=url).url.startswith(f"{ORIGIN}/")
 
 
 def test_path_in_an_origin_limits_what_is_signed():
     origins = [f"{ORIGIN}/api/"]
-    assert prepared(url=f"{ORIGIN}/api/orders", origins=origins).headers["Signature"]
+    assert prepare(url=f"{ORIGIN}/api/orders", origins=origins).headers["Signature"]
     for path in ("/", "/api", "/apis/x", "/api/../orders"):
         with pytest.raises(SigningError, match="not listed for this path"):
-            prepared(url=f"{ORIGIN}{path}", origins=origins)
+            prepare(url=f"{ORIGIN}{path}", origins=origins)
 
 
 def test_request_to_an_unlisted_origin_is_not_sent():
@@ -277,18 +277,18 @@ def test_async_key_is_rejected():
 
 def test_content_without_a_content_type_is_rejected_with_the_fix():
     with pytest.raises(SigningError, match="Content-Type; add exactly one"):
-        prepared("POST", data=b"bytes")
+        prepare("POST", data=b"bytes")
 
 
 def test_host_is_rejected_when_it_differs_from_the_url():
     with pytest.raises(SigningError, match="Host is not the URL's authority"):
-        prepared(headers={"Host": "other.example.com"})
+        prepare(headers={"Host": "other.example.com"})
 
 
 @pytest.mark.parametrize("url", ["https://seller..example.com/", "ftp://seller.example.com/"])
 def test_url_without_canonical_form_raises_malformed_url(url):
     with pytest.raises(MalformedURL) as rejected:
-        prepared(url=url)
+        prepare(url=url)
     assert rejected.value.code == "target_uri_malformed"
 
 

@@ -58,7 +58,7 @@ def test_content_of_a_redirected_request_is_signed_again(seller, auth, status):
     assert second.fields["content-digest"] == first.fields["content-digest"]
 
 
-def unsigned(*origins):
+def follow_unsigned(*origins):
     return SignatureAuth(make_signer(), origins=origins, follow_unsigned=True)
 
 
@@ -83,7 +83,7 @@ def test_redirect_to_an_origin_that_is_not_listed_is_not_followed_unless_unsigne
     ):
         requests.post(url, json={"a": 1}, auth=auth, timeout=10)
     assert other.arrivals == []
-    answer = requests.post(url, json={"a": 1}, headers=given, auth=unsigned(seller.origin), timeout=10)
+    answer = requests.post(url, json={"a": 1}, headers=given, auth=follow_unsigned(seller.origin), timeout=10)
     (arrival,) = other.arrivals
     assert (arrival.bare, arrival.has_credentials) == (True, False)
     assert arrival.fields["host"] == f"127.0.0.1:{other.port}"
@@ -92,14 +92,14 @@ def test_redirect_to_an_origin_that_is_not_listed_is_not_followed_unless_unsigne
 
 def test_redirect_from_an_unsigned_origin_is_not_signed(seller, other):
     back = f"{other.origin}/go/307?to={seller.origin}/order"
-    requests.post(seller.go(307, back), json={"a": 1}, auth=unsigned(seller.origin), timeout=10)
+    requests.post(seller.go(307, back), json={"a": 1}, auth=follow_unsigned(seller.origin), timeout=10)
     assert other.arrivals[0].bare
     assert seller.arrivals[1].target == "/order"
     assert seller.arrivals[1].bare
 
 
 def test_chain_of_redirects_is_signed_until_it_leaves_the_listed_origins(seller, other):
-    auth = unsigned(seller.origin)
+    auth = follow_unsigned(seller.origin)
     back = seller.go(307, "/order")
     requests.post(seller.go(307, seller.go(307, other.go(307, back))), json={"a": 1}, auth=auth, timeout=10)
     assert [arrival.keyid for arrival in seller.arrivals] == [KEYID, KEYID, None, None]
@@ -147,13 +147,13 @@ def test_redirect_out_of_the_listed_path_is_not_followed_unless_unsigned(seller)
     url = seller.go(302, "/elsewhere")
     with pytest.raises(SigningError, match="redirect: "):
         requests.get(url, auth=SignatureAuth(make_signer(), origins=[f"{seller.origin}/go"]), timeout=10)
-    requests.get(url, auth=unsigned(f"{seller.origin}/go"), timeout=10)
+    requests.get(url, auth=follow_unsigned(f"{seller.origin}/go"), timeout=10)
     assert [arrival.bare for arrival in seller.arrivals] == [False, False, True]
 
 
 def test_location_without_canonical_form_is_not_followed(seller, auth):
     url = seller.go(302, f"http://two@ats@127.0.0.1:{seller.port}/next")
-    for signing in (auth, unsigned(seller.origin)):
+    for signing in (auth, follow_unsigned(seller.origin)):
         with pytest.raises(MalformedURL):
             requests.get(url, auth=signing, timeout=10)
     assert len(seller.arrivals) == 2

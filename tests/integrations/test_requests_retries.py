@@ -7,7 +7,7 @@ import re
 import pytest
 import requests
 from requests.adapters import HTTPAdapter
-from tests.integrations.capture import BUSY, DROPPED, capturing, certified, tunnelling
+from tests.integrations.capture import BUSY, DROPPED, capturing, certify, tunnelling
 from tests.integrations.seller import KEYID, make_signer, make_verifier
 from urllib3.util import Retry
 
@@ -48,7 +48,7 @@ def test_each_retry_through_a_proxy_has_its_own_signature():
 
 
 def test_each_retry_through_a_tunnel_has_its_own_signature(tmp_path):
-    tls, trusted = certified(tmp_path, "seller.example.com")
+    tls, trusted = certify(tmp_path, "seller.example.com")
     with (
         capturing(tls=tls, first=[BUSY]) as capture,
         tunnelling(capture.port, times=2) as proxy,

@@ -7,14 +7,14 @@ import requests
 import urllib3.util.url
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.integrations.capture import capturing, certified, lead
+from tests.integrations.capture import capturing, certify, lead
 from tests.integrations.seller import KEYID, make_signer, make_verifier
 
 from undersigned import Request, UndersignedError, canonicalize
 from undersigned_requests import SignatureAuth
 
 
-def accepted(sent, scheme="http"):
+def is_accepted(sent, scheme="http"):
     return make_verifier().verify(sent.request(scheme)).keyid == KEYID
 
 
@@ -51,7 +51,7 @@ def test_target_on_the_wire_equals_the_signed_target(typed, target):
     assert capture.only.target == target
     assert capture.only.lines("host") == [f"127.0.0.1:{capture.port}"]
     assert canonicalize(f"{origin}{target}").target_uri == f"{origin}{target}"
-    assert accepted(capture.only)
+    assert is_accepted(capture.only)
 
 
 @pytest.mark.parametrize("typed", ["/p?", "/a/./b", "/%7Eb", "/[x]", "/%zz", "/p#f"])
@@ -62,7 +62,7 @@ def test_url_set_by_hand_is_signed_as_it_is_sent(typed):
         request.url = f"{origin}{typed}"
         session.send(SignatureAuth(make_signer(), origins=[origin])(request), timeout=10)
     assert f"{origin}{capture.only.target}" == request.url
-    assert accepted(capture.only)
+    assert is_accepted(capture.only)
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_host_on_the_wire_is_the_canonical_authority(monkeypatch, typed, canonic
         requests.get(f"http://{typed}{port}/p", auth=auth, timeout=10)
     assert capture.only.lines("host") == [canonical]
     assert capture.only.lines("authorization") == []
-    assert accepted(capture.only)
+    assert is_accepted(capture.only)
 
 
 def test_host_in_another_spelling_is_sent_in_canonical_form(monkeypatch):
@@ -99,14 +99,14 @@ def test_host_in_another_spelling_is_sent_in_canonical_form(monkeypatch):
 
 @pytest.mark.parametrize("port", [":443", ""])
 def test_https_leaves_out_its_port(monkeypatch, tmp_path, port):
-    tls, trusted = certified(tmp_path, "seller.example.com")
+    tls, trusted = certify(tmp_path, "seller.example.com")
     with capturing(tls=tls) as capture:
         lead(monkeypatch, "seller.example.com", 443, capture.port)
         auth = SignatureAuth(make_signer(), origins=["https://seller.example.com:443"])
         url = f"https://Seller.example.com{port}/a%2Fb//c?x"
         requests.post(url, json={"a": 1}, auth=auth, verify=str(trusted), timeout=10)
     assert (capture.only.target, capture.only.lines("host")) == ("/a%2Fb//c?x", ["seller.example.com"])
-    assert accepted(capture.only, "https")
+    assert is_accepted(capture.only, "https")
 
 
 def test_ipv6_address_keeps_its_brackets():
@@ -115,7 +115,7 @@ def test_ipv6_address_keeps_its_brackets():
         auth = SignatureAuth(make_signer(), origins=[origin])
         requests.get(f"{origin}/p", auth=auth, timeout=10)
     assert capture.only.lines("host") == [f"[::1]:{capture.port}"]
-    assert accepted(capture.only)
+    assert is_accepted(capture.only)
 
 
 def test_proxy_gets_the_canonical_url():
@@ -134,7 +134,7 @@ def test_digest_matches_the_bytes_on_the_wire():
         requests.post(origin, data="\u00fc", headers={"Content-Type": "text/plain"}, auth=auth, timeout=10)
     assert capture.only.body == b"\xc3\xbc"
     assert capture.only.lines("content-length") == ["2"]
-    assert accepted(capture.only)
+    assert is_accepted(capture.only)
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
@@ -147,7 +147,7 @@ def test_empty_body_set_by_hand_is_sent_without_content(method, body):
         request.prepare_auth(SignatureAuth(make_signer(), origins=[origin]))
         session.send(request, timeout=10)
     assert capture.only.lines("transfer-encoding") == []
-    assert accepted(capture.only)
+    assert is_accepted(capture.only)
 
 
 @given(st.text(st.characters(codec="utf-8"), max_size=40))

@@ -31,7 +31,7 @@ def send(client, server, fields=None, body=BODY):
     return client.send(server, "/token", method="POST", signer=signer(GNAP_ROTATION), body=body, fields=dict(fields))
 
 
-def verified(profile, request):
+def verify(profile, request):
     return Verifier(profile, keys=OneKey(verification_key("ed25519")), replay=MemoryReplayStore()).verify(request)
 
 
@@ -52,7 +52,7 @@ def test_second_signature_is_added_over_the_first_one(client, server, body):
             body.seek(0)
     assert send(client, server, body=body)[0] == 200
     request = server.only.request()
-    old, new = verified(GNAP, request), verified(GNAP_ROTATION, request)
+    old, new = verify(GNAP, request), verify(GNAP_ROTATION, request)
     assert new.covers(old)
     assert bytes(new.content) == BODY
 
@@ -78,10 +78,10 @@ def test_first_signature_of_other_content_is_not_signed_over(client, server):
 def test_redirect_has_no_valid_first_signature(client, server):
     with contextlib.suppress(SigningError):
         send(client, server)
-    assert verified(GNAP, server.sent[0].request())
+    assert verify(GNAP, server.sent[0].request())
     for sent in server.sent[1:]:
         with pytest.raises(SignatureError):
-            verified(GNAP, sent.request())
+            verify(GNAP, sent.request())
 
 
 @EVERY

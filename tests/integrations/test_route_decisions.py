@@ -20,7 +20,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from tests.integrations.agreement import BODY, JSON, KEYID, ORIGINS, Agreement, ask, raw_request
 from tests.integrations.django_site import FIRST, Named, Never, Nobody, Plans, allowed, authenticated, site
-from tests.integrations.test_aiohttp import served
+from tests.integrations.test_aiohttp import serve_aiohttp
 from tests.serving import uvicorn_server, waitress_server
 
 import undersigned_aiohttp
@@ -132,7 +132,7 @@ def aiohttp_app(verifier, decisions):
     )
     app = web.Application(middlewares=[middleware])
     app.add_routes([web.post(BRACES, buy)])
-    return served(app)
+    return serve_aiohttp(app)
 
 
 def any_asgi_app(verifier, decisions):

@@ -41,7 +41,7 @@ NAMES = itertools.count()
 
 
 @contextlib.contextmanager
-def served(app: Sanic):
+def serve_sanic(app: Sanic):
     """Serve an application by Sanic in a thread; yields the port."""
     loop, ready, stop = asyncio.new_event_loop(), threading.Event(), asyncio.Event()
     bound = socket.create_server(("127.0.0.1", 0))
@@ -159,7 +159,7 @@ def agreement() -> Agreement:
 
 @pytest.fixture(scope="module")
 def port(agreement):
-    with served(make(agreement.verifier())) as port:
+    with serve_sanic(make(agreement.verifier())) as port:
         yield port
 
 
@@ -245,13 +245,15 @@ def test_unknown_route_is_not_found(port):
 
 
 def test_body_over_the_limit_is_answered_413(agreement):
-    with served(make(agreement.verifier(), max_body=10)) as port:
+    with serve_sanic(make(agreement.verifier(), max_body=10)) as port:
         assert ask(port, agreement.raw("POST", "/sync/x", BODY)).status == 413
 
 
 def test_mode_function_is_called_for_each_request_and_the_code_has_the_profile_prefix(agreement):
     verifier = agreement.verifier(profiles.ADCP_WEBHOOK)
-    with served(make(verifier, mode=lambda request: "optional" if request.path == "/public" else "required")) as port:
+    with serve_sanic(
+        make(verifier, mode=lambda request: "optional" if request.path == "/public" else "required")
+    ) as port:
         assert ask(port, raw_request("GET", "/public")).status == 200
         assert_rejected(ask(port, raw_request("POST", "/sync/x", JSON, BODY)), "webhook_signature_required")
 
@@ -263,7 +265,7 @@ def test_policy_and_fallback_decide_and_the_handler_gets_the_body(agreement):
         return request.headers.get("Authorization") == "Bearer good"
 
     options = {"policy": Policy(required_for=["public"]), "fallback": is_known, "on_decision": decisions.append}
-    with served(make(agreement.verifier(), **options)) as port:
+    with serve_sanic(make(agreement.verifier(), **options)) as port:
         known = raw_request("POST", "/public", [*JSON, ("Authorization", "Bearer good")], BODY)
         assert ask(port, known).json == {"body": BODY.decode(), "signed": None}
         assert_rejected(ask(port, raw_request("POST", "/public", JSON, BODY)), UNSIGNED)
@@ -274,7 +276,7 @@ def test_policy_and_fallback_decide_and_the_handler_gets_the_body(agreement):
 
 def test_rejection_by_a_handler_is_a_decision_with_its_route(agreement):
     decisions = []
-    with served(make(agreement.verifier(), on_decision=decisions.append)) as port:
+    with serve_sanic(make(agreement.verifier(), on_decision=decisions.append)) as port:
         ask(port, raw_request("POST", "/sync/x", JSON, BODY))
     assert [(told.outcome, told.method, told.route) for told in decisions] == [
         ("unsigned", "POST", None),
@@ -287,7 +289,7 @@ def test_requiring_a_missing_signature_raises_the_rejection(port):
 
 
 def test_guarded_handler_fails_without_verification_and_the_error_says_to_add_it(caplog):
-    with served(application()) as port, caplog.at_level(logging.ERROR):
+    with serve_sanic(application()) as port, caplog.at_level(logging.ERROR):
         assert ask(port, raw_request("POST", "/sync/x", JSON, BODY)).status == 500
     assert "call verify_signatures(app, ...)" in caplog.text
 
@@ -304,7 +306,7 @@ def test_request_that_sanic_did_not_let_verify_reaches_no_handler(agreement, cap
     app.config.TOUCHUP = False
     app.add_route(lambda _request: pytest.fail("the handler ran"), "/")
     verify_signatures(app, verifier=agreement.verifier(), origins=ORIGINS)
-    with served(app) as port, caplog.at_level(logging.ERROR):
+    with serve_sanic(app) as port, caplog.at_level(logging.ERROR):
         assert ask(port, raw_request("GET", "/")).status == 500
     assert "set config.TOUCHUP = False" in caplog.text
 

@@ -30,7 +30,7 @@ from undersigned_starlette import SignatureMiddleware, signature_required
 UNSIGNED = "request_signature_required"
 
 
-def seen(signature: VerifiedSignature, path: str) -> dict[str, str]:
+def show_seen(signature: VerifiedSignature, path: str) -> dict[str, str]:
     return {"keyid": signature.keyid, "target_uri": signature.target_uri, "path": path}
 
 
@@ -39,7 +39,7 @@ def starlette_app(calls: list) -> Starlette:
 
     def note(request: Request) -> JSONResponse:
         calls.append(request.url.path)
-        return JSONResponse(seen(request.state.signature, request.url.path))
+        return JSONResponse(show_seen(request.state.signature, request.url.path))
 
     @signature_required
     async def asynchronous(request: Request) -> JSONResponse:
@@ -83,26 +83,26 @@ def fastapi_app(calls: list) -> FastAPI:
         request: Request, signature: Annotated[VerifiedSignature, Depends(require_signature)]
     ) -> dict[str, str]:
         calls.append(request.url.path)
-        return seen(signature, request.url.path)
+        return show_seen(signature, request.url.path)
 
     @app.api_route("/sync/{rest:path}", methods=["POST", "PUT"])
     def synchronous(request: Request, signature: Signature) -> dict[str, str]:
         calls.append(request.url.path)
-        return seen(signature, request.url.path)
+        return show_seen(signature, request.url.path)
 
     router = APIRouter(prefix="/router", dependencies=[Depends(require_signature)])
 
     @router.api_route("/{rest:path}", methods=["POST", "PUT"])
     async def routed(request: Request) -> dict[str, str]:
         calls.append(request.url.path)
-        return seen(request.state.signature, request.url.path)
+        return show_seen(request.state.signature, request.url.path)
 
     @app.api_route("/decorated/{rest:path}", methods=["POST", "PUT"])
     @signature_required
     async def decorated(request: Request, plan: int) -> dict[str, str]:
         assert plan == 1
         calls.append(request.url.path)
-        return seen(request.state.signature, request.url.path)
+        return show_seen(request.state.signature, request.url.path)
 
     mounted = FastAPI()
     mounted.include_router(router)

@@ -62,7 +62,7 @@ def websocket_scope(fields=(), **more) -> dict:
     return {**http_scope("/", fields), "type": "websocket", "subprotocols": [], **more}
 
 
-def guarded(verifier):
+def guard(verifier):
     app = FastAPI()
 
     @app.get("/")
@@ -78,7 +78,7 @@ def guarded(verifier):
     return SignatureMiddleware(app, verifier=verifier, origins=ORIGINS, mode="optional")
 
 
-def guarded_starlette(verifier):
+def guard_starlette(verifier):
     @signature_required
     async def endpoint(request: Request) -> PlainTextResponse:
         return PlainTextResponse(request.state.signature.keyid)
@@ -97,7 +97,7 @@ def challenge(sent: list[dict]) -> str:
     return dict(sent[0]["headers"])[b"www-authenticate"].decode()
 
 
-both = pytest.mark.parametrize("make", [guarded, guarded_starlette])
+both = pytest.mark.parametrize("make", [guard, guard_starlette])
 
 
 @both
@@ -117,7 +117,7 @@ def test_async_verifier_is_accepted(make, agreement):
 
 def test_rejection_is_logged(agreement, caplog):
     with caplog.at_level(logging.INFO, "undersigned"):
-        answer = run(guarded(agreement.verifier()), http_scope())
+        answer = run(guard(agreement.verifier()), http_scope())
     assert answer[0]["status"] == 401
     assert UNSIGNED in caplog.text
 
@@ -171,7 +171,7 @@ def test_lifespan_state_is_kept_next_to_the_signature(agreement):
 # FastAPI
 
 
-def documented() -> dict:
+def document() -> dict:
     app = FastAPI()
 
     @app.post("/required")
@@ -194,20 +194,20 @@ async def caller_name(signature: Annotated[VerifiedSignature, Depends(require_si
 
 
 def test_openapi_document_has_the_security_scheme():
-    schemes = documented()["components"]["securitySchemes"]
+    schemes = document()["components"]["securitySchemes"]
     assert list(schemes) == ["Signature"]
     assert (schemes["Signature"]["type"], schemes["Signature"]["scheme"]) == ("http", "Signature")
 
 
 def test_openapi_document_marks_each_operation_that_requires_a_signature():
-    paths = documented()["paths"]
+    paths = document()["paths"]
     assert paths["/required"]["post"]["security"] == [{"Signature": []}]
     assert paths["/nested"]["post"]["security"] == [{"Signature": []}]
     assert "security" not in paths["/public"]["get"]
 
 
 def test_dependency_adds_no_parameter_to_an_operation():
-    assert [parameter["name"] for parameter in documented()["paths"]["/required"]["post"]["parameters"]] == ["plan"]
+    assert [parameter["name"] for parameter in document()["paths"]["/required"]["post"]["parameters"]] == ["plan"]
 
 
 def test_dependency_runs_on_the_event_loop_without_a_thread(agreement, monkeypatch):
@@ -215,7 +215,7 @@ def test_dependency_runs_on_the_event_loop_without_a_thread(agreement, monkeypat
         raise AssertionError("a thread was taken")
 
     monkeypatch.setattr("fastapi.dependencies.utils.run_in_threadpool", no_thread)
-    start, _ = run(guarded(agreement.verifier()), http_scope(fields=agreement.fields("GET", "/")))
+    start, _ = run(guard(agreement.verifier()), http_scope(fields=agreement.fields("GET", "/")))
     assert start["status"] == 200
 
 

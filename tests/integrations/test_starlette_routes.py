@@ -186,7 +186,7 @@ def run(app, scope: dict) -> list[str]:
     return list(RAN)
 
 
-def found(app, scope: dict, operations=None) -> str | None:
+def find(app, scope: dict, operations=None) -> str | None:
     """Return what the resolver says of a scope."""
     resolver = APPLICATIONS["fastapi" if isinstance(app, FastAPI) else "starlette"][1](app, operations)
     before = dict(scope)
@@ -219,7 +219,7 @@ def found(app, scope: dict, operations=None) -> str | None:
 )
 def test_resolver_finds_what_starlette_runs(method, path, expected):
     app = starlette()
-    assert found(app, scope_of(method, path)) == found(Starlette(routes=app.routes), scope_of(method, path)) == expected
+    assert find(app, scope_of(method, path)) == find(Starlette(routes=app.routes), scope_of(method, path)) == expected
     assert run(app, scope_of(method, path)) == ([expected] if expected else [])
 
 
@@ -239,7 +239,7 @@ def test_resolver_finds_what_starlette_runs(method, path, expected):
 )
 def test_resolver_finds_what_fastapi_runs(method, path, expected):
     app = fastapi()
-    assert found(app, scope_of(method, path)) == expected
+    assert find(app, scope_of(method, path)) == expected
     assert run(app, scope_of(method, path)) == ([expected] if expected else [])
 
 
@@ -247,21 +247,21 @@ def test_resolver_finds_what_fastapi_runs(method, path, expected):
 def test_resolver_finds_the_endpoint_of_a_handshake(name):
     app = APPLICATIONS[name][0]()
     path = "/listen" if name == "starlette" else "/plans/deeper/listen"
-    assert found(app, scope_of("GET", path, kind="websocket")) == "listen"
+    assert find(app, scope_of("GET", path, kind="websocket")) == "listen"
     assert run(app, scope_of("GET", path, kind="websocket")) == ["listen"]
-    assert found(app, scope_of("GET", "/create", kind="websocket")) is None
+    assert find(app, scope_of("GET", "/create", kind="websocket")) is None
 
 
 def test_resolver_follows_hosts():
     scope = scope_of("GET", "/host", host="api.example.com")
-    assert found(starlette(), scope) == "update"
+    assert find(starlette(), scope) == "update"
     assert run(starlette(), scope) == ["update"]
 
 
 @pytest.mark.parametrize("path", ["/static/x", "/unnamed/x", "/odd/x"])
 def test_route_that_is_not_starlettes_leaves_open_what_runs(path):
-    assert found(starlette(Odd(Match.FULL)), scope_of("GET", path)) == "?"
-    assert found(starlette(Odd(Match.PARTIAL)), scope_of("GET", path)) == "?"
+    assert find(starlette(Odd(Match.FULL)), scope_of("GET", path)) == "?"
+    assert find(starlette(Odd(Match.PARTIAL)), scope_of("GET", path)) == "?"
 
 
 @pytest.mark.parametrize("name", APPLICATIONS)
@@ -269,9 +269,9 @@ def test_route_that_is_not_starlettes_leaves_open_what_runs(path):
 def test_callable_object_as_an_endpoint_leaves_open_what_runs(name, endpoint):
     app = FastAPI() if name == "fastapi" else Starlette()
     app.router.routes += [Route("/at/{path:path}", endpoint), WebSocketRoute("/listen", endpoint)]
-    assert found(app, scope_of("POST", "/at/create")) == "?"
+    assert find(app, scope_of("POST", "/at/create")) == "?"
     assert run(app, scope_of("POST", "/at/create")) == ["application"]
-    assert found(app, scope_of("GET", "/listen", kind="websocket")) == "?"
+    assert find(app, scope_of("GET", "/listen", kind="websocket")) == "?"
 
 
 @pytest.mark.parametrize("version", ["create", "update"])
@@ -284,18 +284,18 @@ def test_routes_that_match_in_a_way_of_their_own_leave_open_which_runs_when_incl
     scope["headers"].append((b"version", version.encode()))
     assert run(app, scope) == [version]
     # Older versions of FastAPI copy the routes, which then match by themselves.
-    assert found(app, scope) in {"?", f"{version}d"}
-    assert found(app, scope_of("POST", "/plans/y")) is None
+    assert find(app, scope) in {"?", f"{version}d"}
+    assert find(app, scope_of("POST", "/plans/y")) is None
 
 
 def test_default_of_ones_own_leaves_open_what_runs():
     app = starlette()
     app.router.default = files
-    assert found(app, scope_of("GET", "/nothing")) == "?"
+    assert find(app, scope_of("GET", "/nothing")) == "?"
 
 
 def test_router_is_as_good_as_its_application():
-    assert found(starlette().router, scope_of("POST", "/create")) == "create"
+    assert find(starlette().router, scope_of("POST", "/create")) == "create"
 
 
 @pytest.mark.parametrize("app", [files, SignatureMiddleware, None])
@@ -308,7 +308,7 @@ def test_older_fastapi_copies_the_routes_of_an_included_router(monkeypatch):
     monkeypatch.delattr(routing, "iter_route_contexts", raising=False)
     app = FastAPI()
     app.post("/create")(create)
-    assert found(app, scope_of("POST", "/create")) == "create"
+    assert find(app, scope_of("POST", "/create")) == "create"
 
 
 @pytest.mark.parametrize("name", APPLICATIONS)
@@ -407,7 +407,7 @@ def test_mounted_class_that_decides_by_itself_leaves_open_what_runs(kind):
     for mounted in (inner, with_router(inner)) if isinstance(inner, Router) else (inner,):
         app = Starlette(routes=[Mount("/in", mounted)])
         assert run(app, scope_of("POST", "/in/create")) == ["application"]
-        assert found(app, scope_of("POST", "/in/create")) == "?"
+        assert find(app, scope_of("POST", "/in/create")) == "?"
 
 
 class Handles:
@@ -425,7 +425,7 @@ class HandlesRoute(Handles, Route):
 def test_route_that_handles_requests_by_itself_leaves_open_what_runs(method):
     app = Starlette(routes=[HandlesRoute("/create", create, methods=["POST"])])
     assert run(app, scope_of(method, "/create")) == ["application"]
-    assert found(app, scope_of(method, "/create")) == "?"
+    assert find(app, scope_of(method, "/create")) == "?"
 
 
 class HandlesMount(Handles, Mount):
@@ -440,7 +440,7 @@ class HandlesHost(Handles, Host):
 def test_mount_that_handles_requests_by_itself_leaves_open_what_runs(route):
     app = Starlette(routes=[route])
     assert run(app, scope_of("POST", "/in/create")) == ["application"]
-    assert found(app, scope_of("POST", "/in/create")) == "?"
+    assert find(app, scope_of("POST", "/in/create")) == "?"
     assert undersigned_starlette.RouteResolver(app).missing(["craete"]) == set()
 
 
@@ -454,7 +454,7 @@ def test_included_route_that_handles_requests_by_itself_leaves_open_what_runs(me
     plans.post("/x")(created)
     app.include_router(plans)
     assert run(app, scope_of(method, "/plans/x")) == ["application"]
-    assert found(app, scope_of(method, "/plans/x")) == "?"
+    assert find(app, scope_of(method, "/plans/x")) == "?"
 
 
 class HandlesIncluded(Handles, APIRouter):
@@ -478,7 +478,7 @@ def test_included_router_that_decides_by_itself_is_not_followed(kind, is_nested)
     app.post("/plans/x")(created)
     # Older versions of FastAPI copy the routes, and ask no router that is included.
     (ran,) = run(app, scope_of("POST", "/plans/x"))
-    assert found(app, scope_of("POST", "/plans/x")) in {"?", f"{ran}d"}
+    assert find(app, scope_of("POST", "/plans/x")) in {"?", f"{ran}d"}
 
 
 def test_router_that_answers_by_itself_if_no_route_matches_leaves_open_what_runs():
@@ -488,15 +488,15 @@ def test_router_that_answers_by_itself_if_no_route_matches_leaves_open_what_runs
 
     app = with_router(Answers([Route("/create", create, methods=["POST"])]))
     assert run(app, scope_of("GET", "/nothing")) == ["application"]
-    assert found(app, scope_of("GET", "/nothing")) == "?"
-    assert found(app, scope_of("POST", "/create")) == "create"
+    assert find(app, scope_of("GET", "/nothing")) == "?"
+    assert find(app, scope_of("POST", "/create")) == "create"
 
 
 def test_class_that_only_adds_to_an_application_is_followed():
     class Named(Starlette):
         title = "plans"
 
-    assert found(Named(routes=[Route("/create", create)]), scope_of("GET", "/create")) == "create"
+    assert find(Named(routes=[Route("/create", create)]), scope_of("GET", "/create")) == "create"
 
 
 def test_resolver_returns_parameters_and_names():

@@ -36,7 +36,7 @@ UNSIGNED = "request_signature_required"
 
 
 @contextlib.contextmanager
-def served(app, **options):
+def serve_tornado(app, **options):
     """Serve an application by Tornado in a thread; yields the port."""
     loop, ready, stop = asyncio.new_event_loop(), threading.Event(), asyncio.Event()
     ports = []
@@ -161,7 +161,7 @@ def agreement() -> Agreement:
 
 @pytest.fixture(scope="module")
 def port(agreement):
-    with served(make(agreement.verifier())) as port:
+    with serve_tornado(make(agreement.verifier())) as port:
         yield port
 
 
@@ -273,12 +273,12 @@ def test_head_of_a_rejected_request_has_no_content(port):
 
 
 def test_body_over_the_limit_is_answered_413(agreement):
-    with served(make(agreement.verifier(), max_body=10)) as port:
+    with serve_tornado(make(agreement.verifier(), max_body=10)) as port:
         assert ask(port, agreement.raw("POST", "/sync/x", BODY)).status == 413
 
 
 def test_rejected_body_is_not_kept(agreement):
-    with served(make(agreement.verifier(), max_body=10)) as port:
+    with serve_tornado(make(agreement.verifier(), max_body=10)) as port:
         fields = [*agreement.fields("POST", "/sync/x", BODY), ("Transfer-Encoding", "chunked")]
         chunks = b"16\r\n%s\r\n20000\r\n%s\r\n0\r\n\r\n" % (BODY, b"x" * 0x20000)
         assert exchange(port, raw_request("POST", "/sync/x", fields) + chunks).startswith(b"HTTP/1.1 413 ")
@@ -301,7 +301,9 @@ def test_content_that_nobody_wants_any_more_holds_up_no_connection():
 
 def test_mode_function_is_called_for_each_request_and_the_code_has_the_profile_prefix(agreement):
     verifier = agreement.verifier(profiles.ADCP_WEBHOOK)
-    with served(make(verifier, mode=lambda request: "optional" if request.path == "/public" else "required")) as port:
+    with serve_tornado(
+        make(verifier, mode=lambda request: "optional" if request.path == "/public" else "required")
+    ) as port:
         assert ask(port, raw_request("GET", "/public")).status == 200
         assert_rejected(ask(port, raw_request("POST", "/sync/x", JSON, BODY)), "webhook_signature_required")
 
@@ -314,7 +316,7 @@ def test_policy_and_fallback_decide_and_the_handler_gets_the_body(agreement):
 
     policy = Policy(required_for=["public"])
     options = {"policy": policy, "fallback": is_known, "on_decision": decisions.append}
-    with served(make(agreement.verifier(), **options)) as port:
+    with serve_tornado(make(agreement.verifier(), **options)) as port:
         known = raw_request("POST", "/public", [*JSON, ("Authorization", "Bearer good")], BODY)
         assert ask(port, known).json == {"body": BODY.decode(), "signed": False}
         assert_rejected(ask(port, raw_request("POST", "/public", JSON, BODY)), UNSIGNED)
@@ -324,7 +326,7 @@ def test_policy_and_fallback_decide_and_the_handler_gets_the_body(agreement):
 
 def test_rejection_by_a_handler_is_a_decision(agreement):
     decisions = []
-    with served(make(agreement.verifier(), on_decision=decisions.append)) as port:
+    with serve_tornado(make(agreement.verifier(), on_decision=decisions.append)) as port:
         ask(port, raw_request("POST", "/sync/x", JSON, BODY))
     assert [(told.outcome, told.method, told.code) for told in decisions] == [
         ("unsigned", "POST", None),
@@ -338,7 +340,7 @@ def test_one_router_may_require_signatures(agreement):
     router = RuleRouter(
         [Rule(PathMatches("/open"), Application([("/open", Public)])), Rule(PathMatches("/.*"), guarded)]
     )
-    with served(router) as port:
+    with serve_tornado(router) as port:
         assert_rejected(ask(port, raw_request("GET", "/public")), UNSIGNED)
         assert ask(port, agreement.raw("GET", "/public")).json["signed"] == KEYID
 
@@ -350,14 +352,14 @@ def test_function_that_fails_is_answered_500_and_logged(agreement, caplog, block
 
     verifier = agreement.verifier()
     assert isinstance(verifier, Verifier)
-    with served(make(verifier, mode=broken)) as port, caplog.at_level(logging.ERROR, "undersigned"):
+    with serve_tornado(make(verifier, mode=broken)) as port, caplog.at_level(logging.ERROR, "undersigned"):
         body = BODY if blocks else b""
         assert ask(port, raw_request("POST", "/sync/x", JSON, body)).status == 500
     assert "the mode is unknown" in caplog.text
 
 
 def test_guarded_handler_fails_without_the_middleware_and_the_error_says_to_add_it(caplog):
-    with served(application()) as port, caplog.at_level(logging.ERROR):
+    with serve_tornado(application()) as port, caplog.at_level(logging.ERROR):
         assert ask(port, raw_request("POST", "/sync/x", JSON, BODY)).status == 500
     assert "HTTPServer(SignatureMiddleware(app, ...))" in caplog.text
 
@@ -374,7 +376,7 @@ def test_requiring_a_missing_signature_raises_the_rejection(agreement):
             self.write("{}")
 
     options = {"verifier": agreement.verifier(), "origins": ORIGINS, "mode": "optional"}
-    with served(SignatureMiddleware(Application([("/", Careless)]), **options)) as port:
+    with serve_tornado(SignatureMiddleware(Application([("/", Careless)]), **options)) as port:
         ask(port, raw_request("GET", "/"))
     assert raised == [UNSIGNED]
 

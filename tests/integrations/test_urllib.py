@@ -22,7 +22,7 @@ from urllib.request import (
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.integrations.capture import BUSY, DROPPED, capturing, certified, lead, tunnelling
+from tests.integrations.capture import BUSY, DROPPED, capturing, certify, lead, tunnelling
 from tests.integrations.seller import CREDENTIALS, KEYID, AsyncKey, make_signer, make_verifier, selling
 
 from undersigned import ConfigurationError, MalformedURL, Signer, SigningError, UndersignedError, canonicalize, profiles
@@ -58,15 +58,15 @@ def send(url, origin, *handlers, times=1, **parts):
     return content
 
 
-def accepted(sent, scheme="http") -> bool:
+def is_accepted(sent, scheme="http") -> bool:
     return make_verifier().verify(sent.request(scheme)).keyid == KEYID
 
 
-def sent_once(target="/p", *handlers, **parts):
+def send_once(target="/p", *handlers, **parts):
     with capturing() as capture:
         origin = f"http://127.0.0.1:{capture.port}"
         send(f"{origin}{target}", origin, *handlers, **parts)
-    assert accepted(capture.only)
+    assert is_accepted(capture.only)
     return capture.only
 
 
@@ -87,7 +87,7 @@ def sent_once(target="/p", *handlers, **parts):
     ],
 )
 def test_target_on_the_wire_equals_the_signed_target(typed, target):
-    sent = sent_once(typed)
+    sent = send_once(typed)
     assert sent.target == target
 
 
@@ -116,7 +116,7 @@ def test_host_on_the_wire_is_the_canonical_authority(monkeypatch, typed, canonic
         send(f"http://{typed}:0{capture.port}/p", f"http://{canonical}:{capture.port}")
     assert capture.only.lines("host") == [f"{canonical}:{capture.port}"]
     assert b"secret" not in capture.only.head
-    assert accepted(capture.only)
+    assert is_accepted(capture.only)
 
 
 def test_host_in_another_spelling_is_sent_in_canonical_form():
@@ -147,18 +147,18 @@ def test_host_of_another_authority_is_rejected():
     ids=["bytes", "empty", "bytearray", "memoryview", "file", "empty file", "pipe", "list", "generator"],
 )
 def test_content_on_the_wire_is_the_signed_content(body, content):
-    sent = sent_once(data=body, headers=JSON)
+    sent = send_once(data=body, headers=JSON)
     assert (sent.body, sent.method, sent.lines("content-type")) == (content, "POST", ["application/json"])
     assert sent.lines("transfer-encoding") == []
 
 
 def test_content_that_is_sent_in_chunks_is_signed():
-    sent = sent_once(data=BODY, headers={**JSON, "Transfer-Encoding": "chunked"})
+    sent = send_once(data=BODY, headers={**JSON, "Transfer-Encoding": "chunked"})
     assert (sent.body, sent.lines("transfer-encoding")) == (BODY, ["chunked"])
 
 
 def test_default_content_type_is_signed():
-    assert sent_once(data=b"a=1").lines("content-type") == ["application/x-www-form-urlencoded"]
+    assert send_once(data=b"a=1").lines("content-type") == ["application/x-www-form-urlencoded"]
 
 
 def test_file_is_sent_from_where_it_was_each_time(tmp_path):
@@ -191,7 +191,7 @@ def test_stream_above_the_limit_is_rejected():
 
 
 def test_given_signature_fields_are_replaced():
-    sent = sent_once(headers={"Signature": "x", "SIGNATURE-INPUT": "y", "Content-Digest": "z", "X-Kept": b"1"})
+    sent = send_once(headers={"Signature": "x", "SIGNATURE-INPUT": "y", "Content-Digest": "z", "X-Kept": b"1"})
     assert [len(sent.lines(name)) for name in ("signature", "signature-input", "content-digest")] == [1, 1, 0]
     assert sent.lines("x-kept") == ["1"]
 
@@ -235,7 +235,7 @@ def test_request_that_is_opened_again_for_its_proxy_is_signed_once_more():
 def test_request_through_a_tunnel_is_signed(tmp_path):
     import ssl  # noqa: PLC0415
 
-    tls, trusted = certified(tmp_path, "seller.example.com")
+    tls, trusted = certify(tmp_path, "seller.example.com")
     handler = HTTPSHandler(context=ssl.create_default_context(cafile=trusted))
     origin = "https://seller.example.com"
     with capturing(tls=tls) as capture, tunnelling(capture.port) as proxy:
@@ -243,7 +243,7 @@ def test_request_through_a_tunnel_is_signed(tmp_path):
         signing = SignatureHandler(make_signer(), origins=[origin])
         build_opener(signing, proxied, handler).open(f"{origin}/%7ep", timeout=10).close()
     assert (capture.only.target, capture.only.lines("host")) == ("/~p", ["seller.example.com"])
-    assert accepted(capture.only, "https")
+    assert is_accepted(capture.only, "https")
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ import httpx2
 import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
-from tests.examples.test_web_apps import started
+from tests.examples.test_web_apps import start_example
 from tests.integrations.agreement import JSON, ask, assert_rejected, raw_request
 
 from undersigned import KeyPair, Request, Signer, profiles
@@ -39,7 +39,7 @@ def agent(request, buyers, tmp_path_factory):
     """The name of an agent, and the port that its server serves."""
     jwks = tmp_path_factory.mktemp("keys") / "jwks.json"
     jwks.write_text(json.dumps({"keys": [key for buyer in buyers for key in buyer.public["keys"]]}))
-    with started(f"{request.param}_server.py", jwks=jwks) as port:
+    with start_example(f"{request.param}_server.py", jwks=jwks) as port:
         yield request.param, port
 
 
@@ -92,5 +92,5 @@ def test_session_of_one_caller_gives_another_no_name(buyers, tmp_path):
             told.append((await client.call_tool("buy", {"plan": "gold"})).content[0].text)
         return told
 
-    with started("mcp_server.py", jwks=jwks) as port:
+    with start_example("mcp_server.py", jwks=jwks) as port:
         assert asyncio.run(calls(f"http://127.0.0.1:{port}/mcp")) == ["buyer-a bought gold", "buyer-b bought gold"]

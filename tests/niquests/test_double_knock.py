@@ -7,7 +7,7 @@ import io
 
 import pytest
 from tests.activitypub.actors import CREATE
-from tests.integrations.inbox import DRAFT, RFC_9421, TYPE, knock, started
+from tests.integrations.inbox import DRAFT, RFC_9421, TYPE, knock, start_inboxes
 
 pytestmark = pytest.mark.niquests
 niquests = pytest.importorskip("niquests", reason="pip install 'undersigned[niquests]'")
@@ -37,7 +37,7 @@ EVERY = pytest.mark.parametrize("send", [sent, sent_async])
 @pytest.mark.parametrize("only", [DRAFT, RFC_9421])
 @pytest.mark.parametrize("first", [DRAFT, RFC_9421])
 def test_scheme_that_an_origin_accepted_is_remembered(send, only, first):
-    with started() as start:
+    with start_inboxes() as start:
         server, signer = start(only), knock(first=first)
         assert [send(server, signer) for _ in range(2)] == [202, 202]
     assert server.asked == [*([only] if only == first else [first, only]), only]
@@ -47,14 +47,14 @@ def test_scheme_that_an_origin_accepted_is_remembered(send, only, first):
 
 @EVERY
 def test_receiver_that_accepts_none_is_asked_twice_each_time(send):
-    with started() as start:
+    with start_inboxes() as start:
         server, signer = start(), knock()
         assert [send(server, signer) for _ in range(2)] == [401, 401]
     assert server.asked == [RFC_9421, DRAFT] * 2
 
 
 def test_file_is_sent_twice_each_time_by_another_scheme():
-    with started() as start:
+    with start_inboxes() as start:
         server = start(DRAFT)
         assert sent(server, knock(), io.BytesIO(CREATE)) == 202
     assert (server.asked, server.bodies) == ([RFC_9421, DRAFT], [CREATE])

@@ -7,7 +7,7 @@ import click
 from undersigned.cli.extras import MissingExtra
 
 
-@click.command()
+@click.command(short_help="Serve two applications, and attack them.")
 def demo() -> None:
     """Show that signed requests are accepted and changed requests rejected.
 

@@ -12,7 +12,7 @@ from undersigned.cli.extras import MissingExtra
 from .live import LAST_PORT
 
 
-@click.command()
+@click.command(short_help="Serve a page that shows why a request is rejected.")
 @click.option("--port", type=click.IntRange(0, LAST_PORT), default=0, help="The port.  [default: any free one]")
 @click.option("--open", "is_opened", is_flag=True, help="Open the page in the browser.")
 def inspect(*, port: int, is_opened: bool) -> None:

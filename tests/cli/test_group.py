@@ -36,6 +36,11 @@ def test_help_lists_the_commands_of_the_package_and_the_demo_plug_in():
         assert f"\n  {name} " in result.stdout
 
 
+def test_help_cuts_no_summary_of_a_command_off():
+    summaries = invoke("--help").stdout.partition("\nCommands:\n")[2].splitlines()
+    assert [summary for summary in summaries if not summary.endswith(".") or summary.endswith("..")] == []
+
+
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
 def test_help_of_every_command_has_an_example(command):
     shown = invoke(command.name, "--help").stdout

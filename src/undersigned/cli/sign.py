@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from undersigned.signature.signed_fields import SignedFields
 
 
-@click.command()
+@click.command(short_help="Write the header fields that sign a request.")
 @key_option
 @keyid_option
 @signing_profile_option

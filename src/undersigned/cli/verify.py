@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from undersigned.message.strict_json import JSONValue
 
 
-@click.command()
+@click.command(short_help="Verify signed requests, and say why one is rejected.")
 @jwks_option
 @keyid_option
 @profile_option

@@ -51,7 +51,7 @@ def _read_fields(_ctx: click.Context, _param: click.Parameter, texts: tuple[str,
     return tuple((match[1], match[2]) for match in matches if match is not None)
 
 
-@click.command()
+@click.command(short_help="Find what changes requests on the way to your server.")
 @key_option
 @keyid_option
 @click.option(

@@ -62,7 +62,7 @@ def _file(name: str, *names: str, words: str) -> Callable[[Command], Command]:
     return click.option(name, *names, type=FILE_OR_DASH, callback=as_input_file, metavar="FILE", help=words)
 
 
-@click.command()
+@click.command(short_help="Show why a request is rejected, and how URLs change.")
 @click.option("--rules", type=click.Choice(list(RULE_SETS)), help="A rule set.  [default: adcp]")
 @_file("--request", "request_file", words="A file with a signed request, as any tool shows it.")
 @_file("--jwks", words="The public keys, for --request: a JWK set, a public JWK, or a public key in PEM.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 
 import pytest
@@ -233,6 +234,23 @@ def test_flawed_signature_key_gives_no_key(text, reason):
 def test_wrong_argument_is_rejected_at_construction(make, option):
     with pytest.raises(ConfigurationError, match=f"^{option}: "):
         make()
+
+
+class ForTasks(AbstractAsyncContextManager):
+    def find(self, lookup):
+        raise AssertionError(lookup)
+
+    async def __aexit__(self, *failure):
+        raise AssertionError(failure)
+
+
+@pytest.mark.parametrize("source", [Awaited(ISSUER.key_set()), ForTasks()], ids=["async", "for tasks"])
+def test_source_for_threads_rejects_an_issuer_whose_answers_have_to_be_awaited(source):
+    for make in (lambda: WorkloadTokenKeys(source), lambda: SignatureKeyTokens({"a": source}, types=TYPES)):
+        with pytest.raises(ConfigurationError, match=r"^issuers: its answers have to be awaited; use Async"):
+            make()
+    assert AsyncWorkloadTokenKeys(source)
+    assert AsyncSignatureKeyTokens({"a": source}, types=TYPES)
 
 
 def test_source_may_block_if_a_key_source_of_its_issuers_does_not_say():

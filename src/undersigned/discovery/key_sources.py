@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractAsyncContextManager
-from inspect import isawaitable, iscoroutinefunction
+from inspect import isawaitable
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from undersigned.discovery.owned import AsyncOwner, Owned, Owner
 from undersigned.errors import ConfigurationError
 from undersigned.limits import MOST_HINTS
-from undersigned.signature.key_source import is_key_source
+from undersigned.signature.key_source import is_awaited, is_key_source
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -108,7 +107,7 @@ class KeySources(Owner, _Sources["KeySource"]):
     def __init__(self, sources: Mapping[str, KeySource]) -> None:
         super().__init__(sources)
         for signer, source in sources.items():
-            if iscoroutinefunction(source.find) or isinstance(source, AbstractAsyncContextManager):
+            if is_awaited(source):
                 raise ConfigurationError(f"sources: the answers of {signer} have to be awaited; use AsyncKeySources")
 
     @property

@@ -67,7 +67,7 @@ class SignatureKeyTokens(TokenSource):
         clock: returns seconds since the epoch.
 
     Raises:
-        ConfigurationError: an argument has the wrong type or value.
+        ConfigurationError: an argument has the wrong type or value, or the answers of a source have to be awaited.
     """
 
     __slots__ = ()

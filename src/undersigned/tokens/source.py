@@ -6,10 +6,10 @@ from inspect import isawaitable
 from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
 from undersigned.errors import ConfigurationError
-from undersigned.signature.key_source import is_key_source
+from undersigned.signature.key_source import is_awaited, is_key_source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Sequence
 
     from undersigned.signature.key_source import AsyncKeySource, KeyLookup, KeySource
     from undersigned.signature.verification_key import VerificationKey
@@ -52,7 +52,9 @@ class TokenSource:
 
     __slots__ = ("_blocking", "_rule")
 
-    def __init__(self, rule: Rule, issuers: Iterable[KeySource]) -> None:
+    def __init__(self, rule: Rule, issuers: Collection[KeySource]) -> None:
+        if any(map(is_awaited, issuers)):
+            raise ConfigurationError(f"issuers: its answers have to be awaited; use Async{type(self).__name__}")
         self._rule = rule
         self._blocking = any(getattr(source, "blocking", True) for source in issuers)
 

@@ -49,7 +49,7 @@ class WorkloadTokenKeys(TokenSource):
         clock: returns seconds since the epoch.
 
     Raises:
-        ConfigurationError: `issuers` is not a key source.
+        ConfigurationError: `issuers` is not a key source, or its answers have to be awaited.
     """
 
     __slots__ = ()

@@ -10,6 +10,7 @@ from undersigned import profiles
 from undersigned.cli.bash import bash_word
 from undersigned.cli.content import Content
 from undersigned.cli.curl import curl_command
+from undersigned.client import SIGNATURE_FIELDS
 from undersigned.errors import MalformedURL
 from undersigned.explanation import REQUEST_PROFILES, right_request
 from undersigned.message.request_target import received_target
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from .pasted import Pasted
 
 _FRAMING = frozenset({"content-length", "transfer-encoding", "connection"})
-_SIGNED = frozenset({"signature", "signature-input", "content-digest"})
 
 
 def right_command(pasted: Pasted, explained: ExplainedRequest) -> dict[str, str] | None:
@@ -64,7 +64,7 @@ def _signing(request: Request, profile: str) -> dict[str, str]:
     words += [
         f"-H {bash_word(f'{name}: {value}'.encode('latin-1'))}"
         for name, value in _fields(request)
-        if name not in _SIGNED and value
+        if name not in SIGNATURE_FIELDS and value
     ]
     if request.has_body or request.body:
         words.append("-d @body")

@@ -11,6 +11,7 @@ from undersigned.errors import cut_name
 from undersigned.message.content import is_json
 from undersigned.message.content_digest import RunningDigest
 from undersigned.message.strict_json import AmbiguousJSON
+from undersigned.signature.rules.coverage import signature_members
 
 if TYPE_CHECKING:
     from undersigned.errors import SignatureError
@@ -246,8 +247,7 @@ class VerifiedSignature:
 
     def covers(self, other: VerifiedSignature) -> bool:
         """Return whether this signature covers another one of the same message, and all that the other one covers."""
-        own = [f'"{name}";key="{other.label}"' for name in ("signature", "signature-input")]
-        return {*own, *other.components} <= set(self.components)
+        return {*signature_members(other.label), *other.components} <= set(self.components)
 
     def json(self) -> JSONValue:
         """Return the verified content as JSON, parsed strictly and once.

@@ -151,7 +151,7 @@ class CoverageRule:
         if self.if_asked:
             asked += [f'"{name}";req' for name in self._asked_fields(request)]
         if self.over:
-            asked += [one for label in self.linked_labels(request)[:1] for one in _of_signature(label)]
+            asked += [one for label in self.linked_labels(request)[:1] for one in signature_members(label)]
         return tuple(dict.fromkeys(asked))
 
     def linked_labels(self, message: Request | Response) -> list[str]:
@@ -196,7 +196,7 @@ class CoverageRule:
             ]
         if self.member_of and covered_member(coverage.texts, self.member_of, label) is None:
             faults.append(f"one member of {self.member_of} must be covered, by ;key")
-        linked = [set(_of_signature(label)) for label in self.linked_labels(request)] if self.over else ()
+        linked = [set(signature_members(label)) for label in self.linked_labels(request)] if self.over else ()
         if self.over and not any(both <= set(coverage.texts) for both in linked):
             faults.append(
                 f"signature and signature-input of a signature with the tag {self.over} must be covered, by ;key"
@@ -219,7 +219,8 @@ def _check_links(member_of: object, over: object) -> None:
         raise ConfigurationError("coverage.over: give the tag of the other signature, in printable ASCII")
 
 
-def _of_signature(label: str) -> tuple[str, str]:
+def signature_members(label: str) -> tuple[str, str]:
+    """Return the identifiers by which one signature covers another one of the same message, with this label."""
     return f'"signature";key="{label}"', f'"signature-input";key="{label}"'
 
 

@@ -749,6 +749,27 @@ def test_covered_credential_is_withheld_from_the_log(party, caplog):
     assert "hidden-token" not in caplog.text
 
 
+@pytest.mark.parametrize("resolver", [JSONRPCResolver(), A2AResolver()], ids=["json-rpc", "a2a"])
+def test_socket_that_could_carry_operations_is_opened_by_a_signed_handshake_only(party, resolver):
+    opened = []
+
+    async def endpoint(socket):
+        opened.append(socket.state.signature)
+        await socket.accept()
+        await socket.close()
+
+    application = Starlette(routes=[WebSocketRoute("/mcp", endpoint)])
+    policy = Policy(resolver=resolver)
+    app = asgi.SignatureMiddleware(application, verifier=party.verifier(), origins=[ORIGIN], policy=policy)
+    client = TestClient(app, base_url=ORIGIN)
+    with pytest.raises(WebSocketDenialResponse) as denied, client.websocket_connect(f"wss://{HOST}/mcp"):
+        raise AssertionError
+    assert (denied.value.status_code, denied.value.json()) == (401, {"error": "request_signature_required"})
+    assert opened == []
+    with client.websocket_connect(f"wss://{HOST}/mcp", headers=dict(party.fields("GET", f"{ORIGIN}/mcp"))):
+        assert opened[0].target_uri == f"{ORIGIN}/mcp"
+
+
 def test_path_with_a_newline_runs_no_unsigned_operation(party):
     run = []
     application = Starlette(
@@ -762,6 +783,7 @@ def test_path_with_a_newline_runs_no_unsigned_operation(party):
     client = TestClient(app, base_url=ORIGIN)
     answer = client.post(f"{BUY}%0A")
     assert (answer.status_code, answer.json()) == (401, {"error": "request_target_uri_malformed"})
-    with pytest.raises(WebSocketDenialResponse), client.websocket_connect(f"{BUY}%0A"):
+    with pytest.raises(WebSocketDenialResponse) as denied, client.websocket_connect(f"wss://{HOST}{BUY}%0A"):
         raise AssertionError
+    assert denied.value.json() == {"error": "request_target_uri_malformed"}
     assert run == []

@@ -262,6 +262,12 @@ def test_request_that_needs_no_content_names_no_operation():
     assert RESOLVER.resolve(post(b"", "https://seller.example.com/v1/tasks/7", method="GET")) == Operation()
 
 
+@pytest.mark.parametrize("path", ["/a2a", "/tasks/7:subscribe"])
+def test_handshake_of_a_websocket_leaves_open_what_runs(path):
+    request = Request("GET", f"https://seller.example.com{path}", {"Upgrade": "websocket"})
+    assert RESOLVER.resolve(request) == Operation(is_unknown=True)
+
+
 def test_url_without_canonical_form_is_rejected_as_malformed():
     with pytest.raises(UnresolvedOperation) as caught:
         RESOLVER.resolve(post(carrier({"data": BUY}), "https://b\u00fccher.example/message:send"))

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from undersigned import Request
+from undersigned import Policy, Request, profiles
 from undersigned.policy.jsonrpc import JSONRPCResolver
 from undersigned.policy.operation import Operation, UnresolvedOperation
 
@@ -65,6 +66,21 @@ def test_answer_of_a_client_to_a_request_of_the_server_names_no_operation(answer
 @pytest.mark.parametrize("method", ["GET", "DELETE", "OPTIONS"])
 def test_request_that_needs_no_content_names_no_operation(method):
     assert RESOLVER.resolve(post(b"", method=method)) == Operation()
+
+
+@pytest.mark.parametrize("fields", [{"Upgrade": "h2c, WebSocket"}, {"Sec-WebSocket-Version": "13"}])
+def test_handshake_of_a_websocket_leaves_open_what_runs(fields):
+    operation = RESOLVER.resolve(Request("GET", "https://seller.example.com/mcp", fields))
+    assert operation == Operation(is_unknown=True)
+    decide = partial(Policy(resolver=RESOLVER).decide, operation, fallback=True, profile=profiles.ADCP_3_2)
+    verdict = decide("unsigned")
+    assert verdict.outcome == "reject"
+    assert "WebSocket" in verdict.error.detail
+    assert decide("verified").outcome == "accept"
+
+
+def test_other_upgrade_names_no_operation():
+    assert RESOLVER.resolve(Request("GET", "https://seller.example.com/mcp", {"Upgrade": "h2c"})) == Operation()
 
 
 def test_content_is_read_for_any_http_method():

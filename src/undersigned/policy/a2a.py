@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from undersigned.policy.jsonrpc import TOOL_CALL, is_bare, read_envelope, tool_name
+from undersigned.policy.jsonrpc import TOOL_CALL, bare_operation, is_bare, read_envelope, tool_name
 from undersigned.policy.operation import (
     Operation,
     UnresolvedOperation,
@@ -74,7 +74,7 @@ class A2AResolver:
         segments = path_segments(request)
         task = _TASK_PATH.fullmatch("/".join(segments))
         if is_bare(request) or (task is not None and not request.body and not request.has_body):
-            return Operation()
+            return bare_operation(request)
         content = content_of(request)
         if segments and segments[-1] in _MESSAGE_PATHS:
             _reject_members(content, _JSON_RPC, of="HTTP+JSON message")

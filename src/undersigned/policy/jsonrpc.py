@@ -23,7 +23,8 @@ class JSONRPCResolver:
     """A resolver for JSON-RPC: the operation is the `params.name` of a `tools/call`.
 
     A request has no operation if it has another method, or has no content and is not a POST. A JSON-RPC response, which
-    is a client's answer to the server's own request, has no operation either.
+    is a client's answer to the server's own request, has no operation either. But the handshake of a WebSocket must be
+    signed, because envelopes may come over the socket, and nobody resolves these.
 
     Content is rejected if it is not one JSON object, such as a batch. An envelope is rejected without `jsonrpc` 2.0,
     without a method, or with a member name in another case. A `tools/call` is rejected without a name.
@@ -46,7 +47,7 @@ class JSONRPCResolver:
             UnresolvedOperation: two readers could find different operations.
         """
         if is_bare(request):
-            return Operation()
+            return bare_operation(request)
         content = content_of(request)
         method, params = read_envelope(content)
         name = tool_name(params) if method == TOOL_CALL else None
@@ -56,6 +57,14 @@ class JSONRPCResolver:
 def is_bare(request: Request) -> bool:
     """Return whether the request has no content and needs none, such as a GET that opens a stream."""
     return not request.body and not request.has_body and request.method != "POST"
+
+
+def bare_operation(request: Request) -> Operation:
+    """Return the operation of a request without content: none, or unknown if it opens a WebSocket (RFC 6455, 8441)."""
+    fields = request.fields.combined
+    # HTTP/2 has no Upgrade.
+    is_handshake = "sec-websocket-version" in fields or "websocket" in fields.get("upgrade", "").lower()
+    return Operation(is_unknown=is_handshake)
 
 
 def read_envelope(content: JSONValue) -> tuple[str | None, JSONValue]:

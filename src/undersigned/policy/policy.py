@@ -156,7 +156,10 @@ class Policy:
             return Verdict("reject", _unsigned_error(profile, missing))
         if self.must_be_signed(operation):
             why = "a request that registers webhook credentials must be signed"
-            unknown = "the router does not tell which operation would run, so the request must be signed"
+            unknown = (
+                "the router does not tell which operation would run, or a WebSocket would carry it, so the request "
+                "must be signed"
+            )
             return Verdict("reject", _unsigned_error(profile, unknown if operation.is_unknown else why))
         return Verdict("ask", _unsigned_error(profile, missing)) if demand == "required" else Verdict("accept")
 

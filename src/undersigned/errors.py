@@ -230,6 +230,8 @@ UNAVAILABLE: frozenset[Reason] = frozenset(
 
 _NAME_BYTES = 32
 _CREDENTIALS = ("authorization", "cookie", "api-key", "apikey", "token", "secret", "password")
+# Whoever has a presigned URL may use it.
+_PRESIGNED = re.compile(r"(?:.*-)?signature|sig", re.IGNORECASE | re.DOTALL)
 _PARAMETER = re.compile(r"(?<=[?&])([^=&#\s\"]*+)=([^&#\s\"]*+)")
 
 
@@ -269,7 +271,12 @@ def is_credential(name: str) -> bool:
 
 def without_credentials(text: str, *, mask: str = "(withheld)") -> str:
     """Return `text` with `mask` in place of the values of query parameters that usually carry a credential."""
-    return _PARAMETER.sub(lambda found: f"{found[1]}={mask}" if is_credential(found[1]) else found[0], text)
+
+    def withhold(found: re.Match[str]) -> str:
+        name: str = found[1]
+        return f"{name}={mask}" if is_credential(name) or _PRESIGNED.fullmatch(name) else found[0]
+
+    return _PARAMETER.sub(withhold, text)
 
 
 def _withhold(line: str) -> str:

@@ -24,7 +24,7 @@ CONTENT = BODY.decode()
 SECONDS = 20
 
 
-def received(target="/a/b?x=1", *more, body: str = CONTENT) -> str:
+def write_received(target="/a/b?x=1", *more, body: str = CONTENT) -> str:
     """The request that was signed for `/a%2Fb?x=1`, as it was received for another target."""
     fields = [*(f"{name}: {value}" for name, value in SIGNED.fields), *more]
     return "\n".join([f"POST {target} HTTP/1.1", *fields, "", body])

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from PIL import Image
 from tests.browser.chromium import chromium
-from tests.browser.person import Person, received
+from tests.browser.person import Person, write_received
 
 from undersigned_inspector.server import PageServer
 
@@ -29,7 +29,7 @@ def main() -> None:
             driver.set_window_size(WIDTH, 1400)
             person = Person(driver)
             person.open(server.url)
-            person.explain(received())
+            person.explain(write_received())
             person.run("document.activeElement.blur()")
             bottom = driver.execute_script(TOP, "#request-title") - 24
             for scheme in ("light", "dark"):

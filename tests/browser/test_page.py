@@ -9,7 +9,7 @@ from itertools import pairwise
 import pytest
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
-from tests.browser.person import CONTENT, KEYS, received
+from tests.browser.person import CONTENT, KEYS, write_received
 from tests.keys import BODY
 
 from undersigned_inspector.server import PageServer
@@ -48,7 +48,7 @@ return [...document.querySelectorAll("body *")]
 
 
 def test_failing_step_is_open_and_the_verdict_has_the_focus(person):
-    person.explain(received())
+    person.explain(write_received())
     assert person.text("#verdict") == "Rejected at step 10, target, authority and signature: request_signature_invalid"
     assert person.driver.switch_to.active_element.get_attribute("id") == "verdict"
     (opened,) = person.all("#steps details[open]")
@@ -57,7 +57,7 @@ def test_failing_step_is_open_and_the_verdict_has_the_focus(person):
 
 
 def test_first_differing_byte_is_marked_in_both_bases(person):
-    person.explain(received())
+    person.explain(write_received())
     assert [cell.text for cell in person.all("#bases thead th")] == [
         "Line",
         "Rebuilt from the request",
@@ -72,7 +72,7 @@ def test_cause_and_right_command_are_shown_and_copied(person):
     person.driver.execute_cdp_cmd(
         "Browser.grantPermissions", {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]}
     )
-    person.explain(received())
+    person.explain(write_received())
     assert "the sender signed /a%2Fb; you received /a/b" in person.text("#causes")
     assert person.text("#curl").endswith("'https://seller.example.com/a%2Fb?x=1'")
     person.one("#copy").click()
@@ -83,14 +83,14 @@ def test_cause_and_right_command_are_shown_and_copied(person):
 
 
 def test_verified_request_is_shown_as_such(person):
-    person.explain(received("/a%2Fb?x=1"))
+    person.explain(write_received("/a%2Fb?x=1"))
     assert person.text("#verdict") == "Verified: every checked step passes"
     assert person.all("#steps details[open]") == []
     assert not person.one("#causes-section").is_displayed()
 
 
 def test_canonicalization_is_shown_rule_by_rule(person):
-    person.explain(received("/a/../a%2fb?x=1"))
+    person.explain(write_received("/a/../a%2fb?x=1"))
     rules = [item.text for item in person.all("#rules > li")]
     assert any(rule.startswith("dot-segments") and "/a/../a%2fb" in rule for rule in rules)
     assert any(rule.startswith("hex-case") and rule.endswith("/a%2Fb?x=1") for rule in rules)
@@ -98,7 +98,7 @@ def test_canonicalization_is_shown_rule_by_rule(person):
 
 
 def test_component_under_the_pointer_lights_its_parts(person):
-    person.explain(received())
+    person.explain(write_received())
     buttons = {button.text: button for button in person.all("#components button")}
     ActionChains(person.driver).move_to_element(buttons['"@target-uri"']).perform()
     assert person.lit() == ["/a/b", "?x=1", "seller.example.com"]
@@ -109,7 +109,7 @@ def test_component_under_the_pointer_lights_its_parts(person):
 
 
 def test_part_under_the_pointer_lights_its_components(person):
-    person.explain(received())
+    person.explain(write_received())
     part = next(piece for piece in person.all("#message span") if piece.text == "/a/b")
     ActionChains(person.driver).move_to_element(part).perform()
     assert [button.text for button in person.all("#components .lit")] == ['"@target-uri"']
@@ -120,7 +120,7 @@ def test_page_is_used_with_the_keyboard_only(person):
     assert person.driver.switch_to.active_element.text == "Skip to the form"
     person.press(Keys.ENTER)
     person.tab_to(lambda focused: focused.get_attribute("id") == "request")
-    person.insert(received())
+    person.insert(write_received())
     person.tab_to(lambda focused: focused.get_attribute("id") == "keys")
     person.insert(KEYS)
     person.press(Keys.CONTROL, Keys.ENTER)
@@ -143,7 +143,7 @@ def test_page_is_used_with_the_keyboard_only(person):
 
 
 def test_every_control_has_an_accessible_name_and_every_section_a_heading(person):
-    person.explain(received())
+    person.explain(write_received())
     person.one("form summary").click()
     controls = person.all("textarea, input, select, button, a, summary, [tabindex='0']")
     assert [control.get_attribute("outerHTML") for control in controls if not control.accessible_name] == []
@@ -160,7 +160,7 @@ def test_colours_follow_the_system_and_can_be_read(person, scheme):
     person.driver.execute_cdp_cmd(
         "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
     )
-    person.explain(received())
+    person.explain(write_received())
     back = person.run("return getComputedStyle(document.body).backgroundColor")
     assert (back == "rgb(255, 255, 255)") is (scheme == "light")
     assert person.run(CONTRAST) == []
@@ -170,7 +170,7 @@ def test_narrow_page_does_not_scroll_sideways(person):
     person.driver.execute_cdp_cmd(
         "Emulation.setDeviceMetricsOverride", {"width": 360, "height": 800, "deviceScaleFactor": 1, "mobile": False}
     )
-    person.explain(received())
+    person.explain(write_received())
     assert person.run("return document.documentElement.scrollWidth") <= 360
     person.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
@@ -178,7 +178,7 @@ def test_narrow_page_does_not_scroll_sideways(person):
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_text_is_shown_and_does_nothing(person, text):
     name = "".join(one for one in text if one.isalnum())
-    request = received(
+    request = write_received(
         f"/{name}?{text.replace(' ', '+')}", f"X-A: {text}", f"{text}: x" if text.isalnum() else "X-B: b"
     )
     person.one("form summary").click()
@@ -202,7 +202,7 @@ def test_hostile_text_that_cannot_be_used_is_not_shown_at_all(person):
 
 
 def test_fault_in_a_closed_part_of_the_form_opens_it(person):
-    person.paste("#request", received())
+    person.paste("#request", write_received())
     person.one("form summary").click()
     person.paste("#now", "yesterday")
     person.one("form summary").click()
@@ -217,12 +217,12 @@ def test_content_is_read_from_a_file_to_the_byte(person, tmp_path):
     file.write_bytes(BODY)
     person.one("form summary").click()
     person.one("#file").send_keys(str(file))
-    person.explain(received("/a%2Fb?x=1", body=""))
+    person.explain(write_received("/a%2Fb?x=1", body=""))
     assert person.text("#verdict") == "Verified: every checked step passes"
 
 
 def test_nothing_is_fetched_from_elsewhere(person, page_url):
-    person.explain(received())
+    person.explain(write_received())
     fetched = person.run("return performance.getEntriesByType('resource').map((one) => one.name)")
     assert {url.removeprefix(page_url) for url in fetched} - {"icon.svg"} == {"page.css", "page.js", "about", "explain"}
 
@@ -251,7 +251,7 @@ def test_page_whose_process_has_ended_says_so(person):
     person.open(server.url)
     server.stop()
     thread.join(10)
-    person.paste("#request", json.dumps(received()))
+    person.paste("#request", json.dumps(write_received()))
     person.one("form button[type=submit]").click()
     person.until(lambda: person.text("#request-error"))
     assert "does not answer" in person.text("#request-error")

@@ -9,7 +9,7 @@ import pytest
 from tests.interop import ours
 from tests.interop.packages import PACKAGES
 from tests.interop.peer import Order
-from tests.interop.wire import unchanged
+from tests.interop.wire import keep
 
 from undersigned import SigningError
 
@@ -109,7 +109,7 @@ def outcomes(name: str, case: str) -> tuple[str, str]:
 @EVERY
 def test_we_give_a_component_the_value_that_a_peer_signs(name, case, peers, wire):
     asked = order(name, case)
-    wire.change = unchanged
+    wire.change = keep
     with ours.server(wire, PACKAGES[name].profile("ed25519", asked.components)):
         got = peers(name).send(asked, wire)
     outcome = "not made" if "error" in got else "verified" if got["status"] == 200 else "rejected"
@@ -119,7 +119,7 @@ def test_we_give_a_component_the_value_that_a_peer_signs(name, case, peers, wire
 @EVERY
 def test_peer_gives_a_component_the_value_that_we_sign(name, case, peers, wire, client):
     asked = order(name, case)
-    wire.change = unchanged
+    wire.change = keep
     wire.server = peers(name).port
     try:
         got = ours.send(asked, wire, PACKAGES[name].profile("ed25519", asked.components), client)

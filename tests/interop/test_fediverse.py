@@ -9,7 +9,7 @@ from email.utils import formatdate
 import pytest
 from tests.interop import ours
 from tests.interop.peer import Order
-from tests.interop.wire import TAMPERINGS, Message, Wire, unchanged
+from tests.interop.wire import TAMPERINGS, Message, Wire, keep
 
 from undersigned import Request, Signer, SigningKey
 from undersigned.activitypub import ActivityPubVerifier
@@ -28,14 +28,14 @@ def another_date(message: Message) -> Message:
     )
 
 
-def flipped(message: Message) -> Message:
+def flip_signature(message: Message) -> Message:
     return message.with_field(
         "signature",
         lambda value: re.sub(r'signature="(.)', lambda at: f'signature="{"B" if at[1] == "A" else "A"}', value),
     )
 
 
-CAVAGE_TAMPERINGS = {**TAMPERINGS, "parameter": another_date, "signature": flipped}
+CAVAGE_TAMPERINGS = {**TAMPERINGS, "parameter": another_date, "signature": flip_signature}
 EVERY = pytest.mark.parametrize(
     ("name", "change"),
     [
@@ -57,7 +57,7 @@ def order(name: str, wire: Wire, target: str = INBOX) -> Order:
 
 def tampering(name: str, change: str):
     tamperings = CAVAGE_TAMPERINGS if name.endswith("cavage") else TAMPERINGS
-    return tamperings.get(change, unchanged)
+    return tamperings.get(change, keep)
 
 
 def verifier() -> ActivityPubVerifier:
@@ -71,7 +71,7 @@ def signer(name: str) -> Signer | CavageSigner:
     return Signer(key, profile=ACTIVITYPUB.derive(coverage=CoverageRule(always=COVERED)))
 
 
-def sent(name: str, wire: Wire, client, target: str = INBOX):
+def send(name: str, wire: Wire, client, target: str = INBOX):
     asked = order(name, wire, target)
     request = Request(asked.method, f"{wire.origin}{target}", list(asked.fields.items()), asked.body.encode())
     fields = [*asked.fields.items(), *signer(name).sign(request)]
@@ -93,7 +93,7 @@ def test_we_verify_what_an_implementation_of_the_fediverse_signs(name, change, p
 def test_implementation_of_the_fediverse_verifies_what_we_sign(name, change, peers, wire, client):
     wire.change = tampering(name, change)
     wire.server = peers(name).port
-    assert sent(name, wire, client)["verified"] is (change == "nothing")
+    assert send(name, wire, client)["verified"] is (change == "nothing")
 
 
 @pytest.mark.parametrize(
@@ -103,9 +103,9 @@ def test_implementation_of_the_fediverse_verifies_what_we_sign(name, change, pee
 def test_query_is_signed_by_rfc_9421_and_not_by_all_by_the_draft(
     name, ours_verified, theirs_verified, peers, wire, client
 ):
-    wire.change = unchanged
+    wire.change = keep
     with ours.serving(wire, verifier()):
         got = peers(name).send(order(name, wire, QUERY), wire)
     assert (got["status"] == 200) is theirs_verified
     wire.server = peers(name).port
-    assert sent(name, wire, client, QUERY)["verified"] is ours_verified
+    assert send(name, wire, client, QUERY)["verified"] is ours_verified

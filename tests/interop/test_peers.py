@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.interop import ours
 from tests.interop.packages import PACKAGES
-from tests.interop.wire import TAMPERINGS, unchanged
+from tests.interop.wire import TAMPERINGS, keep
 
 if TYPE_CHECKING:
     from tests.interop.peer import Order
@@ -37,7 +37,7 @@ def with_digest(order: Order) -> Order:
 def test_we_verify_what_a_peer_signs(name, algorithm, change, peers, wire):
     package = PACKAGES[name]
     order = package.order(algorithm) if package.digests else with_digest(package.order(algorithm))
-    wire.change = TAMPERINGS.get(change, unchanged)
+    wire.change = TAMPERINGS.get(change, keep)
     with ours.server(wire, package.profile(algorithm, order.components)):
         got = peers(name).send(order, wire)
     if change == "nothing" and algorithm not in package.unverified:
@@ -53,7 +53,7 @@ def test_we_verify_what_a_peer_signs(name, algorithm, change, peers, wire):
 def test_peer_verifies_what_we_sign(name, algorithm, change, peers, wire, client):
     package = PACKAGES[name]
     order = package.order(algorithm)
-    wire.change = TAMPERINGS.get(change, unchanged)
+    wire.change = TAMPERINGS.get(change, keep)
     wire.server = peers(name).port
     agreed = package.profile(algorithm, order.components)
     got = ours.send_by_requests(order, wire, agreed) if package.by_requests else ours.send(order, wire, agreed, client)

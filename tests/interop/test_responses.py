@@ -10,7 +10,7 @@ import pytest
 from tests.interop import ours
 from tests.interop.packages import PACKAGES
 from tests.interop.test_peers import with_digest
-from tests.interop.wire import TAMPERINGS, unchanged
+from tests.interop.wire import TAMPERINGS, keep
 
 from undersigned import SignatureError
 
@@ -22,7 +22,7 @@ NAMES = ("http-message-signatures", "http-message-sig", "pypi-http-message-signa
 """The packages that sign and verify responses with components of their requests."""
 
 
-def _flipped(answer: bytes) -> bytes:
+def _flip(answer: bytes) -> bytes:
     """Another first character of the Base64 is another first byte."""
     before, name, text = answer.partition(b"sig1=:")
     return before + name + (b"B" if text[:1] == b"A" else b"A") + text[1:]
@@ -32,7 +32,7 @@ CHANGES = {
     "status": lambda answer: re.sub(rb" \d{3} ", b" 203 ", answer, count=1),
     "field": lambda answer: answer.replace(b"application/json", b"application/jsop"),
     "content": lambda answer: answer.replace(b'"verified"', b'"verifies"'),
-    "signature": _flipped,
+    "signature": _flip,
     "other": bytes,
 }
 """What is changed of a response on its way. `other`: the request was, so the response is signed for another one."""
@@ -50,7 +50,7 @@ EVERY = pytest.mark.parametrize(
 
 def tamper(wire, change: str) -> None:
     wire.answer = CHANGES.get(change, bytes)
-    wire.change = TAMPERINGS["target"] if change == "other" else unchanged
+    wire.change = TAMPERINGS["target"] if change == "other" else keep
 
 
 @pytest.fixture(autouse=True)

@@ -72,7 +72,7 @@ class Wire:
 
     def __init__(self) -> None:
         self.server = 0
-        self.change: Callable[[Message], Message] = unchanged
+        self.change: Callable[[Message], Message] = keep
         self.answer: Callable[[bytes], bytes] = bytes
         self.seen: Message | None = None
         wire = self
@@ -101,7 +101,7 @@ class Wire:
         self._listener.server_close()
 
 
-def unchanged(message: Message) -> Message:
+def keep(message: Message) -> Message:
     return message
 
 
@@ -109,7 +109,7 @@ def _earlier(value: str) -> str:
     return re.sub(r";created=(\d+)", lambda match: f";created={int(match[1]) - 1}", value)
 
 
-def _flipped(value: str) -> str:
+def _flip(value: str) -> str:
     """Another first character of the Base64 is another first byte."""
     label, _, text = value.partition("=:")
     return f"{label}=:{'B' if text[0] == 'A' else 'A'}{text[1:]}"
@@ -121,6 +121,6 @@ TAMPERINGS: dict[str, Callable[[Message], Message]] = {
     "field": lambda message: message.with_field("content-type", lambda _value: "application/jsonp"),
     "content": lambda message: replace(message, content=message.content.replace(b"gold", b"lead")),
     "parameter": lambda message: message.with_field("signature-input", _earlier),
-    "signature": lambda message: message.with_field("signature", _flipped),
+    "signature": lambda message: message.with_field("signature", _flip),
 }
 """What is changed of a signed request on its way. All of it is covered."""

@@ -22,14 +22,14 @@ def send(server, *, asynchronous, may_cover, body=None, **options):
     adapter = kind(make_signer(may_cover=may_cover), origins=[server.origin])
     parts = {"data": body, "headers": FIELDS, "timeout": 10}
     if asynchronous:
-        return asyncio.run(awaited(adapter, server.origin + PATH, parts, options))
+        return asyncio.run(get_async(adapter, server.origin + PATH, parts, options))
     with niquests.Session(**options) as session:
         session.mount("http://", adapter)
         response = session.post(server.origin + PATH, **parts)
         return response.status_code, response.text
 
 
-async def awaited(adapter, url, parts, options):
+async def get_async(adapter, url, parts, options):
     async with niquests.AsyncSession(**options) as session:
         session.mount("http://", adapter)
         response = await session.post(url, **parts)

@@ -15,13 +15,13 @@ niquests = pytest.importorskip("niquests", reason="pip install 'undersigned[niqu
 from undersigned_niquests import AsyncSignatureAdapter, SignatureAdapter  # noqa: E402
 
 
-def sent(server, signer, body=CREATE) -> int:
+def deliver(server, signer, body=CREATE) -> int:
     with niquests.Session() as session:
         session.mount("http://", SignatureAdapter(signer, origins=[server.origin]))
         return session.post(f"{server.origin}/inbox", data=body, headers=TYPE).status_code
 
 
-def sent_async(server, signer, body=CREATE) -> int:
+def deliver_async(server, signer, body=CREATE) -> int:
     async def send() -> int:
         async with niquests.AsyncSession() as session:
             session.mount("http://", AsyncSignatureAdapter(signer, origins=[server.origin]))
@@ -30,7 +30,7 @@ def sent_async(server, signer, body=CREATE) -> int:
     return asyncio.run(send())
 
 
-EVERY = pytest.mark.parametrize("send", [sent, sent_async])
+EVERY = pytest.mark.parametrize("send", [deliver, deliver_async])
 
 
 @EVERY
@@ -56,5 +56,5 @@ def test_receiver_that_accepts_none_is_asked_twice_each_time(send):
 def test_file_is_sent_twice_each_time_by_another_scheme():
     with start_inboxes() as start:
         server = start(DRAFT)
-        assert sent(server, knock(), io.BytesIO(CREATE)) == 202
+        assert deliver(server, knock(), io.BytesIO(CREATE)) == 202
     assert (server.asked, server.bodies) == ([RFC_9421, DRAFT], [CREATE])

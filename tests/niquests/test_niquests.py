@@ -65,15 +65,15 @@ def means(request):
     return request.param
 
 
-def accepted(sent) -> bool:
+def is_accepted(sent) -> bool:
     return make_verifier().verify(sent.request()).keyid == KEYID
 
 
-def sent_once(means, method="POST", target="/p", **parts):
+def send_once(means, method="POST", target="/p", **parts):
     with capturing() as capture:
         origin = f"http://127.0.0.1:{capture.port}"
         means.send(method, f"{origin}{target}", origin, **parts)
-    assert accepted(capture.only)
+    assert is_accepted(capture.only)
     return capture.only
 
 
@@ -100,7 +100,7 @@ def assert_each_is_fresh(sent, attempts):
     ],
 )
 def test_target_on_the_wire_equals_the_signed_target(means, typed, target):
-    sent = sent_once(means, "GET", typed)
+    sent = send_once(means, "GET", typed)
     assert sent.target == target
     assert canonicalize(f"{ORIGIN}{target}").target_uri == f"{ORIGIN}{target}"
 
@@ -124,7 +124,7 @@ def test_host_on_the_wire_is_the_canonical_authority(monkeypatch, means, typed, 
         means.send("GET", f"http://{typed}:{capture.port}/p", f"http://{canonical}:{capture.port}")
     assert capture.only.lines("host") == [f"{canonical}:{capture.port}"]
     assert b"secret" not in capture.only.head
-    assert accepted(capture.only)
+    assert is_accepted(capture.only)
 
 
 def test_host_in_another_spelling_is_sent_in_canonical_form(means):
@@ -139,7 +139,7 @@ def test_ipv6_address_keeps_its_brackets(means):
         origin = f"http://[::1]:{capture.port}"
         means.send("GET", f"{origin}/p", origin)
     assert capture.only.lines("host") == [f"[::1]:{capture.port}"]
-    assert accepted(capture.only)
+    assert is_accepted(capture.only)
 
 
 def test_host_of_another_authority_is_rejected(means):
@@ -162,14 +162,14 @@ def test_host_of_another_authority_is_rejected(means):
     ids=["json", "form", "bytes", "text", "file", "generator", "empty", "none"],
 )
 def test_content_on_the_wire_is_the_signed_content(means, parts, content_type, content):
-    sent = sent_once(means, **parts())
+    sent = send_once(means, **parts())
     assert sent.body == content
     assert sent.lines("content-type") == ([content_type] if content_type else [])
     assert bool(sent.lines("content-digest")) == bool(content)
 
 
 def test_multipart_on_the_wire_is_the_signed_content(means):
-    sent = sent_once(means, files={"f": ("f", io.BytesIO(CONTENT))})
+    sent = send_once(means, files={"f": ("f", io.BytesIO(CONTENT))})
     assert CONTENT in sent.body
 
 
@@ -178,7 +178,7 @@ def test_async_generator_is_kept():
         yield CONTENT[:9]
         yield CONTENT[9:]
 
-    assert sent_once(Means(asynchronous=True), data=chunks(), headers=TEXT).body == CONTENT
+    assert send_once(Means(asynchronous=True), data=chunks(), headers=TEXT).body == CONTENT
 
 
 def test_stream_above_the_limit_is_rejected(means):
@@ -199,13 +199,13 @@ def test_file_is_sent_from_where_it_was_in_each_attempt(means, tmp_path):
 
 
 def test_cookies_of_the_session_are_signed(means):
-    sent = sent_once(means, "GET", signer=make_signer(components=["cookie"]), cookies={"a": "1"})
+    sent = send_once(means, "GET", signer=make_signer(components=["cookie"]), cookies={"a": "1"})
     assert sent.lines("cookie") == ["a=1"]
 
 
 def test_given_signature_fields_are_replaced(means):
     given = {"Signature": "x", "SIGNATURE-INPUT": "y", "Content-Digest": "z", "X-A": b"1"}
-    sent = sent_once(means, "GET", headers=given)
+    sent = send_once(means, "GET", headers=given)
     assert [len(sent.lines(name)) for name in ("signature", "signature-input", "content-digest", "x-a")] == [1, 1, 0, 1]
 
 

@@ -21,14 +21,14 @@ def send(server, path, *, asynchronous, stream=False, method="GET", responses=No
     adapter = kind(make_signer(), origins=[server.origin], responses=responses)
     url = server.origin + path
     if asynchronous:
-        return asyncio.run(awaited(adapter, method, url, stream, options))
+        return asyncio.run(get_async(adapter, method, url, stream, options))
     with niquests.Session(**options) as session:
         session.mount("http://", adapter)
         response = session.request(method, url, stream=stream, allow_redirects=True, timeout=10)
         return response.status_code, b"".join(response.iter_content(4)).decode()
 
 
-async def awaited(adapter, method, url, stream, options):
+async def get_async(adapter, method, url, stream, options):
     async with niquests.AsyncSession(**options) as session:
         session.mount("http://", adapter)
         response = await session.request(method, url, stream=stream, allow_redirects=True, timeout=10)

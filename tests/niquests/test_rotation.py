@@ -25,17 +25,17 @@ def signer(profile) -> Signer:
     return Signer(key_pair("ed25519").signing_key(), profile=profile)
 
 
-def verified(profile, request):
+def verify(profile, request):
     return Verifier(profile, keys=OneKey(verification_key("ed25519")), replay=MemoryReplayStore()).verify(request)
 
 
-def sent(url, origin, parts):
+def send(url, origin, parts):
     with niquests.Session() as session:
         session.mount("http://", SignatureAdapter(signer(GNAP_ROTATION), origins=[origin]))
         return session.post(url, **parts)
 
 
-async def awaited(url, origin, parts):
+async def send_async(url, origin, parts):
     async with niquests.AsyncSession() as session:
         session.mount("http://", AsyncSignatureAdapter(signer(GNAP_ROTATION), origins=[origin]))
         return await session.post(url, **parts)
@@ -48,7 +48,7 @@ def test_second_signature_is_added_over_the_first_one(asynchronous):
         fields = [*FIELDS, *signer(GNAP).sign(Request("POST", f"{origin}/token", FIELDS, BODY))]
         parts = {"data": BODY, "headers": dict(fields), "timeout": 10}
         url = f"{origin}/token"
-        answer = asyncio.run(awaited(url, origin, parts)) if asynchronous else sent(url, origin, parts)
+        answer = asyncio.run(send_async(url, origin, parts)) if asynchronous else send(url, origin, parts)
     assert answer.status_code == 200
     request = capture.only.request()
-    assert verified(GNAP_ROTATION, request).covers(verified(GNAP, request))
+    assert verify(GNAP_ROTATION, request).covers(verify(GNAP, request))

@@ -23,7 +23,7 @@ def page() -> str:
     return PAGE.read_text()
 
 
-def fenced(page: str, language: str) -> list[str]:
+def find_fenced(page: str, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
 
 
@@ -35,7 +35,7 @@ def fenced(page: str, language: str) -> list[str]:
     ],
 )
 def test_page_shows_exactly_the_tested_configurations(page, language, run):
-    assert fenced(page, language) == [rules.removeprefix("\n") for rules in run]
+    assert find_fenced(page, language) == [rules.removeprefix("\n") for rules in run]
 
 
 def test_page_shows_the_log_line_of_a_foreign_authority(page):

@@ -111,23 +111,23 @@ def _wait(started: Running, process: subprocess.Popen) -> None:
     pytest.fail(f"{started.server.name} does not answer: {started.logged()[-3000:]}")
 
 
-def _named(server: Server) -> str:
+def _name_of(server: Server) -> str:
     return server.name
 
 
-@pytest.fixture(scope="session", params=[server for server in SERVERS if server.http1], ids=_named)
+@pytest.fixture(scope="session", params=[server for server in SERVERS if server.http1], ids=_name_of)
 def served(request) -> Iterator[Running]:
     with running(request.param) as started:
         yield started
 
 
-@pytest.fixture(scope="session", params=[server for server in SERVERS if server.http2], ids=_named)
+@pytest.fixture(scope="session", params=[server for server in SERVERS if server.http2], ids=_name_of)
 def served_http2(request) -> Iterator[Running]:
     with running(request.param) as started:
         yield started
 
 
-@pytest.fixture(scope="session", params=REJECTED, ids=_named)
+@pytest.fixture(scope="session", params=REJECTED, ids=_name_of)
 def rejected(request) -> Iterator[Running]:
     with running(request.param) as started:
         yield started

@@ -30,7 +30,7 @@ def exchange(
         validate_outbound_headers=False, normalize_outbound_headers=False, validate_inbound_headers=False
     )
     connection = H2Connection(configuration)
-    with _connected(port, timeout, tls=tls) as stream:
+    with _connect(port, timeout, tls=tls) as stream:
         connection.initiate_connection()
         connection.send_headers(1, fields, end_stream=content is None)
         if content is not None:
@@ -45,7 +45,7 @@ def exchange(
         return _answer(connection, stream)
 
 
-def _connected(port: int, timeout: float, *, tls: bool) -> socket.socket:
+def _connect(port: int, timeout: float, *, tls: bool) -> socket.socket:
     connection = socket.create_connection(("127.0.0.1", port), timeout=timeout)
     if not tls:
         return connection

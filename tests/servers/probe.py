@@ -94,7 +94,7 @@ async def asgi_app(scope, receive, send) -> None:
         await _asgi_verified(scope, receive, send)
 
 
-def _answered(environ, start_response, content: bytes) -> list[bytes]:
+def _answer(environ, start_response, content: bytes) -> list[bytes]:
     start_response("200 OK", [("Content-Type", "application/json"), ("Content-Length", str(len(content)))])
     return [] if environ["REQUEST_METHOD"] == "HEAD" else [content]
 
@@ -112,7 +112,7 @@ def _wsgi_application(environ, start_response):
         "target_uri": getattr(environ["undersigned.signature"], "target_uri", None),
         "body": environ["wsgi.input"].read().decode("latin-1"),
     }
-    return _answered(environ, start_response, calls.record(call))
+    return _answer(environ, start_response, calls.record(call))
 
 
 _wsgi_verified = wsgi.SignatureMiddleware(_wsgi_application, **OPTIONS)
@@ -120,7 +120,7 @@ _wsgi_verified = wsgi.SignatureMiddleware(_wsgi_application, **OPTIONS)
 
 def wsgi_app(environ, start_response):
     if environ["PATH_INFO"] == SEEN:
-        return _answered(environ, start_response, calls.seen(wsgi_server(environ, start_response)))
+        return _answer(environ, start_response, calls.seen(wsgi_server(environ, start_response)))
     return _wsgi_verified(environ, start_response)
 
 

@@ -24,13 +24,13 @@ def signed(method: str, url: str, fields=(), body: bytes = b"") -> list[tuple[st
     return [*fields, *SIGNER.sign(Request(method, url, fields, body))]
 
 
-def written(line: str, fields, content: bytes = b"") -> bytes:
+def write_request(line: str, fields, content: bytes = b"") -> bytes:
     """Return a request of this request line, these fields and this content, with `Connection: close` added."""
     lines = [line, *(f"{name}: {value}" for name, value in fields), "Connection: close"]
     return "\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + content
 
 
-def chunked(body: bytes = BODY, trailers: str = "") -> bytes:
+def write_chunked(body: bytes = BODY, trailers: str = "") -> bytes:
     return f"5\r\n{body[:5].decode()}\r\n{len(body) - 5:x}\r\n{body[5:].decode()}\r\n0\r\n{trailers}\r\n".encode()
 
 
@@ -48,10 +48,10 @@ class Honest:
     def raw(self) -> bytes:
         method = "POST" if self.body else "GET"
         fields = signed(method, self.url or ORIGIN + self.target, JSON if self.body else (), self.body)
-        content = chunked(self.body) if self.chunked else self.body
+        content = write_chunked(self.body) if self.chunked else self.body
         if self.body:
             fields.append(("Transfer-Encoding", "chunked") if self.chunked else ("Content-Length", str(len(content))))
-        return written(f"{method} {self.target} HTTP/1.1", [("Host", self.host), *fields], content)
+        return write_request(f"{method} {self.target} HTTP/1.1", [("Host", self.host), *fields], content)
 
 
 IPV6 = "https://[2001:db8::1]:8443"
@@ -104,29 +104,31 @@ class Attack:
 def target(spelled: str, *, signed_for: str = "/p", method: str = "GET") -> Attack:
     url = ORIGIN + signed_for
     return Attack(
-        lambda: written(f"{method} {spelled} HTTP/1.1", [("Host", HOST), *signed(method, url)]),
+        lambda: write_request(f"{method} {spelled} HTTP/1.1", [("Host", HOST), *signed(method, url)]),
         url=url,
     )
 
 
 def hosts(*values: str, version: str = "1.1") -> Attack:
     named = [("Host", value) for value in values]
-    return Attack(lambda: written(f"GET /p HTTP/{version}", [*named, *signed("GET", f"{ORIGIN}/p")]))
+    return Attack(lambda: write_request(f"GET /p HTTP/{version}", [*named, *signed("GET", f"{ORIGIN}/p")]))
 
 
-def posted(*before: tuple[str, str], content: bytes = BODY, ends: bool = False, after=(), json=JSON) -> Attack:
+def post(*before: tuple[str, str], content: bytes = BODY, ends: bool = False, after=(), json=JSON) -> Attack:
     """Return a POST signed over BODY, with these fields and this content."""
 
     def make() -> bytes:
         fields = signed("POST", f"{ORIGIN}/p", JSON, BODY)[len(JSON) :]
-        return written("POST /p HTTP/1.1", [("Host", HOST), *before, *json, *fields, *after], content)
+        return write_request("POST /p HTTP/1.1", [("Host", HOST), *before, *json, *fields, *after], content)
 
     return Attack(make, ends=ends)
 
 
-def got(*extra: tuple[str, str], first=()) -> Attack:
+def get(*extra: tuple[str, str], first=()) -> Attack:
     """Return a GET with fields that are not signed."""
-    return Attack(lambda: written("GET /p HTTP/1.1", [*first, ("Host", HOST), *signed("GET", f"{ORIGIN}/p"), *extra]))
+    return Attack(
+        lambda: write_request("GET /p HTTP/1.1", [*first, ("Host", HOST), *signed("GET", f"{ORIGIN}/p"), *extra])
+    )
 
 
 LENGTH = ("Content-Length", str(len(BODY)))
@@ -181,9 +183,11 @@ ATTACKS = {
     "two spaces in the request line": target(" /p"),
     # The method.
     "another method": Attack(
-        lambda: written("DELETE /p HTTP/1.1", [("Host", HOST), *signed("GET", f"{ORIGIN}/p")]),
+        lambda: write_request("DELETE /p HTTP/1.1", [("Host", HOST), *signed("GET", f"{ORIGIN}/p")]),
     ),
-    "lower-case method": Attack(lambda: written("get /p HTTP/1.1", [("Host", HOST), *signed("GET", f"{ORIGIN}/p")])),
+    "lower-case method": Attack(
+        lambda: write_request("get /p HTTP/1.1", [("Host", HOST), *signed("GET", f"{ORIGIN}/p")])
+    ),
     # Authorities.
     "no Host": hosts(),
     "no Host in HTTP/1.0": hosts(version="1.0"),
@@ -207,44 +211,44 @@ ATTACKS = {
     "another of our own hosts": hosts("[2001:db8::1]:8443"),
     "a folded Host": hosts(f"{HOST}\r\n evil.example"),
     "Host before a space and the colon": Attack(
-        lambda: written("GET /p HTTP/1.1", [("Host ", HOST), *signed("GET", f"{ORIGIN}/p")])
+        lambda: write_request("GET /p HTTP/1.1", [("Host ", HOST), *signed("GET", f"{ORIGIN}/p")])
     ),
-    "another host, ours forwarded": got(
+    "another host, ours forwarded": get(
         ("X-Forwarded-Host", HOST), ("Forwarded", f"host={HOST};proto=https"), first=(("Host", "evil.example"),)
     ),
     # Fields.
-    "a folded Content-Type": posted(LENGTH, json=[("Content-Type", "application/json\r\n ;charset=evil")]),
-    "a folded Content-Type, cut": posted(LENGTH, json=[("Content-Type", "application/json\r\n\tevil")]),
-    "two Content-Types, the first evil": posted(LENGTH, ("Content-Type", "text/evil")),
-    "two Content-Types, the second evil": posted(LENGTH, after=[("Content-Type", "text/evil")]),
-    "Content_Type for Content-Type": posted(LENGTH, json=[("Content_Type", "application/json")]),
+    "a folded Content-Type": post(LENGTH, json=[("Content-Type", "application/json\r\n ;charset=evil")]),
+    "a folded Content-Type, cut": post(LENGTH, json=[("Content-Type", "application/json\r\n\tevil")]),
+    "two Content-Types, the first evil": post(LENGTH, ("Content-Type", "text/evil")),
+    "two Content-Types, the second evil": post(LENGTH, after=[("Content-Type", "text/evil")]),
+    "Content_Type for Content-Type": post(LENGTH, json=[("Content_Type", "application/json")]),
     "an empty field name": Attack(
-        lambda: written("GET /p HTTP/1.1", [("Host", HOST), *signed("GET", f"{ORIGIN}/p"), ("", "evil")])
+        lambda: write_request("GET /p HTTP/1.1", [("Host", HOST), *signed("GET", f"{ORIGIN}/p"), ("", "evil")])
     ),
-    "a field name with a space": got(("X User", "admin")),
-    "a NUL in a field": got(("X-User", "a\x00b")),
-    "a carriage return in a field": got(("X-User", "a\rb")),
-    "Signature_Input with Signature-Input": got(("Signature_Input", ALIAS)),
-    "Signature_Input before Signature-Input": got(first=(("Signature_Input", ALIAS),)),
-    "Signature_Input of the same label with Signature-Input": got(("Signature_Input", ALIAS.replace("sig2", "sig1"))),
-    "Signature_Input of the same label before Signature-Input": got(
+    "a field name with a space": get(("X User", "admin")),
+    "a NUL in a field": get(("X-User", "a\x00b")),
+    "a carriage return in a field": get(("X-User", "a\rb")),
+    "Signature_Input with Signature-Input": get(("Signature_Input", ALIAS)),
+    "Signature_Input before Signature-Input": get(first=(("Signature_Input", ALIAS),)),
+    "Signature_Input of the same label with Signature-Input": get(("Signature_Input", ALIAS.replace("sig2", "sig1"))),
+    "Signature_Input of the same label before Signature-Input": get(
         first=(("Signature_Input", ALIAS.replace("sig2", "sig1")),)
     ),
-    "Signature twice": got(("Signature", "sig1=:AAAA:")),
-    "Signature-Input twice": got(("Signature-Input", ALIAS.replace("sig2", "sig1"))),
+    "Signature twice": get(("Signature", "sig1=:AAAA:")),
+    "Signature-Input twice": get(("Signature-Input", ALIAS.replace("sig2", "sig1"))),
     # Content.
-    "other content": posted(LENGTH, content=BODY.replace(b"1", b"2")),
-    "no content": posted(("Content-Length", "0"), content=b""),
-    "no content and no length": posted(content=b""),
-    "content cut short": posted(LENGTH, content=BODY[:-4], ends=True),
-    "a length cut short": posted(("Content-Length", str(len(BODY) - 4))),
-    "a length with a sign": posted(("Content-Length", f"+{len(BODY)}")),
-    "a list of lengths": posted(("Content-Length", f"{len(BODY)}, {len(BODY)}")),
-    "two lengths": posted(LENGTH, ("Content-Length", str(len(BODY) - 4))),
-    "chunks cut short": posted(CHUNKED, content=chunked()[:-12], ends=True),
-    "a chunk of no size": posted(CHUNKED, content=b"zz\r\n" + BODY + b"\r\n0\r\n\r\n"),
-    "Content-Length before Transfer-Encoding": posted(LENGTH, CHUNKED, content=chunked()),
-    "Transfer-Encoding before Content-Length": posted(CHUNKED, LENGTH, content=chunked()),
-    "an unknown Transfer-Encoding": posted(("Transfer-Encoding", "xchunked"), content=chunked()),
-    "content of a GET signed without": got(LENGTH),
+    "other content": post(LENGTH, content=BODY.replace(b"1", b"2")),
+    "no content": post(("Content-Length", "0"), content=b""),
+    "no content and no length": post(content=b""),
+    "content cut short": post(LENGTH, content=BODY[:-4], ends=True),
+    "a length cut short": post(("Content-Length", str(len(BODY) - 4))),
+    "a length with a sign": post(("Content-Length", f"+{len(BODY)}")),
+    "a list of lengths": post(("Content-Length", f"{len(BODY)}, {len(BODY)}")),
+    "two lengths": post(LENGTH, ("Content-Length", str(len(BODY) - 4))),
+    "chunks cut short": post(CHUNKED, content=write_chunked()[:-12], ends=True),
+    "a chunk of no size": post(CHUNKED, content=b"zz\r\n" + BODY + b"\r\n0\r\n\r\n"),
+    "Content-Length before Transfer-Encoding": post(LENGTH, CHUNKED, content=write_chunked()),
+    "Transfer-Encoding before Content-Length": post(CHUNKED, LENGTH, content=write_chunked()),
+    "an unknown Transfer-Encoding": post(("Transfer-Encoding", "xchunked"), content=write_chunked()),
+    "content of a GET signed without": get(LENGTH),
 }

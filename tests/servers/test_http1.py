@@ -8,7 +8,17 @@ import threading
 
 import pytest
 from tests.servers.hidden import MERGED, TRAILER_OF_A_NEW_FIELD
-from tests.servers.requests_http1 import ATTACKS, CHUNKED, HONEST, HOST, ORIGIN, chunked, posted, signed, written
+from tests.servers.requests_http1 import (
+    ATTACKS,
+    CHUNKED,
+    HONEST,
+    HOST,
+    ORIGIN,
+    post,
+    signed,
+    write_chunked,
+    write_request,
+)
 from tests.serving import exchange, read_response
 
 from undersigned import canonicalize
@@ -58,7 +68,7 @@ def test_unsigned_change_never_reaches_the_application(served, case):
 def test_trailer_never_becomes_a_header_field(served, late, name):
     if not served.server.chunked:
         pytest.skip(f"{served.server.name} does not read chunked content")
-    raw = posted(CHUNKED, content=chunked(trailers=f"{name}: evil\r\n")).make()
+    raw = post(CHUNKED, content=write_chunked(trailers=f"{name}: evil\r\n")).make()
     cut = raw.index(b"0\r\n" + name.encode())
     with socket.create_connection(("127.0.0.1", served.port), timeout=5) as connection:
         if late:
@@ -75,7 +85,9 @@ def test_trailer_never_becomes_a_header_field(served, late, name):
 
 @pytest.mark.parametrize("name", ["SCRIPT_NAME", "Script-Name", "Daphne-Root-Path", "PATH_INFO", "Path-Info"])
 def test_header_field_never_changes_the_route_of_a_request(served, name):
-    exchange(served.port, written("GET /p/q HTTP/1.1", [("Host", HOST), *signed("GET", f"{ORIGIN}/p/q"), (name, "/p")]))
+    exchange(
+        served.port, write_request("GET /p/q HTTP/1.1", [("Host", HOST), *signed("GET", f"{ORIGIN}/p/q"), (name, "/p")])
+    )
     assert [(call["root"], call["path"]) for call in served.calls()] in ([], [("", "/p/q")])
 
 
@@ -95,14 +107,15 @@ FORWARDED = [
 
 @pytest.mark.parametrize("forwarded", FORWARDED, ids=lambda pair: f"{pair[0]}: {pair[1]}")
 def test_forwarding_field_changes_nothing(served, forwarded):
-    exchange(served.port, written("GET /p HTTP/1.1", [("Host", HOST), forwarded, *signed("GET", f"{ORIGIN}/p")]))
+    exchange(served.port, write_request("GET /p HTTP/1.1", [("Host", HOST), forwarded, *signed("GET", f"{ORIGIN}/p")]))
     [call] = served.calls()
     assert (call["target_uri"], call["scheme"], call["path"], call["method"]) == (f"{ORIGIN}/p", "https", "/p", "GET")
 
 
 def test_folded_line_is_rejected_or_reaches_the_application_as_one_line(served):
     exchange(
-        served.port, written("GET /p HTTP/1.1", [("Host", HOST), ("X-A", "one\r\n two"), *signed("GET", f"{ORIGIN}/p")])
+        served.port,
+        write_request("GET /p HTTP/1.1", [("Host", HOST), ("X-A", "one\r\n two"), *signed("GET", f"{ORIGIN}/p")]),
     )
     values = [value for call in served.calls() for name, value in call["fields"] if name == "x-a"]
     assert values in ([], ["one two"])

@@ -49,7 +49,7 @@ def example(name: str):
 
 
 @contextlib.contextmanager
-def wrapped(name: str):
+def wrap(name: str):
     module = example(name)
     app = getattr(module, "app", None) or Starlette(routes=[Route("/plans/{plan}", module.buy, methods=["POST"])])
     options = {"origins": [ORIGIN], "mode": "optional", "http2_server": "hypercorn"}
@@ -96,7 +96,7 @@ def django_by_gunicorn(_name: str):
 
 GUNICORN = {"worker_class": "gthread", "http_protocols": "h2,h1", "http2_cleartext": "prior-knowledge"}
 FRAMEWORKS = {
-    **dict.fromkeys(("fastapi", "starlette", "litestar", "quart", "falcon", "sanic"), by_hypercorn(wrapped)),
+    **dict.fromkeys(("fastapi", "starlette", "litestar", "quart", "falcon", "sanic"), by_hypercorn(wrap)),
     "django": by_hypercorn(django),
     REST: by_hypercorn(django),
     "django over wsgi": django_by_gunicorn,

@@ -16,7 +16,7 @@ from undersigned.asgi import SignatureMiddleware
 
 
 @contextlib.contextmanager
-def rejected():
+def expect_rejection():
     """Expect that the server answers the handshake with a status, or closes the connection."""
     from websockets import exceptions  # noqa: PLC0415 - it comes with the servers extra
 
@@ -59,7 +59,7 @@ def port(request, application):
         yield port
 
 
-def connected(port: int, target: str, fields, host: str = HOST):
+def connect(port: int, target: str, fields, host: str = HOST):
     from websockets.sync import client  # noqa: PLC0415 - it comes with the servers extra
 
     connection = create_connection(("127.0.0.1", port), timeout=5)
@@ -70,7 +70,7 @@ def connected(port: int, target: str, fields, host: str = HOST):
     ("target", "path"), [("/adcp/./events?x=a+b", "/adcp/events"), ("/a%2Fb", "/a/b"), ("/caf%c3%a9", "/café")]
 )
 def test_signed_handshake_is_accepted_with_the_canonical_target(port, target, path):
-    with connected(port, target, signed("GET", ORIGIN + target)) as socket:
+    with connect(port, target, signed("GET", ORIGIN + target)) as socket:
         seen = json.loads(socket.recv(timeout=5))
     assert (seen["path"], seen["scheme"]) == (path, "wss")
     assert seen["query"] == target.partition("?")[2]
@@ -91,15 +91,15 @@ def test_signed_handshake_is_accepted_with_the_canonical_target(port, target, pa
 )
 def test_handshake_is_rejected_when_it_was_not_signed(port, application, target, url, host):
     fields = signed("GET", url) if url else []
-    with rejected(), connected(port, target, fields, host) as socket:
+    with expect_rejection(), connect(port, target, fields, host) as socket:
         socket.recv(timeout=5)
     assert application.calls == 0
 
 
 def test_handshake_is_rejected_as_a_replay(port, application):
     fields = signed("GET", f"{ORIGIN}/p")
-    with connected(port, "/p", fields) as socket:
+    with connect(port, "/p", fields) as socket:
         socket.recv(timeout=5)
-    with rejected(), connected(port, "/p", fields) as socket:
+    with expect_rejection(), connect(port, "/p", fields) as socket:
         socket.recv(timeout=5)
     assert application.calls == 1

@@ -147,7 +147,7 @@ def test_failover_after_a_crash_continues_with_the_data_of_the_replica(replicate
         with Traffic(store) as traffic:
             traffic.flows()
             claimed = list(traffic.accepted)
-        wait_until(lambda: replicated(node))
+        wait_until(lambda: is_replicated(node))
         node.kill()
         sent = Traffic(store)
         wait_until(lambda: sent.send(claimed[0]) == "request_signature_replayed")
@@ -156,7 +156,7 @@ def test_failover_after_a_crash_continues_with_the_data_of_the_replica(replicate
         node.start()
 
 
-def replicated(node) -> bool:
+def is_replicated(node) -> bool:
     """Whether the replica has all that its primary has."""
     with node.client() as client:
         info = client.info("replication")

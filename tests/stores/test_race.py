@@ -40,7 +40,7 @@ async def in_tasks(kind, nonces, caps) -> Counter:
     return sum(await asyncio.gather(*(claim_all() for _ in range(TASKS))), Counter())
 
 
-def raced(kind, nonces, caps=CAPS) -> Counter:
+def race(kind, nonces, caps=CAPS) -> Counter:
     """What 64 threads in 4 processes and 8 asyncio clients were answered, all together."""
     started, answers = SPAWN.Barrier(PROCESSES + 1), SPAWN.SimpleQueue()
     processes = [
@@ -61,7 +61,7 @@ def raced(kind, nonces, caps=CAPS) -> Counter:
 
 @pytest.mark.parametrize("name", KINDS)
 def test_each_nonce_goes_to_one_of_64_threads_and_8_tasks(name, request):
-    total = raced(kind_of(name, request), NONCES)
+    total = race(kind_of(name, request), NONCES)
     fresh = {nonce: count for (nonce, answer), count in total.items() if answer == "fresh"}
     assert fresh == dict.fromkeys(NONCES, 1)
     assert total.total() == len(NONCES) * (PROCESSES * THREADS + TASKS)
@@ -71,5 +71,5 @@ def test_each_nonce_goes_to_one_of_64_threads_and_8_tasks(name, request):
 @pytest.mark.parametrize("caps", [Caps(per_key=40), Caps(per_key=1000, total=40)], ids=["of a key", "of all keys"])
 @pytest.mark.parametrize("name", KINDS)
 def test_cap_is_not_exceeded_by_64_threads_and_8_tasks(name, caps, request):
-    total = raced(kind_of(name, request), NONCES[:50], caps)
+    total = race(kind_of(name, request), NONCES[:50], caps)
     assert sum(count for (_, answer), count in total.items() if answer == "fresh") == 40

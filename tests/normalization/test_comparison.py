@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 from hypothesis import given
-from tests.url.spellings import identifiers, outcome, respelled
+from tests.url.spellings import identifiers, outcome, respellings
 
 from undersigned.normalization import IRI_LADDER, RFC3986_LADDER, Difference, Equivalence, Rung, compare
 from undersigned.url import ADCP, MalformedURL, canonicalize, explain
@@ -141,7 +141,7 @@ def test_form_of_a_rung_equals_its_identifier_there_or_below(text):
             assert compare(text, form).rung in RUNGS[: at + 1]
 
 
-@given(respelled())
+@given(respellings())
 def test_needed_rules_are_sufficient_and_each_is_necessary(pair):
     ladder = (Rung("string", ()), Rung("adcp", ADCP))
     found = compare(*pair, ladder=ladder)

@@ -17,20 +17,20 @@ def site(*forms, ids=("ann", "bob", "cy")):
     return [f"http://a.test/{form.format(one)}" for one in ids for form in forms]
 
 
-def learned(urls, **options):
+def learn(urls, **options):
     return [(rule.found, rule.replacement, rule.support) for rule in learn_rules(urls, **options)]
 
 
-def applied(rule, url):
+def apply(rule, url):
     return str(rule.rule.apply(URL.parse(url)))
 
 
 def test_two_spellings_of_a_story_give_one_rule_with_context():
     [rule] = learn_rules(site("story?id={}", "story_{}"))
     assert rule == LearnedRule("story", "?id=", "_", None, 3)
-    assert applied(rule, "http://a.test/story?id=dora") == "http://a.test/story_dora"
-    assert applied(rule, "http://a.test/history?id=dora") == "http://a.test/history?id=dora"
-    assert applied(rule, "http://a.test/news?id=dora") == "http://a.test/news?id=dora"
+    assert apply(rule, "http://a.test/story?id=dora") == "http://a.test/story_dora"
+    assert apply(rule, "http://a.test/history?id=dora") == "http://a.test/history?id=dora"
+    assert apply(rule, "http://a.test/news?id=dora") == "http://a.test/news?id=dora"
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_rule_keeps_the_neighbours_that_all_pairs_share(urls, found, replacement
     ],
 )
 def test_rule_replaces_whole_words_between_its_neighbours(rule, url, expected):
-    assert applied(rule, url) == expected
+    assert apply(rule, url) == expected
 
 
 def test_rule_returns_the_same_object_when_it_finds_nothing():
@@ -83,14 +83,14 @@ def test_rule_is_applied_only_when_a_rule_set_includes_it():
 
 def test_rule_is_not_learned_below_the_minimal_support():
     urls = site("story?id={}", "story_{}")
-    assert learned(urls, min_support=4) == []
-    assert learned(urls[:2], min_support=1) == [("?id=", "_", 1)]
+    assert learn(urls, min_support=4) == []
+    assert learn(urls[:2], min_support=1) == [("?id=", "_", 1)]
 
 
 def test_nothing_is_learned_from_a_place_with_many_texts():
     many = [f"http://a.test/{chr(97 + number)}/story" for number in range(MOST_ALTERNATIVES + 1)]
-    assert learned(many, min_support=1) == []
-    assert learned(many[1:], min_support=1) != []
+    assert learn(many, min_support=1) == []
+    assert learn(many[1:], min_support=1) != []
 
 
 def test_repeated_url_counts_once():
@@ -99,7 +99,7 @@ def test_repeated_url_counts_once():
 
 
 def test_giant_url_is_ignored():
-    assert learned(["http://a/" + "x/" * LONGEST_URL, "http://a/" + "x/" * LONGEST_URL + "/"], min_support=1) == []
+    assert learn(["http://a/" + "x/" * LONGEST_URL, "http://a/" + "x/" * LONGEST_URL + "/"], min_support=1) == []
 
 
 def test_rule_with_the_most_support_comes_first():
@@ -111,7 +111,7 @@ def test_nothing_is_learned_from_an_empty_list():
     assert learn_rules([]) == learn_rules(["http://a/"]) == learn_rules([""]) == ()
 
 
-def supported(urls):
+def count_support(urls):
     """Return the rules of a short list by comparing every pair of URLs."""
     support: Counter[tuple[str, str]] = Counter()
     for one, other in combinations([re.findall(r"[0-9A-Za-z]+|.", url) for url in dict.fromkeys(urls)], 2):
@@ -132,7 +132,7 @@ _URLS = st.lists(st.sampled_from(["a", "b", "cd", "/", "?", "="]), max_size=10).
 @example(urls=["/", "//"])
 def test_evidence_equals_a_comparison_of_every_pair(urls):
     found = {(rule.found, rule.replacement): rule.support for rule in learn_rules(urls, min_support=1)}
-    assert found == supported(urls)
+    assert found == count_support(urls)
 
 
 @given(st.lists(_URLS, max_size=MOST_ALTERNATIVES))
@@ -140,4 +140,4 @@ def test_rule_makes_the_urls_of_its_only_pair_equal(urls):
     for rule in learn_rules(urls, min_support=1):
         if rule.support == 1 and len(dict.fromkeys(urls)) == 2:
             one, other = dict.fromkeys(urls)
-            assert applied(rule, one) == applied(rule, other) or one.count(rule.found) + other.count(rule.found) > 1
+            assert apply(rule, one) == apply(rule, other) or one.count(rule.found) + other.count(rule.found) > 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from tests.url.spellings import identifiers, outcome, respelled
+from tests.url.spellings import identifiers, outcome, respellings
 
 from undersigned.normalization import ATOM, IRI, IRI_SYNTAX, POWDER, RFC3986_SCHEME, RFC3986_SYNTAX, RULE_SETS
 from undersigned.url import ADCP, URL, MalformedURL, explain
@@ -112,7 +112,7 @@ def test_iri_rules_equal_rfc_3986_rules_for_an_ascii_uri(text):
         assert found == form(text, RFC3986_SCHEME) or "xn--" in found
 
 
-_ACCEPTED = st.one_of(respelled().map(lambda pair: pair[1]), identifiers)
+_ACCEPTED = st.one_of(respellings().map(lambda pair: pair[1]), identifiers)
 
 
 @given(_ACCEPTED)

@@ -74,7 +74,7 @@ canonical_urls = canonical_parts.map(lambda parts: parts.text)
 
 
 @st.composite
-def respelled(draw: st.DrawFn) -> tuple[str, str]:
+def respellings(draw: st.DrawFn) -> tuple[str, str]:
     """Draw a canonical URL and another spelling that the rules change to it."""
     parts = draw(canonical_parts)
     cased = draw(st.randoms(use_true_random=False))
@@ -128,7 +128,7 @@ hostile = st.one_of(
     st.lists(st.sampled_from(_PIECES), max_size=10).map(lambda pieces: "https://" + "".join(pieces)),
     st.lists(st.sampled_from(_PIECES), max_size=10).map(lambda pieces: "https://ads.pub.test" + "".join(pieces)),
     st.text(st.sampled_from("aZ0.-_:@/?#%[]\\ é。"), max_size=20).map(lambda text: "https://a" + text),
-    respelled().map(lambda pair: pair[1]),
+    respellings().map(lambda pair: pair[1]),
     canonical_urls,
 )
 """Text that reaches every rule and every rejection."""

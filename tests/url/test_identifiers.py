@@ -6,7 +6,7 @@ import pickle
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.url.spellings import hostile, outcome, respelled
+from tests.url.spellings import hostile, outcome, respellings
 
 from undersigned.errors import UndersignedError
 from undersigned.url import (
@@ -90,7 +90,7 @@ def test_set_is_frozen_and_its_repr_names_no_identifier(agents):
     assert "pub.test" not in repr(agents)
 
 
-@given(st.lists(respelled(), max_size=3))
+@given(st.lists(respellings(), max_size=3))
 def test_every_spelling_finds_the_identifier_of_any_other_spelling(pairs):
     found = IdentifierSet((spelled for _, spelled in pairs if spelled.isascii()), code=CODE)
     for canonical, spelled in pairs:

@@ -27,7 +27,7 @@ FOR_SIGNING = {
 }
 
 
-def imported_from_url(path):
+def find_imports(path):
     """Return the names that a module imports from `undersigned.url`, with the names of imported submodules."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     for node in ast.walk(tree):
@@ -50,11 +50,11 @@ def test_every_public_name_exists_and_is_listed():
 def test_only_explanations_and_the_command_line_use_other_rule_sets_than_signing():
     for path in PACKAGE.rglob("*.py"):
         if path.relative_to(PACKAGE).parts[0] not in {"url", "normalization", "explanation", "cli"}:
-            assert set(imported_from_url(path)) <= FOR_SIGNING, path
+            assert set(find_imports(path)) <= FOR_SIGNING, path
 
 
 def test_canonicalize_applies_the_rules_of_its_rule_set_only():
-    assert set(imported_from_url(PACKAGE / "url/canonical.py")) == {
+    assert set(find_imports(PACKAGE / "url/canonical.py")) == {
         "ADCP",
         "ADCP_RECEIVED",
         "LONGEST_NAME",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from tests.url.spellings import canonical_urls, hostile, outcome, respelled
+from tests.url.spellings import canonical_urls, hostile, outcome, respellings
 
 from undersigned.url import MalformedURL, canonicalize, canonicalize_authority, same_url
 
@@ -52,7 +52,7 @@ def test_received_url_has_the_same_form_or_is_rejected(url):
         assert received == canonical
 
 
-@given(respelled())
+@given(respellings())
 def test_spellings_have_one_form_when_they_differ_only_as_the_rules_allow(pair):
     canonical, other = pair
     assert canonicalize(other).target_uri == canonicalize(canonical).target_uri == canonical

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.url.spellings import canonical_parts, hostile, respelled
+from tests.url.spellings import canonical_parts, hostile, respellings
 
 from undersigned.url import ADCP, ADCP_RECEIVED, explain, spelling
 from undersigned.url.canonical import canonical_already
@@ -47,7 +47,7 @@ def test_canonical_url_with_a_plain_name_is_recognised(parts):
         assert already(parts.text) == (parts.text, parts.host + parts.port)
 
 
-@given(respelled())
+@given(respellings())
 def test_usual_spelling_is_recognised(pair):
     canonical, url = pair
     value = URL.parse(url)
@@ -98,7 +98,7 @@ def test_result_is_plain_text_when_the_url_is_a_str_subclass():
 
 
 AUTHORITIES = st.one_of(
-    respelled().map(lambda pair: URL.parse(pair[1]).authority or ""),
+    respellings().map(lambda pair: URL.parse(pair[1]).authority or ""),
     hostile.map(lambda url: url.removeprefix("https://").partition("/")[0]),
     st.text(st.sampled_from(_TRICKY_CHARACTERS), max_size=12),
 )

@@ -117,7 +117,7 @@ COMPONENTS = '("@method" "@target-uri" "@authority" "content-type" "x-own")'
 VALUES = {"created": "1", "expires": "301", "nonce": '"bm9uY2U"', "keyid": '"k 1"', "alg": '"ed25519"', "tag": '"t"'}
 
 
-def written(names=PARAMETERS, **others) -> str:
+def write_input(names=PARAMETERS, **others) -> str:
     return f"sig1={COMPONENTS}" + "".join(f";{name}={others.get(name, VALUES.get(name))}" for name in names)
 
 
@@ -141,20 +141,20 @@ def among_others(value):
 @pytest.mark.parametrize(
     "value",
     [
-        written(),
-        written(PARAMETERS[::-1]),
-        written(("keyid",)),
-        written(("tag", "created")),
-        written(created="-1"),
-        written(created="1.0"),
-        written(created="01"),
-        written(keyid=r'"a\"b"'),
-        written(keyid="token"),
-        written().replace('"x-own"', '"x-own";sf'),
-        written().replace('"x-own"', '"x-own";key="b" "x-own";key="a" "x-own" "y";bs'),
-        written().replace('"x-own"', '"x-own";key="b c" "x-own";key="" "x-own";sf=?1'),
-        written().replace('"x-own"', '"x-own";bs;sf "x-own";x=1'),
-        written().replace('" "', '"  "'),
+        write_input(),
+        write_input(PARAMETERS[::-1]),
+        write_input(("keyid",)),
+        write_input(("tag", "created")),
+        write_input(created="-1"),
+        write_input(created="1.0"),
+        write_input(created="01"),
+        write_input(keyid=r'"a\"b"'),
+        write_input(keyid="token"),
+        write_input().replace('"x-own"', '"x-own";sf'),
+        write_input().replace('"x-own"', '"x-own";key="b" "x-own";key="a" "x-own" "y";bs'),
+        write_input().replace('"x-own"', '"x-own";key="b c" "x-own";key="" "x-own";sf=?1'),
+        write_input().replace('"x-own"', '"x-own";bs;sf "x-own";x=1'),
+        write_input().replace('" "', '"  "'),
         "sig1=()",
     ],
 )
@@ -166,18 +166,18 @@ def test_member_alone_is_read_as_in_the_whole_field(value):
 @pytest.mark.parametrize(
     "value",
     [
-        written(created="1" * 16),
-        written(tag='"é"'),
-        written((*PARAMETERS, "tag")),
-        written(("created", "created")),
-        written().replace('"x-own"', '"X-Own"'),
-        written().replace('"x-own"', '"@method"'),
-        written().replace('"x-own"', '"@signature-params"'),
-        written(("tag",)).replace('"x-own"', '"@signature-params"'),
-        written().replace('"x-own"', '"@signature-params";bs'),
-        written().replace('"x-own"', '"x-own";bs "x-own";bs'),
-        written().replace('"x-own"', '"x-own";Bs'),
-        written().replace("sig1", "Sig1"),
+        write_input(created="1" * 16),
+        write_input(tag='"é"'),
+        write_input((*PARAMETERS, "tag")),
+        write_input(("created", "created")),
+        write_input().replace('"x-own"', '"X-Own"'),
+        write_input().replace('"x-own"', '"@method"'),
+        write_input().replace('"x-own"', '"@signature-params"'),
+        write_input(("tag",)).replace('"x-own"', '"@signature-params"'),
+        write_input().replace('"x-own"', '"@signature-params";bs'),
+        write_input().replace('"x-own"', '"x-own";bs "x-own";bs'),
+        write_input().replace('"x-own"', '"x-own";Bs'),
+        write_input().replace("sig1", "Sig1"),
         "",
     ],
 )
@@ -192,7 +192,7 @@ def test_any_text_alone_is_read_as_in_the_whole_field(value):
 
 @given(st.data())
 def test_changed_member_alone_is_read_as_in_the_whole_field(data):
-    value = written(data.draw(st.permutations(PARAMETERS))).replace('"x-own"', '"x-own";key="k"')
+    value = write_input(data.draw(st.permutations(PARAMETERS))).replace('"x-own"', '"x-own";key="k"')
     at = data.draw(st.integers(0, len(value)))
     end = data.draw(st.integers(at, min(len(value), at + 3)))
     put = data.draw(st.text(st.sampled_from('"\\ ;=(),:0aA-_é@*'), max_size=3))
@@ -203,16 +203,16 @@ def test_changed_member_alone_is_read_as_in_the_whole_field(data):
 @pytest.mark.parametrize("keyid", ["https://b.example/" + "%E4" * 60, "a:b:c;d,e " * 20, ":" * 200])
 def test_short_member_is_read_with_any_delimiters_in_its_strings(keyid):
     for names in (PARAMETERS, PARAMETERS[::-1]):
-        assert parse_signature_input(written(names, keyid=f'"{keyid}"'))["sig1"].parameters["keyid"] == keyid
+        assert parse_signature_input(write_input(names, keyid=f'"{keyid}"'))["sig1"].parameters["keyid"] == keyid
 
 
 @pytest.mark.parametrize(
     "value",
     [
-        written(keyid=f'"{"k" * 2048}"'),
-        written(keyid=f'"{" " * 512}\\""'),
-        written() + ";p=?1" * 70,
-        f'{written()};d=%"{"%41" * 65}"',
+        write_input(keyid=f'"{"k" * 2048}"'),
+        write_input(keyid=f'"{" " * 512}\\""'),
+        write_input() + ";p=?1" * 70,
+        f'{write_input()};d=%"{"%41" * 65}"',
     ],
 )
 def test_field_over_the_limit_is_malformed(value):
@@ -237,7 +237,7 @@ def test_components_parameters_and_decimals_are_limited(within, more, fault):
 
 @pytest.mark.parametrize("others", ["", ', a=("x");tag="t"', ", b=();c=1.5"])
 def test_chosen_member_is_read_as_in_the_whole_field(others):
-    value = written() + others
+    value = write_input() + others
     asked = []
 
     def choose(members):
@@ -251,12 +251,12 @@ def test_chosen_member_is_read_as_in_the_whole_field(others):
 
 
 def test_member_alone_is_left_out_when_it_is_not_chosen():
-    assert not choose_signature_inputs(written(), lambda _: [])
+    assert not choose_signature_inputs(write_input(), lambda _: [])
 
 
 def test_member_that_is_not_chosen_is_checked_too():
     with pytest.raises(MalformedField, match="is repeated"):
-        choose_signature_inputs(f'{written()}, b=("x" "x")', lambda _: ["sig1"])
+        choose_signature_inputs(f'{write_input()}, b=("x" "x")', lambda _: ["sig1"])
 
 
 @pytest.mark.parametrize(
@@ -319,7 +319,7 @@ def test_members_with_repeated_keys_are_rejected_unless_the_reading_allows_them(
 
 def test_components_of_members_that_are_not_chosen_are_not_made():
     names = " ".join(f'"{letter}"' for letter in "abcdefghijklmnopqrstuvwxyz012345")
-    value = written() + "".join(f", b{at}=({names});p" for at in range(7))
+    value = write_input() + "".join(f", b{at}=({names});p" for at in range(7))
 
     def work(chosen: str) -> int:
         return lines_run(lambda: choose_signature_inputs(value, lambda _: [chosen]))
@@ -331,7 +331,7 @@ def test_components_of_members_that_are_not_chosen_are_not_made():
 
 @pytest.mark.parametrize("more", ["", ', b=("x" "y");p="q";created=2', ', c=("a";sf;key="b");d=1.5', ",  e=()"])
 def test_parameters_are_read_as_with_the_components(more):
-    value = written() + more
+    value = write_input() + more
     members = parse_signature_input(value)
     assert parse_parameters(value) == {label: member.parameters for label, member in members.items()}
 
@@ -361,5 +361,5 @@ def test_parameters_of_what_is_malformed_are_not_read(value):
 )
 def test_parameters_and_components_of_several_members_take_effort_also_if_a_pattern_reads_them(more, spent):
     budget = ParserBudget()
-    choose_signature_inputs(f"{written()}{more}", lambda members: [*members][:1], budget=budget)
+    choose_signature_inputs(f"{write_input()}{more}", lambda members: [*members][:1], budget=budget)
     assert budget.spent == spent

@@ -232,7 +232,7 @@ def test_empty_byte_sequence_ends_where_it_begins():
     assert parse_byte_sequences("a=::;p=1, b=:AAAA:", "base64") == {"a": b"", "b": b"\0\0\0"}
 
 
-def spent(value: str) -> int:
+def measure_effort(value: str) -> int:
     """The effort of reading a value."""
     budget = ParserBudget()
     parse_byte_sequences(value, "base64url", "base64", budget=budget)
@@ -249,12 +249,12 @@ def spent(value: str) -> int:
     ],
 )
 def test_effort_of_the_parser_is_that_of_a_field_with_its_delimiters_members_and_dates(value, units):
-    assert spent(value) == units
+    assert measure_effort(value) == units
 
 
 @pytest.mark.parametrize("value", ["a=::", "sig1=:AA==:", "a=:AA==:, b=:-_-_:, c=:AA:", f"s=:{'A' * 2044}:"])
 def test_usual_spelling_takes_nothing_of_the_budget(value):
-    assert spent(value) == 0
+    assert measure_effort(value) == 0
 
 
 @pytest.mark.parametrize("lexeme", ["(a", "=a", "a1=", "(a-b/c", "a@", '=""', "?", "#", "é"])

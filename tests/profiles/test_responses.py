@@ -30,7 +30,7 @@ def rejection(example, response) -> str:
     return caught.value.reason
 
 
-def signed(profile, response=None, **options) -> Response:
+def sign(profile, response=None, **options) -> Response:
     response = response or Response(201, JSON, b'{"id":1}', request=signed_request())
     signer = Signer(key_pair("ed25519").signing_key(), profile=profile, clock=lambda: NOW)
     fields = signer.sign_response(response, **options)
@@ -79,13 +79,13 @@ def test_response_to_another_request_is_rejected_if_the_signature_binds_it(examp
 @OURS
 def test_signed_response_is_verified_by_its_profile(profile):
     response = Response(201, [*JSON, TOKEN], b'{"id":1}', request=signed_request())
-    verified = verify(profile, signed(profile, response))
+    verified = verify(profile, sign(profile, response))
     assert (verified.method, bytes(verified.content)) == ("POST", b'{"id":1}')
     assert verified.target_uri == "https://shop.example/checkout?q=1"
 
 
 def test_response_must_cover_the_signature_of_its_request():
-    bare = signed(FAPI_2_RESPONSE, Response(201, JSON, b"{}", request=REQUEST))
+    bare = sign(FAPI_2_RESPONSE, Response(201, JSON, b"{}", request=REQUEST))
     assert verify(FAPI_2_RESPONSE, bare)
     with pytest.raises(SignatureError) as caught:
         verify(FAPI_2_RESPONSE, replace(bare, request=signed_request()))
@@ -94,13 +94,13 @@ def test_response_must_cover_the_signature_of_its_request():
 
 
 def test_response_without_content_may_answer_a_request_with_a_digest():
-    verified = verify(FAPI_2_RESPONSE, signed(FAPI_2_RESPONSE, Response(204, request=signed_request())))
+    verified = verify(FAPI_2_RESPONSE, sign(FAPI_2_RESPONSE, Response(204, request=signed_request())))
     assert '"content-digest";req' in verified.components
 
 
 def test_digest_of_the_request_does_not_bind_the_content_of_the_response():
     profile = FAPI_2_RESPONSE.derive(digest=DigestRule(policy="either"))
-    honest = signed(profile, Response(200, JSON, b"{}", request=signed_request()))
+    honest = sign(profile, Response(200, JSON, b"{}", request=signed_request()))
     added = ("Content-Digest", content_digest(b"[]", "base64"))
     assert bytes(verify(profile, replace(honest, body=b"[]", fields=[*honest.fields, added])).content) == b""
 
@@ -110,7 +110,7 @@ def test_field_of_the_request_does_not_name_the_key_of_the_response():
     covered = ("@status", '"ucp-agent";req')
     profile = UCP_RESPONSE.derive(coverage=replace(UCP_RESPONSE.coverage, always=covered))
     asked = replace(REQUEST, fields=[*REQUEST.fields, agent])
-    honest = signed(profile, Response(204, request=asked))
+    honest = sign(profile, Response(204, request=asked))
     keys = OneKey(verification_key("ed25519"))
     verifier = Verifier(profile, keys=keys, replay=MemoryReplayStore(), clock=lambda: NOW)
     added = ("UCP-Agent", 'profile="https://other.example/.well-known/ucp"')
@@ -144,7 +144,7 @@ def test_response_has_the_nonce_of_the_request_that_asks_for_a_signature(request
     plain = WIMSE_RESPONSE.derive(parameters=replace(WIMSE_RESPONSE.parameters, echo="", echo_if=""))
     profile = WIMSE_RESPONSE if echoed is True else plain
     given = {"wimse-req-nonce": echoed} if isinstance(echoed, str) else {}
-    subject = signed(profile, response, parameters=given)
+    subject = sign(profile, response, parameters=given)
     if reason is None:
         assert verify(WIMSE_RESPONSE, subject)
     else:
@@ -154,13 +154,13 @@ def test_response_has_the_nonce_of_the_request_that_asks_for_a_signature(request
 
 
 def test_response_to_an_unsigned_request_has_no_nonce_of_it():
-    response = signed(WIMSE_RESPONSE, Response(200, [TOKEN], request=REQUEST))
+    response = sign(WIMSE_RESPONSE, Response(200, [TOKEN], request=REQUEST))
     assert "wimse-req-nonce" not in response.fields.combined["signature-input"]
     assert verify(WIMSE_RESPONSE, response)
 
 
 def test_response_without_content_needs_no_digest():
-    response = signed(UCP_RESPONSE, Response(204, request=REQUEST))
+    response = sign(UCP_RESPONSE, Response(204, request=REQUEST))
     assert verify(UCP_RESPONSE, response).components == ('"@status"',)
 
 
@@ -168,7 +168,7 @@ def test_response_needs_the_request_that_it_answers():
     lonely = Response(200)
     assert (lonely.method, lonely.url, lonely.query_unknown) == ("", "", False)
     with pytest.raises(SigningError, match=r"^response: pass the request"):
-        signed(UCP_RESPONSE, lonely)
+        sign(UCP_RESPONSE, lonely)
     with pytest.raises(ConfigurationError, match=r"^response: give it the request"):
         verify(UCP_RESPONSE, lonely)
 
@@ -184,4 +184,4 @@ def test_profile_for_requests_neither_signs_nor_verifies_responses():
 @pytest.mark.parametrize("change", [{"fields": [("a b", "c")]}, {"fields": [("X", "a\r\nb")]}])
 def test_response_that_a_receiver_could_not_read_is_not_signed(change):
     with pytest.raises(SigningError, match=r"^headers: "):
-        signed(UCP_RESPONSE, Response(200, change["fields"], request=REQUEST))
+        sign(UCP_RESPONSE, Response(200, change["fields"], request=REQUEST))

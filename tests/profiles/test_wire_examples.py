@@ -16,7 +16,7 @@ LONG = 10**8
 PARTY_JWKS = {"keys": [PUBLIC]}
 
 
-def changed(request, *, method=None, url=None, body=None, field=None, without=None):
+def change_request(request, *, method=None, url=None, body=None, field=None, without=None):
     """Return the request with one change. `field` is a name with the pattern and the replacement for its value."""
     fields = [(name, value) for name, value in request.fields if name != without]
     if field is not None:
@@ -47,16 +47,16 @@ def test_published_request_is_verified_over_its_published_base(example):
 def test_request_is_rejected_when_a_part_of_it_was_changed(example):
     request = example.request
     covered = {
-        "method": ('"@method"', changed(request, method="PUT")),
+        "method": ('"@method"', change_request(request, method="PUT")),
         "path": (
             '"@(?:target-uri|path|request-target)"',
-            changed(request, url=re.sub(r"(//[^/]+)/", r"\1/x", request.url)),
+            change_request(request, url=re.sub(r"(//[^/]+)/", r"\1/x", request.url)),
         ),
         "host": (
             '"@(?:target-uri|authority)"',
-            changed(request, url=re.sub("//[^/]+", "//other.example", request.url), without="host"),
+            change_request(request, url=re.sub("//[^/]+", "//other.example", request.url), without="host"),
         ),
-        "parameter": ("", changed(request, field=("signature-input", "$", ";x=1"))),
+        "parameter": ("", change_request(request, field=("signature-input", "$", ";x=1"))),
     }
     tried = [name for name, (needed, _) in covered.items() if re.search(needed, example.base)]
     for name in tried:
@@ -65,15 +65,15 @@ def test_request_is_rejected_when_a_part_of_it_was_changed(example):
         assert rejection(example, covered[name][1]) == expected, name
     assert len(tried) >= 3
     if request.has_body:
-        assert rejection(example, changed(request, body=request.body + b" ")) == "signature_digest_mismatch"
-    assert rejection(example, changed(request, field=("signature", "=:..", "=:AA"))) == "signature_invalid"
+        assert rejection(example, change_request(request, body=request.body + b" ")) == "signature_digest_mismatch"
+    assert rejection(example, change_request(request, field=("signature", "=:..", "=:AA"))) == "signature_invalid"
 
 
 @ALL
 def test_request_without_one_of_its_signature_fields_is_malformed_or_unsigned(example):
-    one = changed(example.request, without="signature")
+    one = change_request(example.request, without="signature")
     assert rejection(example, one) == "signature_header_malformed"
-    assert rejection(example, changed(one, without="signature-input")) == "signature_required"
+    assert rejection(example, change_request(one, without="signature-input")) == "signature_required"
 
 
 @ALL

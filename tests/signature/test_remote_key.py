@@ -64,18 +64,18 @@ def signer(key) -> Signer:
     return Signer(key, profile=profiles.ADCP_3_2, clock=lambda: NOW)
 
 
-def verified(fields) -> str:
+def verify_keyid(fields) -> str:
     return verifier(keys=KEYS).verify(Request("GET", URL, [*fields])).keyid
 
 
 @pytest.mark.parametrize("key", [Edwards(), Elliptic()], ids=["ed25519", "DER"])
 def test_remote_key_signs(key):
-    assert verified(signer(key).sign(REQUEST)) == key.keyid
+    assert verify_keyid(signer(key).sign(REQUEST)) == key.keyid
 
 
 @pytest.mark.parametrize("key", [AsyncElliptic(), Edwards()], ids=["async", "sync"])
 def test_any_key_signs_when_it_is_awaited(key):
-    assert verified(asyncio.run(signer(key).async_sign(REQUEST))) == key.keyid
+    assert verify_keyid(asyncio.run(signer(key).async_sign(REQUEST))) == key.keyid
 
 
 def test_async_key_is_rejected_where_nothing_awaits_it():

@@ -184,12 +184,12 @@ AGENT = {**CLAIMS, "iss": "https://issuer.example", "cnf": {"jwk": {**JWK, "alg"
 TYPED = {**HEADER, "typ": "aa-agent+jwt"}
 
 
-def named(text: str, label: str = "sig") -> str:
+def write_signature_key(text: str, label: str = "sig") -> str:
     return f'{label}=jwt;jwt="{text}"'
 
 
 def test_key_of_signature_key_is_the_one_that_keyid_names_if_there_is_one():
-    text = named(token(TYPED, AGENT))
+    text = write_signature_key(token(TYPED, AGENT))
     [key] = agent(text)
     assert [agent(text, keyid=keyid)[0].owner for keyid in (key.keyid, key.thumbprint)] == [CLAIMS["sub"]] * 2
     with pytest.raises(KeySourceError, match="another key"):
@@ -199,16 +199,16 @@ def test_key_of_signature_key_is_the_one_that_keyid_names_if_there_is_one():
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        (named(token(TYPED, AGENT), label="other"), "signature_identity_malformed"),
-        (named(token(TYPED, AGENT)).replace("=jwt;", '="jwt";'), "signature_identity_malformed"),
-        (named(token(TYPED, AGENT)).replace("=jwt;", "=hwk;"), "signature_identity_malformed"),
-        (named(token(TYPED, AGENT)).replace('"', ""), "signature_identity_malformed"),
+        (write_signature_key(token(TYPED, AGENT), label="other"), "signature_identity_malformed"),
+        (write_signature_key(token(TYPED, AGENT)).replace("=jwt;", '="jwt";'), "signature_identity_malformed"),
+        (write_signature_key(token(TYPED, AGENT)).replace("=jwt;", "=hwk;"), "signature_identity_malformed"),
+        (write_signature_key(token(TYPED, AGENT)).replace('"', ""), "signature_identity_malformed"),
         ("sig=jwt", "signature_identity_malformed"),
         ("sig=(", "signature_identity_malformed"),
-        (named(token(HEADER, AGENT)), "signature_identity_malformed"),
-        (named(token(TYPED, AGENT | {"iss": "https://other.example"})), "signature_jwks_untrusted"),
-        (named(token(TYPED, AGENT | {"iss": 1})), "signature_jwks_untrusted"),
-        (named(token(TYPED, AGENT | {"cnf": {"jwk": JWK}})), "signature_identity_malformed"),
+        (write_signature_key(token(HEADER, AGENT)), "signature_identity_malformed"),
+        (write_signature_key(token(TYPED, AGENT | {"iss": "https://other.example"})), "signature_jwks_untrusted"),
+        (write_signature_key(token(TYPED, AGENT | {"iss": 1})), "signature_jwks_untrusted"),
+        (write_signature_key(token(TYPED, AGENT | {"cnf": {"jwk": JWK}})), "signature_identity_malformed"),
     ],
 )
 def test_flawed_signature_key_gives_no_key(text, reason):

@@ -36,7 +36,7 @@ class Failing:
         return True
 
 
-def verified(failing: Failing, *, fallback: bool = True):
+def verify(failing: Failing, *, fallback: bool = True):
     gate = Gate(failing, Policy(warn_for=["get_products"], resolver=JSONRPCResolver()), fallback=fallback)
     return finish(gate.verify(Request("POST", URL, has_body=True), failing, signed=True))
 
@@ -46,17 +46,17 @@ def test_error_is_forgiven_only_when_another_credential_can_make_up_for_it(error
     failing = Failing(error)
     if isinstance(error, MalformedSignature):
         with pytest.raises(SignatureError) as caught:
-            verified(failing)
+            verify(failing)
         assert (caught.value, failing.read) == (error, 0)
     else:
-        assert verified(failing).warning is error
+        assert verify(failing).warning is error
         assert failing.read == 1
 
 
 def test_no_error_is_forgiven_without_another_authenticator():
     failing = Failing(ERRORS[0])
     with pytest.raises(SignatureError):
-        verified(failing, fallback=False)
+        verify(failing, fallback=False)
     assert failing.read == 0
 
 

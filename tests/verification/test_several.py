@@ -34,14 +34,14 @@ ONLY = ANY.derive(selection=Selection(tags=TAG, pick="only"))
 POST = Request("POST", "https://a.example/p", [("Content-Type", "text/plain")], b"hello")
 
 
-def signed(request, *labels, algorithm="ed25519", profile: Profile = ANY, **options) -> Request:
+def sign(request, *labels, algorithm="ed25519", profile: Profile = ANY, **options) -> Request:
     signer = Signer(key_pair(algorithm).signing_key(), profile=profile, clock=lambda: NOW, **options)
     for label in labels:
         request = replace(request, fields=[*request.fields, *signer.sign(request, label=label)])
     return request
 
 
-def broken(request, label) -> Request:
+def break_signature(request, label) -> Request:
     """Return the request with other bytes in the signature of `label`."""
 
     def other(value):
@@ -63,21 +63,21 @@ def reason(profile, request) -> str:
 
 
 def test_any_takes_the_first_signature_that_is_valid():
-    request = signed(POST, "a", "b")
+    request = sign(POST, "a", "b")
     assert verifier(ANY).verify(request).label == "a"
-    assert verifier(ANY).verify(broken(request, "a")).label == "b"
-    assert reason(ANY, broken(broken(request, "a"), "b")) == "signature_invalid"
+    assert verifier(ANY).verify(break_signature(request, "a")).label == "b"
+    assert reason(ANY, break_signature(break_signature(request, "a"), "b")) == "signature_invalid"
 
 
 def test_any_passes_over_a_signature_that_the_profile_rejects():
-    request = signed(signed(POST, "a"), "b", profile=ANY.derive(coverage=CoverageRule(always=("@method",))))
+    request = sign(sign(POST, "a"), "b", profile=ANY.derive(coverage=CoverageRule(always=("@method",))))
     assert verifier(ANY).verify(request).label == "a"
-    other = signed(signed(POST, "b", profile=ANY.derive(coverage=CoverageRule(always=("@method",)))), "a")
+    other = sign(sign(POST, "b", profile=ANY.derive(coverage=CoverageRule(always=("@method",)))), "a")
     assert verifier(ANY).verify(other).label == "a"
 
 
 def test_any_passes_over_a_signature_with_a_parameter_of_another_type_and_all_does_not():
-    request = signed(POST, "a", "b")
+    request = sign(POST, "a", "b")
     fields = [(name, re.sub(r"^a=(.*);created=[0-9]+", r'a=\1;created="now"', value)) for name, value in request.fields]
     malformed = replace(request, fields=fields)
     assert verifier(ANY).verify(malformed).label == "b"
@@ -85,17 +85,17 @@ def test_any_passes_over_a_signature_with_a_parameter_of_another_type_and_all_do
 
 
 def test_signature_of_another_profile_is_passed_over():
-    request = signed(signed(POST, "other", profile=GNAP), "mine")
+    request = sign(sign(POST, "other", profile=GNAP), "mine")
     assert verifier(ANY).verify(request).label == "mine"
-    assert reason(ANY, signed(POST, "other", profile=GNAP)) == "signature_required"
+    assert reason(ANY, sign(POST, "other", profile=GNAP)) == "signature_required"
 
 
 def test_all_demands_every_signature_and_returns_all():
-    request = signed(POST, "a", "b")
+    request = sign(POST, "a", "b")
     store = MemoryReplayStore()
     verified = verifier(ALL, replay=store).verify(request)
     assert [verified.label, *[other.label for other in verified.others]] == ["a", "b"]
-    assert reason(ALL, broken(request, "b")) == "signature_invalid"
+    assert reason(ALL, break_signature(request, "b")) == "signature_invalid"
     with pytest.raises(SignatureError, match="signature_replayed"):
         verifier(ALL, replay=store).verify(request)
 
@@ -106,7 +106,7 @@ def covering(a: str, b: str) -> Request:
     request = replace(POST, fields=[*POST.fields, ("Content-Digest", digests)])
     for label, component in (("a", a), ("b", b)):
         covered = EITHER.derive(coverage=CoverageRule(always=("@authority", component)))
-        request = signed(request, label, profile=covered)
+        request = sign(request, label, profile=covered)
     return request
 
 
@@ -126,18 +126,18 @@ def test_all_demands_a_known_digest_of_each_signature_over_the_content():
 
 
 def test_all_rejects_a_message_with_one_signature_that_the_profile_does_not_accept():
-    request = signed(signed(POST, "a"), "b", profile=ANY.derive(coverage=CoverageRule(always=("@method",))))
+    request = sign(sign(POST, "a"), "b", profile=ANY.derive(coverage=CoverageRule(always=("@method",))))
     assert reason(ALL, request) == "signature_components_incomplete"
 
 
 def test_only_rejects_a_message_with_two_signatures():
-    assert verifier(ONLY).verify(signed(POST, "a")).label == "a"
-    assert reason(ONLY, signed(POST, "a", "b")) == "signature_header_malformed"
+    assert verifier(ONLY).verify(sign(POST, "a")).label == "a"
+    assert reason(ONLY, sign(POST, "a", "b")) == "signature_header_malformed"
 
 
 def test_message_with_three_signatures_of_the_profile_is_rejected():
     for profile in (ANY, ALL):
-        assert reason(profile, signed(POST, "a", "b", "c")) == "signature_header_malformed"
+        assert reason(profile, sign(POST, "a", "b", "c")) == "signature_header_malformed"
 
 
 def test_added_signature_may_cover_the_one_that_is_there():
@@ -145,19 +145,19 @@ def test_added_signature_may_cover_the_one_that_is_there():
         selection=Selection(tags=("gateway",), label="gw"),
         coverage=CoverageRule(always=('"signature";key="sig1"', '"signature-input";key="sig1"')),
     )
-    request = signed(signed(POST, "sig1"), "gw", profile=gateway)
+    request = sign(sign(POST, "sig1"), "gw", profile=gateway)
     assert verifier(ANY).verify(request).label == "sig1"
     assert verifier(gateway).verify(request).components[:2] == gateway.coverage.always
-    assert reason(gateway, broken(request, "sig1")) == "signature_invalid"
+    assert reason(gateway, break_signature(request, "sig1")) == "signature_invalid"
 
 
 @pytest.mark.parametrize("algorithm", ["ed25519", "ecdsa-p256-sha256"])
 def test_base_is_remembered_when_there_is_no_nonce(algorithm):
     profile = ANY.derive(parameters=ParameterRule(nonce="optional"), replay=ReplayRule(remembers="base"))
     store = MemoryReplayStore()
-    request = signed(POST, "a", algorithm=algorithm, profile=profile)
+    request = sign(POST, "a", algorithm=algorithm, profile=profile)
     assert verifier(profile, algorithm, replay=store).verify(request).nonce == ""
-    again = signed(POST, "a", algorithm=algorithm, profile=profile)
+    again = sign(POST, "a", algorithm=algorithm, profile=profile)
     assert (dict(again.fields)["signature"] == dict(request.fields)["signature"]) == (algorithm == "ed25519")
     with pytest.raises(SignatureError, match="signature_replayed"):
         verifier(profile, algorithm, replay=store).verify(again)
@@ -171,7 +171,7 @@ def test_field_is_remembered_for_as_long_as_the_profile_says():
         dangerous="a test",
     )
     store = MemoryReplayStore(slot=1)
-    request = signed(replace(POST, fields=[*POST.fields, ("Idempotency-Key", "k1")]), "a", profile=profile)
+    request = sign(replace(POST, fields=[*POST.fields, ("Idempotency-Key", "k1")]), "a", profile=profile)
     assert verifier(profile, replay=store).verify(request)
     for later, fresh in ((0, False), (990, False), (1002, True)):
         subject = verifier(profile, replay=store, clock=lambda later=later: NOW + later)
@@ -205,8 +205,8 @@ KEYED = replace(POST, fields=[*POST.fields, ("Idempotency-Key", "k1")])
 def test_field_comes_again_only_with_the_same_request(changes, code):
     store = MemoryReplayStore()
     subject = verifier(REPEATED, replay=store)
-    assert not subject.verify(signed(KEYED, "a", profile=REPEATED)).repeated
-    again = signed(replace(KEYED, **changes), "a", profile=REPEATED)
+    assert not subject.verify(sign(KEYED, "a", profile=REPEATED)).repeated
+    again = sign(replace(KEYED, **changes), "a", profile=REPEATED)
     for _ in range(2):
         if code:
             with pytest.raises(SignatureError, match=code):
@@ -220,7 +220,7 @@ def test_field_comes_again_only_with_the_same_request(changes, code):
 def test_field_is_remembered_longer_than_its_signature_lasts(later, code):
     store = MemoryReplayStore(slot=1)
     expiring = REPEATED.derive(parameters=ParameterRule(nonce="optional"))
-    assert verifier(expiring, replay=store).verify(signed(KEYED, "a", profile=expiring)).expires < NOW + 500
+    assert verifier(expiring, replay=store).verify(sign(KEYED, "a", profile=expiring)).expires < NOW + 500
     signer = Signer(key_pair("ed25519").signing_key(), profile=expiring, clock=lambda: NOW + later)
     other = replace(KEYED, body=b"{}")
     other = replace(other, fields=[*other.fields, *signer.sign(other)])
@@ -230,14 +230,14 @@ def test_field_is_remembered_longer_than_its_signature_lasts(later, code):
 
 def test_request_without_content_comes_again_with_its_field():
     subject = verifier(REPEATED, replay=MemoryReplayStore())
-    request = signed(Request("DELETE", POST.url, [("Idempotency-Key", "k1")]), "a", profile=REPEATED)
+    request = sign(Request("DELETE", POST.url, [("Idempotency-Key", "k1")]), "a", profile=REPEATED)
     assert [subject.verify(request).repeated for _ in range(2)] == [False, True]
 
 
 def test_safe_request_without_the_field_is_accepted_again_and_another_is_not():
     subject = verifier(REPEATED, replay=MemoryReplayStore())
     for method, accepted in (("GET", True), ("POST", False)):
-        request = signed(replace(POST, method=method), "a", profile=REPEATED)
+        request = sign(replace(POST, method=method), "a", profile=REPEATED)
         assert not subject.verify(request).repeated
         if accepted:
             assert not subject.verify(request).repeated
@@ -261,7 +261,7 @@ def test_field_is_remembered_at_least_until_the_signature_ends():
         replay=ReplayRule(remembers="base", keeps_for=10),
     )
     store = MemoryReplayStore(slot=1)
-    request = signed(POST, "a", profile=profile)
+    request = sign(POST, "a", profile=profile)
     assert verifier(profile, replay=store).verify(request)
     with pytest.raises(SignatureError, match="signature_replayed"):
         verifier(profile, replay=store, clock=lambda: NOW + 4990).verify(request)
@@ -269,27 +269,27 @@ def test_field_is_remembered_at_least_until_the_signature_ends():
 
 def test_forbidden_parameter_and_component_are_rejected():
     strict = ANY.derive(parameters=ParameterRule(alg="forbidden"))
-    assert reason(strict, signed(POST, "a")) == "signature_params_unexpected"
+    assert reason(strict, sign(POST, "a")) == "signature_params_unexpected"
     plain = ANY.derive(coverage=CoverageRule(never=frozenset({"content-type"})))
-    assert reason(plain, signed(POST, "a", components=["content-type"])) == "signature_components_unexpected"
-    assert verifier(plain).verify(signed(POST, "a"))
+    assert reason(plain, sign(POST, "a", components=["content-type"])) == "signature_components_unexpected"
+    assert verifier(plain).verify(sign(POST, "a"))
 
 
 def test_digest_must_be_covered_also_if_the_coverage_depends_on_the_message():
     profile = ANY.derive(coverage=CoverageRule(if_sent=("date",)))
     uncovered = profile.derive(digest=replace(profile.digest, policy="either"))
-    assert reason(profile, signed(POST, "a", profile=uncovered)) == "signature_components_incomplete"
+    assert reason(profile, sign(POST, "a", profile=uncovered)) == "signature_components_incomplete"
 
 
 def test_missing_field_that_says_who_signed_has_its_own_reason():
     profile = ANY.derive(coverage=CoverageRule(sent=("signature-agent",)))
-    assert reason(profile, signed(POST, "a")) == "signature_identity_missing"
+    assert reason(profile, sign(POST, "a")) == "signature_identity_missing"
 
 
 def test_digest_by_an_algorithm_that_the_profile_does_not_take_counts_as_none():
     profile = ANY.derive(digest=replace(ANY.digest, algorithms=("sha-256",)))
-    assert reason(profile, signed(POST, "a", digests=["sha-512"])) == "signature_digest_mismatch"
-    assert verifier(profile).verify(signed(POST, "a", digests=["sha-512", "sha-256"]))
+    assert reason(profile, sign(POST, "a", digests=["sha-512"])) == "signature_digest_mismatch"
+    assert verifier(profile).verify(sign(POST, "a", digests=["sha-512", "sha-256"]))
 
 
 def test_answer_has_the_form_of_the_profile():
@@ -309,7 +309,7 @@ def test_answer_with_a_status_of_its_own_still_has_the_challenge():
 
 
 def test_screen_raises_the_error_of_the_first_of_several():
-    rejected = signed(POST, "a", profile=ANY.derive(coverage=CoverageRule(always=("@method",))))
+    rejected = sign(POST, "a", profile=ANY.derive(coverage=CoverageRule(always=("@method",))))
     with pytest.raises(SignatureError, match="components_incomplete"):
-        screen(signed(rejected, "b"), ANY, now=NOW)
-    assert screen(signed(POST, "a", "b"), ANY, now=NOW).label == "a"
+        screen(sign(rejected, "b"), ANY, now=NOW)
+    assert screen(sign(POST, "a", "b"), ANY, now=NOW).label == "a"

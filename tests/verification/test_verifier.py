@@ -45,7 +45,7 @@ from undersigned.verification.verifier import finish
 SECRET = "s3cr3t of the source"
 
 
-def capped(caps):
+def with_caps(caps):
     return profiles.ADCP_3_2.derive(replay=ReplayRule(caps=caps))
 
 
@@ -72,7 +72,7 @@ class AsyncDriver:
 DRIVERS = pytest.mark.parametrize("driver", [SyncDriver, AsyncDriver])
 
 
-def made(driver, *, profile=profiles.ADCP_3_2, clock=lambda: NOW, **sources):
+def make(driver, *, profile=profiles.ADCP_3_2, clock=lambda: NOW, **sources):
     return driver.make(profile, **{"keys": KEYS, "replay": MemoryReplayStore(), "clock": clock, **sources})
 
 
@@ -133,7 +133,7 @@ class Recording(MemoryReplayStore):
 
 @DRIVERS
 def test_signed_request_is_verified_once(driver):
-    subject = made(driver)
+    subject = make(driver)
     verified = driver.run(subject.verify(signed_request()))
     assert (verified.keyid, verified.target_uri) == ("buyer-ed25519", URL)
     with pytest.raises(SignatureRejected, match=r"^request_signature_replayed$"):
@@ -142,12 +142,12 @@ def test_signed_request_is_verified_once(driver):
 
 @DRIVERS
 def test_bodiless_request_is_verified(driver):
-    assert driver.run(made(driver).verify(signed_request("GET", URL, (), b"")))
+    assert driver.run(make(driver).verify(signed_request("GET", URL, (), b"")))
 
 
 @DRIVERS
 def test_changed_body_is_rejected_and_its_nonce_stays_fresh(driver):
-    subject = made(driver)
+    subject = make(driver)
     with pytest.raises(SignatureRejected, match=r"^request_signature_digest_mismatch$"):
         driver.run(subject.verify(replace_parts(signed_request(), body=b"{}")))
     assert driver.run(subject.verify(signed_request()))
@@ -155,7 +155,7 @@ def test_changed_body_is_rejected_and_its_nonce_stays_fresh(driver):
 
 @DRIVERS
 def test_signed_body_that_is_rejected_spends_its_nonce(driver):
-    subject = made(driver)
+    subject = make(driver)
     request = signed_request(body=b'{"a":1,"a":2}')
     codes = []
     for _ in range(2):
@@ -168,7 +168,7 @@ def test_signed_body_that_is_rejected_spends_its_nonce(driver):
 @DRIVERS
 def test_sender_without_a_key_writes_nothing_to_the_store(driver):
     store = MemoryReplayStore()
-    subject = made(driver, replay=store)
+    subject = make(driver, replay=store)
     for request in (
         replace_parts(signed_request(), method="PUT"),
         replace_parts(signed_request(), url="https://h/"),
@@ -185,7 +185,7 @@ def test_nonce_is_claimed_until_the_signature_expires(driver):
     store = Recording()
     caps = Caps(per_key=7, total=8)
     times = iter([NOW, NOW + 2])
-    subject = made(driver, profile=capped(caps), replay=store, clock=lambda: next(times))
+    subject = make(driver, profile=with_caps(caps), replay=store, clock=lambda: next(times))
     verified = driver.run(subject.verify(signed_request()))
     assert store.asked == [
         ("full", "buyer-ed25519", {"now": NOW, "caps": caps}),
@@ -198,7 +198,7 @@ def test_store_at_its_cap_rejects_before_the_signature_is_verified(driver):
     store = MemoryReplayStore()
     caps = Caps(per_key=1)
     store.claim("buyer-ed25519", "other", now=NOW, until=NOW + 360, caps=caps)
-    subject = made(driver, profile=capped(caps), replay=store)
+    subject = make(driver, profile=with_caps(caps), replay=store)
     with pytest.raises(SignatureRejected) as caught:
         driver.run(subject.verify(replace_parts(signed_request(), method="PUT")))
     assert (caught.value.code, caught.value.step) == ("request_signature_rate_abuse", "9a")
@@ -212,7 +212,7 @@ def test_cap_reached_during_verification_rejects_at_the_claim(driver):
 
     store = Filling()
     store.claim("buyer-ed25519", "other", now=NOW, until=NOW + 360, caps=Caps(1))
-    subject = made(driver, profile=profiles.ADCP_3_2.derive(replay=ReplayRule(caps=Caps(per_key=1))), replay=store)
+    subject = make(driver, profile=profiles.ADCP_3_2.derive(replay=ReplayRule(caps=Caps(per_key=1))), replay=store)
     with pytest.raises(SignatureRejected) as caught:
         driver.run(subject.verify(signed_request()))
     assert (caught.value.code, caught.value.step) == ("request_signature_rate_abuse", 13)
@@ -222,7 +222,7 @@ def test_cap_reached_during_verification_rejects_at_the_claim(driver):
 def test_delayed_body_is_rejected_when_its_nonce_was_forgotten(driver):
     # The headers pass while the nonce is live; the rest of the body comes when a store may have dropped it.
     time = [float(NOW)]
-    subject = made(driver, clock=lambda: time[0])
+    subject = make(driver, clock=lambda: time[0])
     held = signed_request()
     assert driver.run(subject.verify(held))
     time[0] = NOW + 359
@@ -250,7 +250,7 @@ def test_delayed_body_is_rejected_when_its_nonce_was_forgotten(driver):
 )
 def test_unavailable_source_raises_verification_unavailable(driver, source, code, step):
     with pytest.raises(VerificationUnavailable) as caught:
-        driver.run(made(driver, **source).verify(signed_request()))
+        driver.run(make(driver, **source).verify(signed_request()))
     error = caught.value
     assert (error.code, error.step) == (code, step)
     assert isinstance(error.__cause__, OSError)
@@ -259,7 +259,7 @@ def test_unavailable_source_raises_verification_unavailable(driver, source, code
 
 @DRIVERS
 def test_unavailable_source_is_not_asked_when_the_request_is_rejected_earlier(driver):
-    subject = made(driver, keys=Broken(), replay=Broken())
+    subject = make(driver, keys=Broken(), replay=Broken())
     with pytest.raises(SignatureRejected, match=r"^request_signature_required$"):
         driver.run(subject.verify(Request("GET", URL)))
 
@@ -271,7 +271,7 @@ def test_store_with_an_invalid_answer_is_unavailable(driver):
             return None
 
     with pytest.raises(VerificationUnavailable) as caught:
-        driver.run(made(driver, replay=Nonsense()).verify(signed_request()))
+        driver.run(make(driver, replay=Nonsense()).verify(signed_request()))
     assert (caught.value.code, caught.value.step) == ("request_signature_store_unavailable", 13)
 
 
@@ -283,7 +283,7 @@ def test_key_source_with_an_invalid_answer_is_unavailable(driver, answer):
             return answer
 
     with pytest.raises(VerificationUnavailable) as caught:
-        driver.run(made(driver, keys=Nonsense()).verify(signed_request()))
+        driver.run(make(driver, keys=Nonsense()).verify(signed_request()))
     assert (caught.value.code, caught.value.step) == ("request_signature_jwks_unavailable", 7)
 
 
@@ -291,11 +291,11 @@ def test_key_source_with_an_invalid_answer_is_unavailable(driver, answer):
 def test_revoked_key_is_rejected_by_the_verifier(driver):
     listed = RevocationList(revoked=frozenset({"buyer-ed25519"}), updated=NOW - 10, next_update=NOW + 10)
     with pytest.raises(SignatureRejected, match=r"^request_signature_key_revoked$"):
-        driver.run(made(driver, revocations=listed).verify(signed_request()))
+        driver.run(make(driver, revocations=listed).verify(signed_request()))
 
 
 def test_async_verifier_awaits_its_sources():
-    subject = made(AsyncDriver, keys=Awaitable(KEYS), replay=Awaitable(MemoryReplayStore()))
+    subject = make(AsyncDriver, keys=Awaitable(KEYS), replay=Awaitable(MemoryReplayStore()))
     assert asyncio.run(subject.verify(signed_request())).keyid == "buyer-ed25519"
     with pytest.raises(SignatureRejected, match=r"^request_signature_replayed$"):
         asyncio.run(subject.verify(signed_request()))
@@ -304,7 +304,7 @@ def test_async_verifier_awaits_its_sources():
 @pytest.mark.parametrize("source", [{"keys": Awaitable(Broken())}, {"replay": Awaitable(BrokenAtTheClaim())}])
 def test_unavailable_async_source_raises_verification_unavailable(source):
     with pytest.raises(VerificationUnavailable):
-        asyncio.run(made(AsyncDriver, **source).verify(signed_request()))
+        asyncio.run(make(AsyncDriver, **source).verify(signed_request()))
 
 
 def test_cancellation_of_a_verification_is_raised():
@@ -313,7 +313,7 @@ def test_cancellation_of_a_verification_is_raised():
             await asyncio.Event().wait()
 
     async def cancelled():
-        task = asyncio.create_task(made(AsyncDriver, keys=Hanging()).verify(signed_request()))
+        task = asyncio.create_task(make(AsyncDriver, keys=Hanging()).verify(signed_request()))
         await asyncio.sleep(0)
         task.cancel()
         await task
@@ -351,7 +351,7 @@ def test_cancellation_of_a_verification_is_raised():
 )
 def test_argument_of_the_wrong_type_is_rejected_at_construction(driver, change, option):
     with pytest.raises(ConfigurationError) as caught:
-        made(driver, **change)
+        make(driver, **change)
     assert str(caught.value).startswith(option)
 
 
@@ -366,7 +366,7 @@ def test_argument_of_the_wrong_type_is_rejected_at_construction(driver, change, 
 )
 def test_class_in_the_place_of_a_source_is_rejected_with_how_to_make_one(driver, option, kind, made_by):
     with pytest.raises(ConfigurationError) as caught:
-        made(driver, **{option: kind})
+        make(driver, **{option: kind})
     assert str(caught.value) == f"{option}: {kind.__name__} is a class; make one, such as {made_by}"
 
 
@@ -375,7 +375,7 @@ def test_class_in_the_place_of_a_source_is_rejected_with_how_to_make_one(driver,
 )
 def test_sync_verifier_rejects_an_async_source(source, option):
     with pytest.raises(ConfigurationError, match=f"^{option}: .*AsyncVerifier"):
-        made(SyncDriver, **source)
+        make(SyncDriver, **source)
 
 
 @pytest.mark.parametrize(("keys", "replay"), [(False, False), (True, False), (False, True)])
@@ -499,7 +499,7 @@ def test_finish_closes_a_coroutine_that_waits():
     ],
 )
 def test_error_carries_keyid_creation_time_and_the_rebuilt_base(driver, changes, options, base_known):
-    subject = made(driver, **options)
+    subject = make(driver, **options)
     with pytest.raises(SignatureRejected) as caught:
         driver.run(subject.verify(replace_parts(signed_request(), **changes)))
     assert (caught.value.keyid, caught.value.created) == ("buyer-ed25519", NOW)
@@ -531,34 +531,34 @@ UNFIT = VerificationKey.from_jwk({**PUBLIC, "use": "enc"}, owner="third.example.
 
 @DRIVERS
 def test_verified_signature_names_the_owner_of_the_key(driver):
-    assert driver.run(made(driver, keys=Keys(RIGHT)).verify(signed_request())).signer == "buyer.example.com"
-    assert driver.run(made(driver).verify(signed_request())).signer == ""
+    assert driver.run(make(driver, keys=Keys(RIGHT)).verify(signed_request())).signer == "buyer.example.com"
+    assert driver.run(make(driver).verify(signed_request())).signer == ""
 
 
 @DRIVERS
 def test_verifying_key_is_found_among_several_with_its_keyid(driver):
     for keys in ([WRONG, RIGHT], [UNFIT, RIGHT], [RIGHT, WRONG], [UNFIT] * 9 + [WRONG] * 3 + [RIGHT]):
-        verified = driver.run(made(driver, keys=Keys(*keys)).verify(signed_request()))
+        verified = driver.run(make(driver, keys=Keys(*keys)).verify(signed_request()))
         assert verified.signer == "buyer.example.com"
 
 
 @DRIVERS
 def test_no_more_than_four_keys_are_tried(driver):
     with pytest.raises(SignatureRejected, match=r"^request_signature_invalid$"):
-        driver.run(made(driver, keys=Keys(*[WRONG] * 4, RIGHT)).verify(signed_request()))
+        driver.run(make(driver, keys=Keys(*[WRONG] * 4, RIGHT)).verify(signed_request()))
 
 
 @DRIVERS
 def test_replay_store_separates_keys_by_owner(driver):
     store, request = Recording(), signed_request()
-    driver.run(made(driver, keys=Keys(WRONG, RIGHT), replay=store).verify(request))
+    driver.run(make(driver, keys=Keys(WRONG, RIGHT), replay=store).verify(request))
     asked = [(name, key) for name, key, *_ in store.asked]
     names = ("other.example.com\nbuyer-ed25519", "buyer.example.com\nbuyer-ed25519")
     assert asked == [("full", names[0]), ("full", names[1]), ("claim", names[1])]
     with pytest.raises(SignatureRejected, match=r"^request_signature_replayed$"):
-        driver.run(made(driver, keys=Keys(RIGHT), replay=store).verify(request))
+        driver.run(make(driver, keys=Keys(RIGHT), replay=store).verify(request))
     # The nonce of one owner's key is not spent for the other's.
-    assert driver.run(made(driver, keys=Keys(RIGHT.with_owner("fourth.example.com")), replay=store).verify(request))
+    assert driver.run(make(driver, keys=Keys(RIGHT.with_owner("fourth.example.com")), replay=store).verify(request))
 
 
 class FullFor(MemoryReplayStore):
@@ -573,13 +573,13 @@ class FullFor(MemoryReplayStore):
 
 @DRIVERS
 def test_cap_of_one_owner_does_not_stop_another(driver):
-    subject = made(driver, keys=Keys(WRONG, RIGHT), replay=FullFor("other."))
+    subject = make(driver, keys=Keys(WRONG, RIGHT), replay=FullFor("other."))
     assert driver.run(subject.verify(signed_request())).signer == "buyer.example.com"
 
 
 @DRIVERS
 def test_reached_cap_is_reported_even_when_another_key_was_tried(driver):
-    subject = made(driver, keys=Keys(WRONG, RIGHT), replay=FullFor("buyer."))
+    subject = make(driver, keys=Keys(WRONG, RIGHT), replay=FullFor("buyer."))
     with pytest.raises(SignatureRejected, match=r"^request_signature_rate_abuse$"):
         driver.run(subject.verify(signed_request()))
 
@@ -587,20 +587,20 @@ def test_reached_cap_is_reported_even_when_another_key_was_tried(driver):
 @DRIVERS
 def test_second_look_is_taken_when_no_key_verifies(driver):
     source = Keys(WRONG, others=[WRONG, RIGHT])
-    assert driver.run(made(driver, keys=source).verify(signed_request())).signer == "buyer.example.com"
+    assert driver.run(make(driver, keys=source).verify(signed_request())).signer == "buyer.example.com"
     assert [lookup.again for lookup in source.asked] == [False, True]
 
 
 @DRIVERS
 def test_second_look_is_taken_when_no_key_is_found(driver):
     source = Keys(others=[RIGHT])
-    assert driver.run(made(driver, keys=source).verify(signed_request())).signer == "buyer.example.com"
+    assert driver.run(make(driver, keys=source).verify(signed_request())).signer == "buyer.example.com"
 
 
 @DRIVERS
 def test_second_look_is_not_taken_when_a_key_verifies(driver):
     source = Keys(RIGHT, others=[WRONG])
-    driver.run(made(driver, keys=source).verify(signed_request()))
+    driver.run(make(driver, keys=source).verify(signed_request()))
     assert len(source.asked) == 1
 
 
@@ -608,19 +608,19 @@ def test_second_look_is_not_taken_when_a_key_verifies(driver):
 @pytest.mark.parametrize("others", [[WRONG], OSError("down")])
 def test_first_look_decides_when_the_second_finds_nothing_new(driver, others):
     with pytest.raises(SignatureRejected, match=r"^request_signature_invalid$"):
-        driver.run(made(driver, keys=Keys(WRONG, others=others)).verify(signed_request()))
+        driver.run(make(driver, keys=Keys(WRONG, others=others)).verify(signed_request()))
 
 
 @DRIVERS
 def test_second_look_decides_when_it_finds_other_keys(driver):
     with pytest.raises(SignatureRejected, match=r"^request_signature_invalid$"):
-        driver.run(made(driver, keys=Keys(UNFIT, others=[WRONG])).verify(signed_request()))
+        driver.run(make(driver, keys=Keys(UNFIT, others=[WRONG])).verify(signed_request()))
 
 
 @DRIVERS
 def test_key_source_gets_the_hints_of_the_message(driver):
     source = Keys(RIGHT)
-    driver.run(made(driver, keys=source).verify(signed_request()))
+    driver.run(make(driver, keys=source).verify(signed_request()))
     [lookup] = source.asked
     assert (lookup.keyid, lookup.method, lookup.url, lookup.again) == ("buyer-ed25519", "POST", URL, False)
     assert lookup.parameters == {
@@ -652,7 +652,7 @@ def test_reason_raised_by_a_key_source_is_the_reason_of_the_rejection(driver, re
             raise KeySourceError(reason, "it is so")
 
     with pytest.raises(error, match=f"^request_{reason}$") as caught:
-        driver.run(made(driver, keys=Failing()).verify(signed_request()))
+        driver.run(make(driver, keys=Failing()).verify(signed_request()))
     assert (caught.value.step, caught.value.detail) == (7, "it is so")
 
 
@@ -676,16 +676,16 @@ REVOKED = RevocationList(revoked=frozenset({"buyer-ed25519"}), updated=NOW - 10,
 
 @DRIVERS
 def test_revocation_applies_to_its_owner_only(driver):
-    subject = made(driver, keys=Keys(WRONG, RIGHT), revocations=Revoking("other.example.com", REVOKED))
+    subject = make(driver, keys=Keys(WRONG, RIGHT), revocations=Revoking("other.example.com", REVOKED))
     assert driver.run(subject.verify(signed_request())).signer == "buyer.example.com"
-    subject = made(driver, keys=Keys(RIGHT), revocations=Revoking("buyer.example.com", REVOKED))
+    subject = make(driver, keys=Keys(RIGHT), revocations=Revoking("buyer.example.com", REVOKED))
     with pytest.raises(SignatureRejected, match=r"^request_signature_key_revoked$"):
         driver.run(subject.verify(signed_request()))
 
 
 @DRIVERS
 def test_unavailable_revocation_source_rejects_like_a_stale_list(driver):
-    subject = made(driver, revocations=Revoking("", OSError(SECRET)))
+    subject = make(driver, revocations=Revoking("", OSError(SECRET)))
     with pytest.raises(VerificationUnavailable, match=r"^request_signature_revocation_stale$") as caught:
         driver.run(subject.verify(signed_request()))
     assert SECRET not in caught.value.explain()
@@ -699,9 +699,9 @@ def test_revocation_source_may_be_awaited_and_may_block():
             return REVOKED
 
     with pytest.raises(SignatureRejected, match=r"^request_signature_key_revoked$"):
-        asyncio.run(made(AsyncDriver, revocations=Awaited()).verify(signed_request()))
+        asyncio.run(make(AsyncDriver, revocations=Awaited()).verify(signed_request()))
     with pytest.raises(ConfigurationError, match=r"^revocations: .*AsyncVerifier"):
-        made(SyncDriver, revocations=Awaited())
+        make(SyncDriver, revocations=Awaited())
     assert not verifier(revocations=REVOKED).blocking
     blocking = Revoking("", REVOKED)
     blocking.blocking = True

@@ -192,7 +192,7 @@ def test_first_sentence_says_what_it_is_and_links_adcp_and_the_rfc():
     assert first.count(". ") == 0
 
 
-def unsigned(origin: str) -> tuple[int, int]:
+def ask_unsigned(origin: str) -> tuple[int, int]:
     """The statuses of unsigned requests: to a route for anybody, and to one that requires a signature."""
     order = {"plan_id": "plan_001"}
     anybody = requests.get(f"{origin}/adcp/health", timeout=10)
@@ -212,7 +212,7 @@ def test_request_of_the_requests_snippet_is_accepted_by_the_fastapi_snippet():
         names = run(at(snippet("Verify in FastAPI", "python"), origin), {"__name__": "readme"})
         holder["app"] = names["app"]
         assert post(origin) == {"buyer": "buyer-2026", "plan": "plan_001"}
-        assert unsigned(origin) == (200, 401)
+        assert ask_unsigned(origin) == (200, 401)
 
 
 @pytest.mark.usefixtures("keys")
@@ -228,7 +228,7 @@ def test_request_of_the_requests_snippet_is_accepted_by_the_flask_snippet():
         holder["app"] = names["app"]
         assert isinstance(names["app"], Flask)
         assert post(origin) == {"buyer": "buyer-2026", "plan": "plan_001"}
-        assert unsigned(origin) == (200, 401)
+        assert ask_unsigned(origin) == (200, 401)
 
 
 def test_literal_fields_equal_the_output_of_the_signer():

@@ -68,7 +68,7 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=60, metavar="M", help="try no further mutant after this time")
     parser.add_argument("--seconds", type=float, default=300, metavar="S", help="how long the tests of a room may take")
     given = parser.parse_args()
-    sample = sampled(ROOT, given.module, count=given.sample, seed=given.seed)
+    sample = draw_sample(ROOT, given.module, count=given.sample, seed=given.seed)
     tried, survivors = 0, []
     with tempfile.TemporaryDirectory() as copy:
         trials = Trials(ROOT, Path(copy), seconds=given.seconds)
@@ -83,7 +83,7 @@ def main() -> int:
             rooms = [f"tests/{room}" for room in NEAR[package_of(mutant)]]
             if trials.survives(mutant, rooms[:1]) and trials.survives(mutant, rooms[1:]):
                 survivors.append(mutant)
-                _say(_described(mutant))
+                _say(_describe(mutant))
     unargued = [mutant for mutant in survivors if not is_argued(mutant)]
     return _say(
         f"{tried} mutants, {tried - len(survivors)} killed, {len(survivors)} survive, {len(unargued)} of them unargued",
@@ -96,7 +96,7 @@ def package_of(mutant: Mutant) -> str:
     return mutant.module.partition("/")[0]
 
 
-def sampled(root: Path, start: str, *, count: int, seed: str) -> list[Mutant]:
+def draw_sample(root: Path, start: str, *, count: int, seed: str) -> list[Mutant]:
     """Return a sample of the mutants of the modules in the tree `root` whose name starts with `start`."""
     every: list[Mutant] = []
     for module in modules(root):
@@ -115,7 +115,7 @@ def modules(root: Path) -> list[str]:
     )
 
 
-def _described(mutant: Mutant) -> str:
+def _describe(mutant: Mutant) -> str:
     argued = "argued" if is_argued(mutant) else "NOT ARGUED"
     return f"{mutant.module}:{mutant.line} {argued}\n- {mutant.code}\n+ {mutant.becomes}"
 

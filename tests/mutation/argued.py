@@ -57,7 +57,7 @@ def arguments() -> tuple[Argued, ...]:
     """Return every argument about a mutant of argued.toml."""
     return tuple(
         Argued(entry["module"], entry["code"].strip(), becomes.strip(), entry["why"])
-        for entry in _listed()["mutant"]
+        for entry in _read_list()["mutant"]
         for becomes in ([entry["becomes"]] if isinstance(entry["becomes"], str) else entry["becomes"])
     )
 
@@ -65,7 +65,7 @@ def arguments() -> tuple[Argued, ...]:
 @cache
 def tables() -> tuple[ArguedTable, ...]:
     """Return every argument about a table of argued.toml."""
-    return tuple(ArguedTable(entry["module"], entry["name"], entry["why"]) for entry in _listed()["table"])
+    return tuple(ArguedTable(entry["module"], entry["name"], entry["why"]) for entry in _read_list()["table"])
 
 
 def is_argued(mutant: Mutant) -> bool:
@@ -76,5 +76,5 @@ def is_argued(mutant: Mutant) -> bool:
     )
 
 
-def _listed() -> dict[str, list[dict[str, Any]]]:
+def _read_list() -> dict[str, list[dict[str, Any]]]:
     return tomllib.loads(PAGE.read_text("utf-8"))

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.mutation.__main__ import NEAR, ROOT, modules, sampled
+from tests.mutation.__main__ import NEAR, ROOT, draw_sample, modules
 from tests.mutation.argued import ArguedTable, arguments, is_argued, tables
 from tests.mutation.mutants import mutants_of, place
 
@@ -81,8 +81,8 @@ def test_sample_is_drawn_from_packages_within_packages_and_from_integrations():
 
 
 def test_sample_is_the_same_for_the_same_seed():
-    assert sampled(ROOT, "url/path", count=5, seed="1") == sampled(ROOT, "url/path", count=5, seed="1")
-    assert sampled(ROOT, "url/path", count=5, seed="1") != sampled(ROOT, "url/path", count=5, seed="2")
+    assert draw_sample(ROOT, "url/path", count=5, seed="1") == draw_sample(ROOT, "url/path", count=5, seed="1")
+    assert draw_sample(ROOT, "url/path", count=5, seed="1") != draw_sample(ROOT, "url/path", count=5, seed="2")
 
 
 def test_every_room_near_a_package_exists():

@@ -41,28 +41,28 @@ class Repeated(Exception):
     """A key is repeated."""
 
 
-def repeated(_key: str, _where: str) -> None:
+def raise_repeated(_key: str, _where: str) -> None:
     raise Repeated
 
 
-def typed(value: object) -> object:
+def add_types(value: object) -> object:
     """A value with its types, because a token equals its text and a decimal its integer."""
     if isinstance(value, dict):
-        return [(key, typed(member)) for key, member in value.items()]
+        return [(key, add_types(member)) for key, member in value.items()]
     if isinstance(value, (list, tuple)):
-        return type(value), [typed(member) for member in value]
+        return type(value), [add_types(member) for member in value]
     return type(value), str(value), value
 
 
 @given(DICTIONARIES | st.text('ab"\\=;, ():?@%-.1A\t', max_size=24))
 def test_patterns_read_a_dictionary_as_http_sf_does(value):
     try:
-        expected = http_sf.parse(value.encode(), tltype="dictionary", on_duplicate_key=repeated) or None
+        expected = http_sf.parse(value.encode(), tltype="dictionary", on_duplicate_key=raise_repeated) or None
     except (http_sf.StructuredFieldError, Repeated):
         expected = None
     read = read_dictionary(value)
     assert (read is None) == (expected is None)
-    assert typed(read) == typed(expected)
+    assert add_types(read) == add_types(expected)
     if read is not None:
         assert serialize_dictionary(read) == http_sf.ser(expected)
 

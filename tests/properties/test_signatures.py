@@ -75,7 +75,7 @@ def test_signed_request_verifies(drawn):
     )
 
 
-def replaced(text: str, position: int, char: str) -> str:
+def replace_character(text: str, position: int, char: str) -> str:
     position %= max(len(text), 1)
     return text[:position] + char + text[position + 1 :]
 
@@ -93,17 +93,17 @@ def test_covered_byte_cannot_be_changed(drawn, data):
         assume(body != request.body)
         other = replace_parts(request, body=body)
     elif part == "method":
-        other = replace_parts(request, method=replaced(request.method, position, char))
+        other = replace_parts(request, method=replace_character(request.method, position, char))
         assume(other.method != request.method)
     elif part == "url":
-        other = replace_parts(request, url=replaced(request.url, position, char))
+        other = replace_parts(request, url=replace_character(request.url, position, char))
         with contextlib.suppress(MalformedURL):
             assume(canonicalize(other.url) != canonicalize(request.url))
     else:
         assume(part in {"signature", "signature-input"} or part in {component.name for component in covered})
         place = data.draw(st.sampled_from([at for at, (name, _) in enumerate(request.fields) if name == part]))
         lines = list(request.fields)
-        lines[place] = (part, replaced(lines[place][1], position, char))
+        lines[place] = (part, replace_character(lines[place][1], position, char))
         other = replace_parts(request, fields=lines)
         assume(other.fields.combined.get(part) != request.fields.combined.get(part))
     try:

@@ -25,12 +25,14 @@ trees = st.recursive(
 )
 
 
-def written(tree, *, ascii_only: bool) -> str:
+def write_json(tree, *, ascii_only: bool) -> str:
     if isinstance(tree, Members):
-        members = [f"{json.dumps(key, ensure_ascii=ascii_only)}:{written(v, ascii_only=ascii_only)}" for key, v in tree]
+        members = [
+            f"{json.dumps(key, ensure_ascii=ascii_only)}:{write_json(v, ascii_only=ascii_only)}" for key, v in tree
+        ]
         return f"{{{','.join(members)}}}"
     if isinstance(tree, list):
-        return f"[{','.join(written(item, ascii_only=ascii_only) for item in tree)}]"
+        return f"[{','.join(write_json(item, ascii_only=ascii_only) for item in tree)}]"
     return json.dumps(tree, ensure_ascii=ascii_only)
 
 
@@ -54,7 +56,7 @@ def test_unambiguous_json_reads_as_the_standard_library_reads_it(document, ascii
 
 @given(trees, st.booleans(), st.sampled_from(["utf-8", "utf-16", "utf-32-be"]))
 def test_repeated_key_is_found_at_any_depth_and_nothing_else_is(tree, ascii_only, encoding):
-    text = written(tree, ascii_only=ascii_only)
+    text = write_json(tree, ascii_only=ascii_only)
     try:
         body = text.encode(encoding)
     except UnicodeEncodeError:

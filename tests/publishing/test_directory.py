@@ -30,12 +30,12 @@ def publish(keys=KEYS, signing_keys=SIGNING_KEYS, **options) -> PublishedDirecto
     return PublishedDirectory(keys, signing_keys, **{"origin": ORIGIN, "now": lambda: NOW} | options)
 
 
-def received(served, *, url=ORIGIN + DIRECTORY_PATH) -> Response:
+def receive(served, *, url=ORIGIN + DIRECTORY_PATH) -> Response:
     return Response(served.status, served.fields, served.body, request=Request("GET", url))
 
 
-def proven(served, *, now=NOW, **options) -> list[str]:
-    return [key.keyid for key in verify_directory(received(served, **options), clock=lambda: now)]
+def prove(served, *, now=NOW, **options) -> list[str]:
+    return [key.keyid for key in verify_directory(receive(served, **options), clock=lambda: now)]
 
 
 def test_directory_is_signed_by_each_of_its_keys():
@@ -43,14 +43,14 @@ def test_directory_is_signed_by_each_of_its_keys():
     fields = dict(served.fields)
     assert fields["Content-Type"] == "application/http-message-signatures-directory+json"
     assert fields["Cache-Control"] == "public, no-transform, max-age=300"
-    assert proven(served) == [key.keyid for key in SIGNING_KEYS]
+    assert prove(served) == [key.keyid for key in SIGNING_KEYS]
     assert fields["Signature-Input"].startswith('binding0=("@authority";req "content-digest");created=1795305605;')
-    assert all(key.owner == ORIGIN + DIRECTORY_PATH for key in verify_directory(received(served), clock=lambda: NOW))
+    assert all(key.owner == ORIGIN + DIRECTORY_PATH for key in verify_directory(receive(served), clock=lambda: NOW))
 
 
 def test_directory_is_for_its_own_origin_only():
     with pytest.raises(SignatureError) as raised:
-        proven(publish().response("GET"), url=f"https://evil.example{DIRECTORY_PATH}")
+        prove(publish().response("GET"), url=f"https://evil.example{DIRECTORY_PATH}")
     assert raised.value.reason == "signature_invalid"
 
 
@@ -74,9 +74,9 @@ def test_directory_is_signed_again_before_its_signatures_end():
     clock.now += 1
     second = published.response("GET")
     assert second != first
-    assert proven(second, now=clock.now)
+    assert prove(second, now=clock.now)
     clock.now -= 43_200
-    assert proven(published.response("GET"), now=clock.now)  # the clock was set back
+    assert prove(published.response("GET"), now=clock.now)  # the clock was set back
 
 
 def test_changed_file_is_served_with_the_signatures_of_the_keys_that_sign(tmp_path):
@@ -89,7 +89,7 @@ def test_changed_file_is_served_with_the_signatures_of_the_keys_that_sign(tmp_pa
     clock.now += 1
     served = published.response("GET")
     assert json.loads(served.body) == KEYS
-    assert proven(served) == [SIGNING_KEYS[0].keyid]
+    assert prove(served) == [SIGNING_KEYS[0].keyid]
 
 
 def test_file_with_another_kid_than_the_thumbprint_is_not_served(tmp_path, caplog):
@@ -109,7 +109,7 @@ def test_directory_of_several_keys_is_read_by_our_verifier(number):
     pairs = [KeyPair.generate() for _ in range(number)]
     keys = [pair.signing_key() for pair in pairs]
     served = publish({"keys": [jwk for pair in pairs for jwk in pair.public["keys"]]}, keys).response("GET")
-    assert proven(served) == [key.keyid for key in keys]
+    assert prove(served) == [key.keyid for key in keys]
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ class Clock:
         return self.now + self.ahead
 
 
-def signed_request(at: float) -> Request:
+def sign_request(at: float) -> Request:
     """A request signed at that time."""
     signer = Signer(KEY, profile=profiles.ADCP_3_2, clock=lambda: at)
     return Request("GET", URL, signer.sign(Request("GET", URL)))
@@ -52,7 +52,7 @@ def check_steps(store) -> None:
             for _ in range(20):
                 # More than a store forgets with one claim.
                 clock.now += 1
-                sent.append(signed_request(clock()))
+                sent.append(sign_request(clock()))
                 assert answer(verifying, sent[-1]) == "accepted"
             assert {answer(verifying, request) for request in sent} <= {"replayed", "window_invalid"}
         for ahead in range(step, until, -300 if step > until else 300):
@@ -68,7 +68,7 @@ def check_skew(store) -> None:
     verifiers, sent = (verifier(store, fast), verifier(store, slow)), []
     for turn in range(60):
         fast.now = slow.now = NOW + 20 * turn
-        request = signed_request(slow.now)
+        request = sign_request(slow.now)
         assert answer(verifiers[turn % 2], request) == "accepted"
         sent.append(request)
         for verifying in verifiers:

@@ -62,7 +62,7 @@ def messages() -> list[Message]:
 def main(*arguments: str) -> int:
     """Write the files, or with `--check` say which differ."""
     stored = {path.relative_to(OWN).as_posix(): path for path in sorted(OWN.rglob("*.json"))}
-    made = {path: _text(_kept(document, stored.get(path))) for path, document in documents().items()}
+    made = {path: _text(_keep(document, stored.get(path))) for path, document in documents().items()}
     wrong = [path for path, text in made.items() if path not in stored or stored[path].read_text("utf-8") != text]
     stale = sorted(stored.keys() - made.keys())
     if "--check" in arguments:
@@ -82,15 +82,15 @@ def _keys(ring: tuple[keys.Key, ...]) -> dict[str, object]:
     return {"_WARNING": keys.WARNING, "keys": [key.jwk for key in ring]}
 
 
-def _kept(document: dict[str, object], stored: Path | None) -> dict[str, object]:
+def _keep(document: dict[str, object], stored: Path | None) -> dict[str, object]:
     """The stored document if the two differ only in the ECDSA signature."""
     if stored is None or 'alg="ecdsa-p256-sha256"' not in json.dumps(document).replace("\\", ""):
         return document
     before = json.loads(stored.read_text("utf-8"))
-    return before if _unsigned(before) == _unsigned(json.loads(_text(document))) else document
+    return before if _drop_signature(before) == _drop_signature(json.loads(_text(document))) else document
 
 
-def _unsigned(document: dict) -> dict:
+def _drop_signature(document: dict) -> dict:
     request = document["request"]
     return {**document, "request": {**request, "headers": {**request["headers"], "Signature": ""}}}
 

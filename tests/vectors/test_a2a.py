@@ -16,7 +16,7 @@ A2A = "request-signing/a2a"
 REQUESTS = ("request-signing", "request-signing/profile-3.2")
 
 
-def named(number: str):
+def has_number(number: str):
     return lambda vector: vector.name.startswith(f"negative/{number}")
 
 
@@ -48,14 +48,14 @@ def test_published_signature_is_valid_for_its_base_even_when_the_message_is_reje
 
 
 @pytest.mark.parametrize("fallback", [False, True])
-@pytest.mark.parametrize("vector", published_params(*REQUESTS, which=named("027")))
+@pytest.mark.parametrize("vector", published_params(*REQUESTS, which=has_number("027")))
 def test_unsigned_webhook_registration_is_rejected_with_any_other_credential(vector, fallback):
     result = verify(vector.verifier(), vector.request, policy=vector.policy, fallback=fallback)
     assert code(result) == vector.code
 
 
 @pytest.mark.parametrize("resolver", [JSONRPCResolver(), A2AResolver()])
-@pytest.mark.parametrize("vector", published_params(*REQUESTS, which=named("028")))
+@pytest.mark.parametrize("vector", published_params(*REQUESTS, which=has_number("028")))
 def test_unsigned_protocol_method_is_rejected_when_it_must_be_signed(vector, resolver):
     policy = Policy(protocol_methods_required_for=vector.policy.protocol_methods_required_for, resolver=resolver)
     assert code(verify(vector.verifier(), vector.request, policy=policy)) == vector.code

@@ -56,7 +56,7 @@ def sources(vector, wrap=lambda source: source):
     }
 
 
-def awaited(vector) -> VerifiedSignature | SignatureError:
+def verify_async(vector) -> VerifiedSignature | SignatureError:
     """Return what the asynchronous verifier makes of the vector's request."""
     verifier = AsyncVerifier(vector.profile, **sources(vector, Awaited))
     try:
@@ -79,7 +79,7 @@ def test_positive_vector_is_accepted_once_by_both_verifiers(vector):
     verified = verifier.verify(vector.request)
     assert vector.base in {None, verified.signature_base}
     assert verified.label == vector.label
-    assert awaited(vector) == verified
+    assert verify_async(vector) == verified
     with pytest.raises(SignatureError) as caught:
         verifier.verify(vector.request)
     assert (caught.value.code, caught.value.step) == (f"{vector.profile.answers.prefix}signature_replayed", 12)
@@ -96,7 +96,7 @@ def test_negative_vector_is_rejected_by_both_verifiers_and_spends_no_nonce(vecto
     error = caught.value
     assert error.code == vector.code, error.explain()
     assert vector.base is None or error.signature_base in {None, vector.base}
-    assert evidence(awaited(vector)) == evidence(error)
+    assert evidence(verify_async(vector)) == evidence(error)
     if held is not None:
         # Only a body that is rejected at the last step was authenticated, and its nonce is spent.
         assert len(given["replay"]) == held + (error.step == 14)

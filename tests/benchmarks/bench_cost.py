@@ -15,12 +15,12 @@ from string import ascii_lowercase
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
 
-from tests.benchmarks.bench_middleware import ORIGINS, application, scope_of
+from tests.benchmarks.bench_middleware import ORIGINS, application, environ_of, scope_of, wsgi_application
 from tests.benchmarks.row import Row
 from tests.benchmarks.traffic import BODY, signed_fields
 from tests.keys import FULL, KEY, covering, verifier
 
-from undersigned import Policy, Request, SignatureError, asgi
+from undersigned import Policy, Request, SignatureError, asgi, wsgi
 from undersigned.limits import MOST_FIELDS
 
 if TYPE_CHECKING:
@@ -222,36 +222,79 @@ class _Verifier:
             self._verifier.verify(Request(*prepared, BODY))
 
 
-class _Unsigned:
-    """Requests without a signature through the ASGI middleware with a policy."""
-
-    name = "ASGI, unsigned under a policy"
-
-    def __init__(self) -> None:
-        policy = Policy(required_for=["create_media_buy"])
-        self._middleware = asgi.SignatureMiddleware(application, verifier=verifier(), origins=ORIGINS, policy=policy)
-
-    def prepare(self, target: str, fields: Fields, method: str = "POST") -> dict[str, object]:
-        unsigned = target.partition("?")[0] != PATH
-        return _scope(target, [field for field in fields if not (unsigned and field[0].lower() in _SIGNED)], method)
-
-    async def run(self, prepared: dict[str, object]) -> None:
-        await self._middleware(prepared, _receive, _send)
-
-
 class _ASGI:
     """Requests through the ASGI middleware."""
 
     name = "ASGI"
+    policy: Policy | None = None
 
     def __init__(self) -> None:
-        self._middleware = asgi.SignatureMiddleware(application, verifier=verifier(), origins=ORIGINS)
+        self._middleware = asgi.SignatureMiddleware(
+            application, verifier=verifier(), origins=ORIGINS, policy=self.policy
+        )
 
     def prepare(self, target: str, fields: Fields, method: str = "POST") -> dict[str, object]:
         return _scope(target, fields, method)
 
     async def run(self, prepared: dict[str, object]) -> None:
         await self._middleware(prepared, _receive, _send)
+
+
+class _UnsignedASGI(_ASGI):
+    """Requests without a signature through the ASGI middleware with a policy."""
+
+    name = "ASGI, unsigned under a policy"
+    policy = Policy(required_for=["create_media_buy"])
+
+    def prepare(self, target: str, fields: Fields, method: str = "POST") -> dict[str, object]:
+        return super().prepare(target, _unsigned(target, fields), method)
+
+
+class _WSGI:
+    """Requests through the WSGI middleware."""
+
+    name = "WSGI"
+    policy: Policy | None = None
+
+    def __init__(self) -> None:
+        self._middleware = wsgi.SignatureMiddleware(
+            wsgi_application, verifier=verifier(), origins=ORIGINS, policy=self.policy
+        )
+
+    def prepare(self, target: str, fields: Fields, method: str = "POST") -> dict[str, object]:
+        return _environ(target, fields, method)
+
+    async def run(self, prepared: dict[str, object]) -> None:
+        self._middleware(prepared, _start)
+
+
+class _UnsignedWSGI(_WSGI):
+    """Requests without a signature through the WSGI middleware with a policy."""
+
+    name = "WSGI, unsigned under a policy"
+    policy = Policy(required_for=["create_media_buy"])
+
+    def prepare(self, target: str, fields: Fields, method: str = "POST") -> dict[str, object]:
+        return super().prepare(target, _unsigned(target, fields), method)
+
+
+def _unsigned(target: str, fields: Fields) -> Fields:
+    """Return the fields without the signature, unless they are of an accepted request."""
+    return fields if target == PATH else [field for field in fields if field[0].lower() not in _SIGNED]
+
+
+def _environ(target: str, fields: Fields, method: str) -> dict[str, object]:
+    path, _, query = target.partition("?")
+    combined: dict[str, list[str]] = {}
+    for name, value in fields:
+        combined.setdefault(name.replace("_", "-"), []).append(value)
+    shown = {"PATH_INFO": unquote(path, "latin-1"), "RAW_URI": target, "QUERY_STRING": query}
+    joined = [(name, ",".join(values)) for name, values in combined.items()]
+    return {**environ_of(joined), "REQUEST_METHOD": method, **shown}
+
+
+def _start(_status: str, _headers: object, _error: object = None) -> None:
+    """Send it nowhere."""
 
 
 def _scope(target: str, fields: Fields, method: str) -> dict[str, object]:
@@ -268,6 +311,9 @@ async def _send(_message: object) -> None:
     """Send it nowhere."""
 
 
+WAYS: Final = (_Verifier, _ASGI, _UnsignedASGI, _WSGI, _UnsignedWSGI)
+
+
 class Search:
     """A hill-climb from nothing towards the most expensive message.
 
@@ -276,7 +322,7 @@ class Search:
         seed: the same seed tries the same changes.
     """
 
-    def __init__(self, way: _Verifier | _ASGI | _Unsigned, seed: str) -> None:
+    def __init__(self, way: _Verifier | _ASGI | _WSGI, seed: str) -> None:
         self.tried = 0
         self._way = way
         self._random = Random(seed)  # noqa: S311 - it has to be repeatable
@@ -323,9 +369,9 @@ class Search:
 def rows(*, quick: bool) -> list[Row]:
     """Search for the most expensive message, from several starts, for a minute altogether."""
     found = []
-    for way in (_Verifier, _ASGI, _Unsigned):
+    for way in WAYS:
         searches = [Search(way(), f"{way.name} {start}") for start in range(_STARTS)]
-        seconds = (1 if quick else 60) / 3 / _STARTS
+        seconds = (1 if quick else 60) / len(WAYS) / _STARTS
         gc.collect()
         gc.disable()
         try:

@@ -9,7 +9,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING
 
 from tests.benchmarks.bench_middleware import ORIGINS, application, environ_of, scope_of
-from tests.benchmarks.row import Row, Side, interleaved, interleaved_async
+from tests.benchmarks.row import Row, Side, interleave, interleave_async
 from tests.keys import URL, signer, verifier
 
 from undersigned import Request, asgi, wsgi
@@ -25,11 +25,11 @@ def rows(*, quick: bool) -> list[Row]:
     """Measure time and peak memory through both middlewares."""
     body = bytes(_MIB if quick else 10 * _MIB)
     rounds = 3 if quick else 60
-    fields = _signed(body, rounds + 2)
+    fields = _sign(body, rounds + 2)
     return [*asyncio.run(_asgi(body, fields, rounds)), *_wsgi(body, fields, rounds)]
 
 
-def _signed(body: bytes, count: int) -> list[list[tuple[str, str]]]:
+def _sign(body: bytes, count: int) -> list[list[tuple[str, str]]]:
     bare = [
         ("Host", "seller.example.com"),
         ("Content-Type", "application/octet-stream"),
@@ -43,7 +43,7 @@ def _chunks(body: bytes) -> list[bytes]:
     return [body[at : at + _CHUNK] for at in range(0, len(body), _CHUNK)]
 
 
-def _hashed(chunks: list[bytes]) -> bytes:
+def _hash(chunks: list[bytes]) -> bytes:
     running = hashlib.sha256()
     for chunk in chunks:
         running.update(chunk)
@@ -59,7 +59,7 @@ async def _asgi(body: bytes, fields: list[list[tuple[str, str]]], rounds: int) -
         statuses.append(message.get("status"))
 
     async def hashed() -> None:
-        _hashed(chunks)
+        _hash(chunks)
 
     def through(app, turn: int) -> Awaitable[object]:
         coming = iter(range(len(chunks)))
@@ -72,7 +72,7 @@ async def _asgi(body: bytes, fields: list[list[tuple[str, str]]], rounds: int) -
 
         return app(scope_of(fields[turn]), receive, send)
 
-    floor, bare, passed = await interleaved_async(
+    floor, bare, passed = await interleave_async(
         rounds, lambda _: hashed(), lambda turn: through(application, turn), lambda turn: through(middle, turn)
     )
     statuses.clear()
@@ -109,9 +109,9 @@ def _wsgi(body: bytes, fields: list[list[tuple[str, str]]], rounds: int) -> list
     def start_response(status: str, _fields: object) -> None:
         statuses.append(status)
 
-    floor, bare, passed = interleaved(
+    floor, bare, passed = interleave(
         rounds,
-        Side(lambda _: _hashed(chunks)),
+        Side(lambda _: _hash(chunks)),
         Side(lambda given: application(given, start_response), environ),
         Side(lambda given: middle(given, start_response), environ),
     )

@@ -51,7 +51,7 @@ def _rows(concurrent: int, *, requests: int) -> list[Row]:
             for way, app in apps.items():
                 fields = signed_fields(share)
                 begun, used = time.perf_counter(), time.process_time()
-                taken[way] += await _served(app, fields, concurrent)
+                taken[way] += await _serve(app, fields, concurrent)
                 seconds[way] += time.perf_counter() - begun
                 processor[way] += time.process_time() - used
 
@@ -75,7 +75,7 @@ def _rows(concurrent: int, *, requests: int) -> list[Row]:
     ]
 
 
-async def _served(app: ASGIApp, requests: Sequence[Fields], concurrent: int) -> list[float]:
+async def _serve(app: ASGIApp, requests: Sequence[Fields], concurrent: int) -> list[float]:
     """Return how long each request took. As many clients as are concurrent send one request after the other."""
     waiting, times = iter(requests), []
 
@@ -84,14 +84,14 @@ async def _served(app: ASGIApp, requests: Sequence[Fields], concurrent: int) -> 
             begun = time.perf_counter()
             # A server gets each request in a turn of the event loop.
             await asyncio.sleep(0)
-            await _answered(app, fields)
+            await _answer(app, fields)
             times.append(time.perf_counter() - begun)
 
     await asyncio.gather(*(client() for _ in range(concurrent)))
     return times
 
 
-async def _answered(app: ASGIApp, fields: Fields) -> None:
+async def _answer(app: ASGIApp, fields: Fields) -> None:
     messages = iter([{"type": "http.request", "body": BODY, "more_body": False}])
     statuses: list[int] = []
 

@@ -10,8 +10,8 @@ import time
 from typing import TYPE_CHECKING
 
 from tests.benchmarks.bench_middleware import ORIGINS, application, scope_of
-from tests.benchmarks.row import Row, Side, interleaved, interleaved_async
-from tests.benchmarks.traffic import BODY, received, signed_fields
+from tests.benchmarks.row import Row, Side, interleave, interleave_async
+from tests.benchmarks.traffic import BODY, receive, signed_fields
 from tests.keys import BARE, FULL, JSON_FIELD, NONCE, URL, b64url, covering, parameters, signer, verifier
 
 from undersigned import MemoryReplayStore, Request, SignatureError, asgi
@@ -37,14 +37,14 @@ def rows(*, quick: bool) -> list[Row]:
     return [*_growth(quick=quick), *_nonces(quick=quick), *_hostile(quick=quick)]
 
 
-def _signed(url: str = URL, extra: Fields = (), body: bytes = BODY) -> Request:
+def _sign(url: str = URL, extra: Fields = (), body: bytes = BODY) -> Request:
     bare = [("Host", "seller.example.com"), JSON_FIELD, *extra]
     return Request("POST", url, [*bare, *signer().sign(Request("POST", url, bare, body), nonce=NONCE)], body)
 
 
-def _labelled(count: int) -> Request:
+def _label(count: int) -> Request:
     """A request with `count` signatures: proxies add theirs."""
-    fields = [*_signed().fields]
+    fields = [*_sign().fields]
     for at in range(1, count):
         fields += [("Signature-Input", f"l{at}={_BY_PROXY}"), ("Signature", f"l{at}=:{'A' * 86}==:")]
     return Request("POST", URL, fields, BODY)
@@ -53,11 +53,11 @@ def _labelled(count: int) -> Request:
 def _growth(*, quick: bool) -> list[Row]:
     """Measure each dimension over a factor of eight, up to about as much as one message may have."""
     dimensions: list[tuple[str, Callable[[int], Request], int]] = [
-        ("header fields", lambda size: _signed(extra=[(f"x-{at}", "v") for at in range(size)]), 10),
-        ("characters of a header field", lambda size: _signed(extra=[("x", "v" * size)]), 4000),
-        ("labels", _labelled, 1),
-        ("characters of the target", lambda size: _signed(f"{URL}?{'a' * size}"), (LONGEST_TARGET - 3000) // 8),
-        ("octets of the body", lambda size: _signed(body=b'"' + b"x" * size + b'"'), 125_000),
+        ("header fields", lambda size: _sign(extra=[(f"x-{at}", "v") for at in range(size)]), 10),
+        ("characters of a header field", lambda size: _sign(extra=[("x", "v" * size)]), 4000),
+        ("labels", _label, 1),
+        ("characters of the target", lambda size: _sign(f"{URL}?{'a' * size}"), (LONGEST_TARGET - 3000) // 8),
+        ("octets of the body", lambda size: _sign(body=b'"' + b"x" * size + b'"'), 125_000),
     ]
     rounds, found = (2 if quick else 15), []
     for name, request_of, size in dimensions:
@@ -78,7 +78,7 @@ def _times(request_of: Callable[[int], Request], size: int, rounds: int) -> list
     requests = [request_of(size * factor) for factor in (1, 8)]
     for request in requests:
         verified(request)
-    return interleaved(rounds, *(Side(verified, lambda _, request=request: request) for request in requests))
+    return interleave(rounds, *(Side(verified, lambda _, request=request: request) for request in requests))
 
 
 def _nonces(*, quick: bool) -> list[Row]:
@@ -153,7 +153,7 @@ def hostile(size: int) -> dict[str, Fields]:
     }
 
 
-def _parsed(size: int) -> dict[str, tuple[Fields, str]]:
+def _list_parsed(size: int) -> dict[str, tuple[Fields, str]]:
     """Messages that have `size` characters parsed for a covered component before the signature can be checked."""
     members = ", ".join(f"k{at}" for at in range(size // 7))
     query = "&".join(f"k{at}=1" for at in range(size // 7))
@@ -174,10 +174,12 @@ def _hostile(*, quick: bool) -> list[Row]:
     found = []
     rounds = 3 if quick else 30
     for size in (_SIZE, LONGEST_FIELD, 512):
-        worst = max((_rejected(fields, rounds), kind) for kind, fields in hostile(size).items())
+        worst = max((_time_rejection(fields, rounds), kind) for kind, fields in hostile(size).items())
         goal = 1.0 if size == _SIZE else None
         found.append(Row(f"reject {size:,} hostile characters, the worst: {worst[1]}", "verify", worst[0], goal))
-        covered = max((_rejected(fields, rounds, url), kind) for kind, (fields, url) in _parsed(size).items())
+        covered = max(
+            (_time_rejection(fields, rounds, url), kind) for kind, (fields, url) in _list_parsed(size).items()
+        )
         name = f"reject {size:,} characters covered with parameters, the worst: {covered[1]}"
         found.append(Row(name, "verify", covered[0]))
     plain: Fields = [("Signature-Input", covering(*FULL)), _SIGNATURE, _DIGEST, JSON_FIELD]
@@ -186,9 +188,9 @@ def _hostile(*, quick: bool) -> list[Row]:
         ("a path of 64 KB of escapes", f"{URL}/{'%7e' * 20_000}", 1.0),
         ("a path of as many escapes as are read", f"{URL}/{'%7e' * (MOST_ESCAPES - 1)}", None),
     ):
-        found.append(Row(f"reject {name}", "verify", _rejected(plain, rounds, url), goal))
+        found.append(Row(f"reject {name}", "verify", _time_rejection(plain, rounds, url), goal))
     authority = [("Host", ".".join(["xn--mxaa4acd6f7abb3at2bg2de4bzal2a"] * 7))]
-    found.append(Row("reject a Host of A-labels", "verify", _rejected([*authority, *plain], rounds), 1.0))
+    found.append(Row("reject a Host of A-labels", "verify", _time_rejection([*authority, *plain], rounds), 1.0))
     return [*found, *asyncio.run(_many_fields(rounds))]
 
 
@@ -207,7 +209,7 @@ async def _many_fields(rounds: int) -> list[Row]:
     counts = {_SIZE // len("x1000: "): "64 KB of", MOST_FIELDS - len(signature): "the most that are read,"}
     # Kept, so that deleting them is not timed.
     scopes = {count: scope_of([*signature, *((f"x{at}", "") for at in range(count))]) for count in counts}
-    accepted, *rejected = await interleaved_async(
+    accepted, *rejected = await interleave_async(
         rounds,
         lambda turn: middle(scope_of(honest[turn]), receive, send),
         *(lambda _, scope=scope: middle(scope, receive, send) for scope in scopes.values()),
@@ -218,16 +220,16 @@ async def _many_fields(rounds: int) -> list[Row]:
     ]
 
 
-def _rejected(fields: Fields, rounds: int, url: str = URL) -> float:
+def _time_rejection(fields: Fields, rounds: int, url: str = URL) -> float:
     honest, accepting, rejecting = signed_fields(rounds), verifier(), verifier()
 
     def reject(request: Request) -> None:
         with contextlib.suppress(SignatureError):
             rejecting.verify(request)
 
-    accepted, rejected = interleaved(
+    accepted, rejected = interleave(
         rounds,
-        Side(accepting.verify, lambda turn: received(honest[turn])),
+        Side(accepting.verify, lambda turn: receive(honest[turn])),
         Side(reject, lambda _: Request("POST", url, fields, BODY)),
     )
     return rejected / accepted

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 
-from tests.benchmarks.row import Row, Side, interleaved
+from tests.benchmarks.row import Row, Side, interleave
 
 _DEPENDENCIES = (
     "import http_message_signatures, http_message_signatures.algorithms, http_sf, http_sf.compat, idna; "
@@ -32,19 +32,19 @@ _FRAMEWORKS = [
 
 def rows(*, quick: bool) -> list[Row]:
     """Measure the import, and count the frameworks it loads."""
-    floor, whole = interleaved(
+    floor, whole = interleave(
         2 if quick else 15,
-        Side(lambda _: imported(_DEPENDENCIES)),
-        Side(lambda _: imported(f"{_DEPENDENCIES}; import undersigned")),
+        Side(lambda _: run_import(_DEPENDENCIES)),
+        Side(lambda _: run_import(f"{_DEPENDENCIES}; import undersigned")),
     )
-    loaded = imported(f"import sys, undersigned; print(len(sys.modules.keys() & set({_FRAMEWORKS!r})))")
+    loaded = run_import(f"import sys, undersigned; print(len(sys.modules.keys() & set({_FRAMEWORKS!r})))")
     return [
         Row("import undersigned", "its dependencies alone", 1000 * (whole - floor), 60, "ms more"),
         Row("frameworks it loads, including asyncio", "none", float(loaded), 0, "modules"),
     ]
 
 
-def imported(program: str) -> str:
+def run_import(program: str) -> str:
     """Run `program` in a fresh interpreter; return what it prints."""
     # An installed package has its bytecode, so it is written here too, whatever the environment says.
     compiled = {**os.environ, "PYTHONDONTWRITEBYTECODE": ""}

@@ -63,7 +63,7 @@ def rows(*, quick: bool) -> list[Row]:
         *(
             row
             for size in (MOST_ON_LOOP, DEFAULT_MAX_UNSIGNED_BODY)
-            for row in asyncio.run(_measured(size, rounds=rounds, tries=5 if quick else 200))
+            for row in asyncio.run(_measure(size, rounds=rounds, tries=5 if quick else 200))
         ),
     ]
 
@@ -113,22 +113,22 @@ def _middleware(interface: str) -> asgi.SignatureMiddleware:
     return asgi.SignatureMiddleware(application, verifier=verifier(), origins=ORIGINS, policy=policy)
 
 
-async def _measured(size: int, *, rounds: int, tries: int) -> list[Row]:
+async def _measure(size: int, *, rounds: int, tries: int) -> list[Row]:
     listed = [
-        (await _held(interface, body, rounds), kind, interface)
+        (await _time_held(interface, body, rounds), kind, interface)
         for interface, (_, around) in INTERFACES.items()
         for kind, body in bodies(size, around)
     ]
     worst, kind, interface = max(listed)
     name = f"hold the event loop with {size:,} unsigned bytes"
-    found, fragment = await _searched(size, rounds=rounds, tries=tries)
+    found, fragment = await _search(size, rounds=rounds, tries=tries)
     return [
         Row(f"{name}, the worst: {kind} over {interface}", "", worst, _REACH, "us"),
         Row(f"{name}, the worst that a search finds: {fragment}", "", found, _REACH, "us"),
     ]
 
 
-async def _held(interface: str, body: bytes, rounds: int) -> float:
+async def _time_held(interface: str, body: bytes, rounds: int) -> float:
     """Return the longest stretch, in microseconds: the least of some rounds, as other processes only add to it."""
     middle = _middleware(interface)
     fields = [("Host", "seller.example.com"), JSON_FIELD, ("Content-Length", str(len(body)))]
@@ -170,9 +170,9 @@ async def _costs(rounds: int) -> Row:
         around = INTERFACES[interface][1]
         ordinary = around % _ordinary(DEFAULT_MAX_UNSIGNED_BODY - len(around))
         request = Request("POST", f"{ORIGINS[0]}{_PATH}", [JSON_FIELD], ordinary)
-        accepted = min([await _spent(interface, ordinary, signer().sign(request)) for _ in range(rounds)])
+        accepted = min([await _time_spent(interface, ordinary, signer().sign(request)) for _ in range(rounds)])
         for kind, body in bodies(DEFAULT_MAX_UNSIGNED_BODY, around):
-            unsigned = min([await _spent(interface, body) for _ in range(rounds)])
+            unsigned = min([await _time_spent(interface, body) for _ in range(rounds)])
             worst, where = max((worst, where), (unsigned / accepted, f"{kind} over {interface}"))
     name = f"read {DEFAULT_MAX_UNSIGNED_BODY:,} unsigned bytes, the worst: {where}"
     return Row(name, "accept a signed request with as long JSON", worst, _MOST_COST)
@@ -191,7 +191,7 @@ def _ordinary(room: int) -> bytes:
     return f"[{', '.join([one] * ((room - 2) // (len(one) + 2)))}]".encode()
 
 
-async def _spent(interface: str, body: bytes, signature: Sequence[tuple[str, str]] = ()) -> float:
+async def _time_spent(interface: str, body: bytes, signature: Sequence[tuple[str, str]] = ()) -> float:
     """Return the processor time of a request."""
     kind = JSON_FIELD if interface != "plain HTTP" or _is_json(body) else ("Content-Type", "text/plain")
     fields = [("Host", "seller.example.com"), kind, ("Content-Length", str(len(body))), *signature]
@@ -235,37 +235,37 @@ def bodies(size: int, around: bytes) -> Iterator[tuple[str, bytes]]:
         ("parts of text", '{"text":""}'),
         ("parts with another member", '{"text":0,"x":0}'),
     ):
-        yield kind, around % _repeated(fragment, room)
+        yield kind, around % _repeat(fragment, room)
     yield "deep lists", around % (b"[" * 450 + b"]" * 450)
     yield "short members", around % _members("{:x}", room)
     yield "long members", around % _members("webhook_{:x}", room)
-    yield "duplicate members", around % (b"{" + _joined(b'"aa":0', room) + b"}")
+    yield "duplicate members", around % (b"{" + _join(b'"aa":0', room) + b"}")
     for kind, text in (("separators", "-"), ("letters and separators", "-a"), ("other letters", "\u0130")):
         yield f"a name of {kind}", around % b'{"%s":[0]}' % (text * ((room - 7) // len(text.encode()))).encode()
     for kind, text in (("x escapes", "\\\\x41"), ("nested escapes", "\\\\x5cx41"), ("percent signs", "%41")):
-        yield f"one string of {kind}", around % b'"{%s"' % _filled(text.encode(), room - 3)
+        yield f"one string of {kind}", around % b'"{%s"' % _fill(text.encode(), room - 3)
     if around == b"%s":
         for kind, text in (("x escapes", "\\x41"), ("nested escapes", "\\x5cx41"), ("percent signs", "%41")):
-            yield f"text of {kind}", _filled(text.encode(), size)
+            yield f"text of {kind}", _fill(text.encode(), size)
         yield "UTF-16", ('{"a":0},' * (min(size // 2, _DELIMITERS * 8 // 3) // 8)).encode("utf-16-le")
     else:
-        yield "a batch", b"[" + _joined(b'{"jsonrpc":"2.0"}', room) + b"]"
+        yield "a batch", b"[" + _join(b'{"jsonrpc":"2.0"}', room) + b"]"
     yield "more delimiters than are searched", around % (b"[" + b"[]," * ((room - 4) // 3) + b"0]")
 
 
-def _filled(text: bytes, room: int) -> bytes:
+def _fill(text: bytes, room: int) -> bytes:
     """Return a text that repeats in the room, as often as its delimiters are searched, and then letters."""
     repeated = text * min(room // len(text), _DELIMITERS // max(Content((text,)).delimiters(), 1))
     return repeated + b"x" * (room - len(repeated))
 
 
-def _joined(octets: bytes, room: int) -> bytes:
-    return _filled(octets + b",", room - len(octets) - 4).rstrip(b"x") + octets
+def _join(octets: bytes, room: int) -> bytes:
+    return _fill(octets + b",", room - len(octets) - 4).rstrip(b"x") + octets
 
 
-def _repeated(fragment: str, room: int) -> bytes:
+def _repeat(fragment: str, room: int) -> bytes:
     """Return a list of fragments, as many as are searched, and of a text in what is left of the room."""
-    joined = _joined(fragment.encode(), room - 2)
+    joined = _join(fragment.encode(), room - 2)
     return b'[%s,"%s"]' % (joined, b"x" * (room - len(joined) - 5))
 
 
@@ -292,7 +292,7 @@ def _fragment(chance: random.Random, depth: int) -> str:
     return chance.choice(_ATOMS)
 
 
-async def _searched(size: int, *, rounds: int, tries: int) -> tuple[float, str]:
+async def _search(size: int, *, rounds: int, tries: int) -> tuple[float, str]:
     """Return the worst of random fragments that are repeated: a search that goes on from what was worst before."""
     chance, best, where, worst = random.Random(_SEED), "0", "", 0.0  # noqa: S311 - a search, no secret
     for _ in range(tries):
@@ -301,11 +301,11 @@ async def _searched(size: int, *, rounds: int, tries: int) -> tuple[float, str]:
             fragment = f"[{best},{fragment}]" if len(best) < 200 else best[1:-1] or best
         interface = chance.choice(list(INTERFACES))
         around = INTERFACES[interface][1]
-        body = around % _repeated(fragment, size - len(around) + 2)
+        body = around % _repeat(fragment, size - len(around) + 2)
         if len(body) > size or not _is_json(body):
             continue
-        held = await _held(interface, body, 1)
-        if held > worst and (held := await _held(interface, body, rounds)) > worst:
+        held = await _time_held(interface, body, 1)
+        if held > worst and (held := await _time_held(interface, body, rounds)) > worst:
             best, worst, where = fragment, held, interface
     return worst, f"{best} over {where}"
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from flask import Flask, request
 from tests.benchmarks.bench_verify import ed25519_floor
-from tests.benchmarks.row import Row, Side, interleaved, interleaved_async
+from tests.benchmarks.row import Row, Side, interleave, interleave_async
 from tests.benchmarks.traffic import BODY, signed_fields
 from tests.keys import verifier
 
@@ -82,7 +82,7 @@ async def _asgi(rounds: int) -> Row:
     async def alone() -> None:
         check(None)
 
-    floor, bare, wrapped = await interleaved_async(rounds, lambda _: alone(), through(application), through(middle))
+    floor, bare, wrapped = await interleave_async(rounds, lambda _: alone(), through(application), through(middle))
     assert set(statuses) == {200}
     return _row("ASGI middleware", (wrapped - bare) / floor)
 
@@ -142,7 +142,7 @@ def _over_wsgi(name: str, rounds: int, bare: WSGIApp, verified: WSGIApp) -> Row:
     def start_response(status: str, *_: object) -> None:
         statuses.append(status)
 
-    floor, unwrapped, wrapped = interleaved(
+    floor, unwrapped, wrapped = interleave(
         rounds,
         Side(ed25519_floor()),
         Side(lambda environ: bare(environ, start_response), lambda turn: environ_of(fields[turn])),

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from http_message_signatures import HTTPMessageSigner, HTTPMessageVerifier, HTTPSignatureKeyResolver
 from http_message_signatures.algorithms import ECDSA_P256_SHA256, ED25519
-from tests.benchmarks.row import Row, Side, interleaved
-from tests.benchmarks.traffic import BODY, FIELDS, received, unsigned
+from tests.benchmarks.row import Row, Side, interleave
+from tests.benchmarks.traffic import BODY, FIELDS, receive, unsigned
 from tests.keys import EC_KEY, FULL, KEY, URL, ed25519_key, es256_key, signer, verifier
 
 if TYPE_CHECKING:
@@ -50,16 +50,16 @@ def rows(*, quick: bool) -> list[Row]:
     """Measure our time relative to each peer's: below 1, ours is faster."""
     rounds = 10 if quick else 500
     found = _http_message_signatures(rounds)
-    return found + [row for peer in installed() for row in peer.rows(rounds)]
+    return found + [row for peer in find_installed() for row in peer.rows(rounds)]
 
 
-def installed() -> list[ModuleType]:
+def find_installed() -> list[ModuleType]:
     """Return the modules for those peers that are installed."""
     packages = {"adcp": "peer_adcp", "goassay_provider_verify": "peer_goassay"}
     return [import_module(f"tests.benchmarks.{peer}") for package, peer in packages.items() if find_spec(package)]
 
 
-def signed_now(count: int, *, key: SigningKey = KEY) -> list[Fields]:
+def sign_now(count: int, *, key: SigningKey = KEY) -> list[Fields]:
     """The header fields of `count` requests, signed at this second: the peers look at the clock themselves."""
     signs, request = signer(key=key, now=time.time()), unsigned()
     return [[*FIELDS, *signs.sign(request)] for _ in range(count)]
@@ -67,17 +67,17 @@ def signed_now(count: int, *, key: SigningKey = KEY) -> list[Fields]:
 
 def _http_message_signatures(rounds: int) -> list[Row]:
     verified = [
-        Row(f"verify, {name}, relative to a peer", _PEER, _verified(rounds, key, algorithm), 1.0)
+        Row(f"verify, {name}, relative to a peer", _PEER, _time_verification(rounds, key, algorithm), 1.0)
         for name, key, algorithm in (("Ed25519", KEY, ED25519), ("ES256", EC_KEY, ECDSA_P256_SHA256))
     ]
-    return [*verified, Row("sign, relative to a peer", _PEER, _signed(rounds), 1.0)]
+    return [*verified, Row("sign, relative to a peer", _PEER, _time_signing(rounds), 1.0)]
 
 
-def _verified(rounds: int, key: SigningKey, algorithm: type[HTTPSignatureAlgorithm]) -> float:
+def _time_verification(rounds: int, key: SigningKey, algorithm: type[HTTPSignatureAlgorithm]) -> float:
     """Return the ratio of our verification to theirs."""
-    fields, ours = signed_now(rounds, key=key), verifier(now=time.time())
+    fields, ours = sign_now(rounds, key=key), verifier(now=time.time())
     theirs = HTTPMessageVerifier(signature_algorithm=algorithm, key_resolver=_Keys())
-    checked, verified = interleaved(
+    checked, verified = interleave(
         rounds,
         Side(
             lambda message: theirs.verify(
@@ -85,12 +85,12 @@ def _verified(rounds: int, key: SigningKey, algorithm: type[HTTPSignatureAlgorit
             ),
             lambda turn: _Message(fields[turn]),
         ),
-        Side(ours.verify, lambda turn: received(fields[turn])),
+        Side(ours.verify, lambda turn: receive(fields[turn])),
     )
     return verified / checked
 
 
-def _signed(rounds: int) -> float:
+def _time_signing(rounds: int) -> float:
     """Return the ratio of our signing to theirs."""
     signs, peer_signs = signer(now=time.time()), HTTPMessageSigner(signature_algorithm=ED25519, key_resolver=_Keys())
 
@@ -108,7 +108,7 @@ def _signed(rounds: int) -> float:
             body=BODY,
         )
 
-    peer_signed, signed = interleaved(
+    peer_signed, signed = interleave(
         rounds, Side(sign, lambda _: _Message(FIELDS)), Side(signs.sign, lambda _: unsigned())
     )
     return signed / peer_signed

@@ -13,7 +13,7 @@ from tests.benchmarks.bench_servers import asgi_verifying, wsgi_verifying
 from tests.benchmarks.load import has_wrk
 from tests.benchmarks.row import Row
 from tests.benchmarks.served import gunicorn_workers, uvicorn_workers
-from tests.benchmarks.sides import QUICK, Side, Size, answered
+from tests.benchmarks.sides import QUICK, Side, Size, answer_under_load
 
 if TYPE_CHECKING:
     from tests.benchmarks.sampling import Function
@@ -48,5 +48,5 @@ def sampled(server: str, size: Size) -> Counter[Function]:
     workers, verifying = SERVERS[server]
     with tempfile.TemporaryDirectory(prefix="undersigned-bench-") as name:
         samples = Path(name) / "samples"
-        answered([Side("undersigned", partial(workers, verifying(), 1, samples=samples), 1)], size, Path(name))
+        answer_under_load([Side("undersigned", partial(workers, verifying(), 1, samples=samples), 1)], size, Path(name))
         return sampling.read(samples)

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from tests.benchmarks.bench_middleware import ORIGINS, application
-from tests.benchmarks.bench_peers import installed
+from tests.benchmarks.bench_peers import find_installed
 from tests.benchmarks.load import has_wrk
 from tests.benchmarks.row import Row
 from tests.benchmarks.served import gunicorn_workers, uvicorn_workers
-from tests.benchmarks.sides import QUICK, Side, Size, answered, counted, signed_for_us
+from tests.benchmarks.sides import QUICK, Side, Size, answer_under_load, count_in_words, sign_for_us
 from tests.keys import KEYS
 
 from undersigned import MemoryReplayStore, Verifier, asgi, profiles, wsgi
@@ -39,9 +39,9 @@ def rows(*, quick: bool) -> list[Row]:
         for server in _SERVERS:
             for workers in (1,) if quick else (1, 2):
                 sides = _sides(server, workers)
-                measured = answered(sides, QUICK if quick else Size(), Path(folder))
+                measured = answer_under_load(sides, QUICK if quick else Size(), Path(folder))
                 names = [side.name for side in sides]
-                found += _compared(f"{server}, {counted(workers)}", dict(zip(names, measured, strict=True)))
+                found += _compare(f"{server}, {count_in_words(workers)}", dict(zip(names, measured, strict=True)))
     return found
 
 
@@ -52,9 +52,9 @@ def _sides(server: str, workers: int) -> list[Side]:
         Side("bare", partial(serving, bare, workers), workers),
         Side("undersigned", partial(serving, ours(), workers), workers),
     ]
-    for peer in installed():
+    for peer in find_installed():
         theirs = getattr(peer, f"{interface}_application")(bare)
-        signed = getattr(peer, "signed", signed_for_us)
+        signed = getattr(peer, "sign_as_sender", sign_for_us)
         sides.append(Side(peer.NAME, partial(serving, theirs, workers), workers, signed))
     return sides
 
@@ -81,7 +81,7 @@ def bare_wsgi(environ, start_response) -> list[bytes]:
     return [b""]
 
 
-def _compared(served: str, measured: dict[str, Answered]) -> list[Row]:
+def _compare(served: str, measured: dict[str, Answered]) -> list[Row]:
     ours, bare = measured["undersigned"], measured["bare"]
     added = ours.processor_time - bare.processor_time
     found = [row for name, side in measured.items() for row in side.as_rows(f"{served}, {name}")]

@@ -17,7 +17,7 @@ from tests.benchmarks.bench_servers import wsgi_verifying
 from tests.benchmarks.load import has_wrk
 from tests.benchmarks.row import Row
 from tests.benchmarks.served import gunicorn_workers
-from tests.benchmarks.sides import QUICK, Side, Size, answered, counted
+from tests.benchmarks.sides import QUICK, Side, Size, answer_under_load, count_in_words
 from tests.stores.servers import HOST, Redis
 
 from undersigned import MemoryReplayStore, SqliteReplayStore
@@ -41,11 +41,11 @@ def rows(*, quick: bool) -> list[Row]:
             Side(store, partial(gunicorn_workers, wsgi_verifying(made), workers), workers)
             for store, workers, made in _stores(Path(name), opened)
         ]
-        measured = answered(sides, QUICK if quick else Size(), Path(name))
+        measured = answer_under_load(sides, QUICK if quick else Size(), Path(name))
     floor = next(done for side, done in zip(sides, measured, strict=True) if side.workers == _WORKERS)
     found = []
     for side, done in zip(sides, measured, strict=True):
-        what = f"gunicorn, {counted(side.workers)}, {side.name}"
+        what = f"gunicorn, {count_in_words(side.workers)}, {side.name}"
         found += done.as_rows(what)
         if side.name != _FLOOR:
             found.append(Row(f"{what}: 99 % of the requests take", _FLOOR, done.p99 - floor.p99, None, "us more"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from tests.benchmarks.row import Row, Side, interleaved
+from tests.benchmarks.row import Row, Side, interleave
 
 from undersigned.normalization import compare, learn_rules
 from undersigned.url import MalformedURL, canonicalize, canonicalize_authority
@@ -74,21 +74,21 @@ def rows(*, quick: bool) -> list[Row]:
     authority = _ratio(rounds, lambda _: canonicalize_authority("seller.example.com", "https"), CANONICAL[:1])
     measured.append(Row("canonicalize_authority, canonical", "urlsplit, cold", authority))
     for name, url in LONG.items():
-        [seconds] = interleaved(3 if quick else 30, Side(lambda _, url=url: _canonicalize([url])))
+        [seconds] = interleave(3 if quick else 30, Side(lambda _, url=url: _canonicalize([url])))
         goal = 1000.0 if "letters" in name else None
         measured.append(Row(f"canonicalize, {name}", "1 ms" if goal else "", seconds * 1e6, goal, "us"))
-    [seconds] = interleaved(
+    [seconds] = interleave(
         rounds, Side(lambda _: compare("HTTP://seller.example.com:80", "http://seller.example.com/"))
     )
     measured.append(Row("compare, equal on the third rung", "", seconds * 1e6, None, "us"))
     for number in (400, 4000):
-        listed = _listed(number)
-        [seconds] = interleaved(1 if quick else 5, Side(lambda _, listed=listed: learn_rules(listed)))
+        listed = _list_urls(number)
+        [seconds] = interleave(1 if quick else 5, Side(lambda _, listed=listed: learn_rules(listed)))
         measured.append(Row(f"learn_rules, each of {number} URLs", "", seconds * 1e6 / number, None, "us"))
     return measured
 
 
-def _listed(number: int) -> list[str]:
+def _list_urls(number: int) -> list[str]:
     pages = (f"https://www.shop{at % 7}.example.com/part{at % 13}/item-{at}?ref={at % 5}" for at in range(number // 2))
     return [url for page in pages for url in (page, f"{page}&id=")]
 
@@ -113,5 +113,5 @@ def _split(urls: Sequence[str]) -> None:
 
 
 def _ratio(rounds: int, subject: Callable[[object], object], urls: Sequence[str]) -> float:
-    floor, taken = interleaved(rounds, Side(lambda _: _split(urls)), Side(subject))
+    floor, taken = interleave(rounds, Side(lambda _: _split(urls)), Side(subject))
     return taken / floor

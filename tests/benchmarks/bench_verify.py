@@ -13,8 +13,8 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
-from tests.benchmarks.row import Row, Side, interleaved
-from tests.benchmarks.traffic import BODY, FIELDS, received, signed_by_hand, signed_fields
+from tests.benchmarks.row import Row, Side, interleave
+from tests.benchmarks.traffic import BODY, FIELDS, receive, sign_by_hand, signed_fields
 from tests.keys import EC_KEY, EC_PUBLIC, NOW, PUBLIC, b64url, signer, verifier
 
 from undersigned import (
@@ -68,7 +68,7 @@ def rows(*, quick: bool) -> list[Row]:
 def ed25519_floor() -> Callable[[object], object]:
     """The signature check alone: `Ed25519PublicKey.verify` of the same base."""
     public = Ed25519PublicKey.from_public_bytes(_octets(PUBLIC["x"]))
-    request = received(signed_fields(1)[0])
+    request = receive(signed_fields(1)[0])
     signature, base = _signature(request), verifier().verify(request).signature_base.encode()
     return lambda _: public.verify(signature, base)
 
@@ -76,13 +76,13 @@ def ed25519_floor() -> Callable[[object], object]:
 def _ed25519(rounds: int) -> list[Row]:
     fields = signed_fields(rounds)
     accepting, late, keyless = verifier(), verifier(now=_EXPIRED), verifier(keys=ExaminedKeys({}))
-    floor, accepted, window, key, replay, parsed = interleaved(
+    floor, accepted, window, key, replay, parsed = interleave(
         rounds,
         Side(ed25519_floor()),
-        Side(accepting.verify, lambda turn: received(fields[turn])),
-        Side(rejected_by(late), lambda turn: received(fields[turn])),
-        Side(rejected_by(keyless), lambda turn: received(fields[turn])),
-        Side(rejected_by(accepting), lambda turn: received(fields[turn])),
+        Side(accepting.verify, lambda turn: receive(fields[turn])),
+        Side(reject_by(late), lambda turn: receive(fields[turn])),
+        Side(reject_by(keyless), lambda turn: receive(fields[turn])),
+        Side(reject_by(accepting), lambda turn: receive(fields[turn])),
         Side(lambda _: loads(BODY)),
     )
     return [
@@ -102,13 +102,13 @@ def _senders(count: int) -> list[Row]:
         {**PUBLIC, "kid": f"buyer-{at}", "x": b64url(public.public_bytes_raw())} for at, public in enumerate(publics)
     ]
     requests = [
-        signed_by_hand(f"https://tenant-{at}.example.com/{path}/create_media_buy", keyid=f"buyer-{at}", key=key)
+        sign_by_hand(f"https://tenant-{at}.example.com/{path}/create_media_buy", keyid=f"buyer-{at}", key=key)
         for path in ("adcp", "v2")
         for at, key in enumerate(keys)
     ]
     accepting, found = verifier(keys=KeySet.from_jwks({"keys": jwks})), []
     for name, sent in (("the first request of each key", requests[:count]), ("the next requests", requests[count:])):
-        floor, accepted = interleaved(
+        floor, accepted = interleave(
             count,
             Side(
                 lambda turn, sent=sent: publics[turn].verify(sent[turn].signature, sent[turn].base),
@@ -124,8 +124,8 @@ def _senders(count: int) -> list[Row]:
 def _spellings(rounds: int) -> Row:
     """One sender of every URL that clients of the recorded requests wrote and that may be signed."""
     urls = itertools.cycle(_recorded_urls())
-    requests = [_signed_to(next(urls)) for _ in range(rounds)]
-    floor, accepted = interleaved(
+    requests = [_sign_to(next(urls)) for _ in range(rounds)]
+    floor, accepted = interleave(
         rounds, Side(ed25519_floor()), Side(verifier().verify, lambda turn: Request("POST", *requests[turn], BODY))
     )
     return Row("verify, a recorded mix of spellings", _CHECK, accepted / floor)
@@ -143,13 +143,13 @@ def _recorded_urls() -> list[str]:
 
 def _may_be_signed(url: str) -> bool:
     try:
-        verifier().verify(Request("POST", *_signed_to(url), BODY))
+        verifier().verify(Request("POST", *_sign_to(url), BODY))
     except UndersignedError:
         return False
     return True
 
 
-def _signed_to(url: str) -> tuple[str, list[tuple[str, str]]]:
+def _sign_to(url: str) -> tuple[str, list[tuple[str, str]]]:
     """Return a URL as it was sent, and header fields that sign it."""
     host = url.removeprefix("https://").partition("/")[0]
     fields = [("Host", host), *FIELDS[1:]]
@@ -160,13 +160,13 @@ def _es256(rounds: int) -> Row:
     fields = signed_fields(rounds, key=EC_KEY)
     x, y = (int.from_bytes(_octets(EC_PUBLIC[name]), "big") for name in ("x", "y"))
     public = ec.EllipticCurvePublicNumbers(x, y, ec.SECP256R1()).public_key()
-    request, accepting = received(fields[0]), verifier()
+    request, accepting = receive(fields[0]), verifier()
     raw, base = _signature(request), verifier().verify(request).signature_base.encode()
     signature = encode_dss_signature(int.from_bytes(raw[:32], "big"), int.from_bytes(raw[32:], "big"))
-    floor, accepted = interleaved(
+    floor, accepted = interleave(
         rounds,
         Side(lambda _: public.verify(signature, base, ec.ECDSA(hashes.SHA256()))),
-        Side(accepting.verify, lambda turn: received(fields[turn])),
+        Side(accepting.verify, lambda turn: receive(fields[turn])),
     )
     return Row("verify, ES256", "P-256 verify", accepted / floor, 1.50)
 
@@ -183,7 +183,7 @@ def _web_bot_auth(rounds: int) -> Row:
     first = Request("GET", bare.url, signed[0])
     other = Verifier(profile, keys=pair.key_set(), replay=MemoryReplayStore(), clock=lambda: NOW)
     base, signature = other.verify(first).signature_base.encode(), screen(first, profile, now=NOW).signature
-    floor, accepted = interleaved(
+    floor, accepted = interleave(
         rounds,
         Side(lambda _: public.verify(signature, base)),
         Side(accepting.verify, lambda turn: Request("GET", bare.url, signed[turn])),
@@ -191,7 +191,7 @@ def _web_bot_auth(rounds: int) -> Row:
     return Row("verify, Web Bot Auth, a GET", _CHECK, accepted / floor, 1.30)
 
 
-def rejected_by(rejecting: Verifier) -> Callable[[Request], object]:
+def reject_by(rejecting: Verifier) -> Callable[[Request], object]:
     """Verification by one that must reject."""
 
     def rejected(request: Request) -> None:

@@ -102,7 +102,7 @@ def draw(figures: Figures) -> str:
         lines.append(f'<text class="heading" x="24" y="{top}">{escape(group.heading)}</text>')
         most = max(bar.value for bar in group.bars)
         for number, bar in enumerate(group.bars):
-            lines += _drawn(bar, top + 12 + _STEP * number, most)
+            lines += _draw(bar, top + 12 + _STEP * number, most)
         top += _STEP * len(group.bars) + _GAP
     bottom = top - _GAP + 32
     said = " ".join(
@@ -122,7 +122,7 @@ def draw(figures: Figures) -> str:
     )
 
 
-def _drawn(bar: Bar, top: int, most: float) -> list[str]:
+def _draw(bar: Bar, top: int, most: float) -> list[str]:
     width = max(1, round(_LONGEST * bar.value / most))
     kind = "ours" if bar.name in _LIBRARIES.values() else "other"
     return [

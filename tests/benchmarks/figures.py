@@ -66,7 +66,7 @@ class Figures:
         return list(dict.fromkeys((name, floor) for of, _, name, floor in self._rows if of == benchmark))
 
 
-def merged(runs: Sequence[Sequence[Mapping[str, object]]]) -> list[dict[str, object]]:
+def merge(runs: Sequence[Sequence[Mapping[str, object]]]) -> list[dict[str, object]]:
     """Merge the rows of several runs of one benchmark, which are in the same order in each.
 
     The name of a row can say what was the worst. It is that of the run with the median.

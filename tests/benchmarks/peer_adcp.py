@@ -22,12 +22,12 @@ from adcp.signing import (
 )
 from flask import Request as FlaskRequest
 from starlette.requests import Request as StarletteRequest
-from tests.benchmarks.bench_import import imported
-from tests.benchmarks.bench_peers import signed_now
+from tests.benchmarks.bench_import import run_import
+from tests.benchmarks.bench_peers import sign_now
 from tests.benchmarks.bench_url import CANONICAL, MIXED
-from tests.benchmarks.bench_verify import rejected_by
-from tests.benchmarks.row import Row, Side, interleaved
-from tests.benchmarks.traffic import BODY, FIELDS, received, unsigned
+from tests.benchmarks.bench_verify import reject_by
+from tests.benchmarks.row import Row, Side, interleave
+from tests.benchmarks.traffic import BODY, FIELDS, receive, unsigned
 from tests.keys import EC_KEY, EC_PUBLIC, KEY, PUBLIC, URL, ed25519_key, signer, verifier
 
 from undersigned import canonicalize
@@ -45,7 +45,13 @@ _LATER = 10_000
 
 def rows(rounds: int) -> list[Row]:
     """Measure our time relative to theirs: below 1, ours is faster."""
-    return [*_verified(rounds), *_rejected(rounds), _signed(rounds), *_canonicalized(rounds), _imported(rounds)]
+    return [
+        *_time_verification(rounds),
+        *_time_rejections(rounds),
+        _time_signing(rounds),
+        *_time_canonicalization(rounds),
+        _time_import(rounds),
+    ]
 
 
 def _verifying(jwks: list[object], *, now: float) -> Callable[[dict[str, str]], object]:
@@ -103,25 +109,25 @@ def wsgi_application(application):
     return verifying
 
 
-def _verified(rounds: int) -> list[Row]:
+def _time_verification(rounds: int) -> list[Row]:
     found, now = [], time.time()
     for name, key, jwk in (("Ed25519", KEY, PUBLIC), ("ES256", EC_KEY, EC_PUBLIC)):
-        fields, ours = signed_now(rounds, key=key), verifier(now=now)
-        checked, verified = interleaved(
+        fields, ours = sign_now(rounds, key=key), verifier(now=now)
+        checked, verified = interleave(
             rounds,
             Side(_verifying([jwk], now=now), lambda turn, fields=fields: dict(fields[turn])),
-            Side(ours.verify, lambda turn, fields=fields: received(fields[turn])),
+            Side(ours.verify, lambda turn, fields=fields: receive(fields[turn])),
         )
         found.append(Row(f"verify, {name}, relative to a peer", _PEER, verified / checked, 1.0))
     return found
 
 
-def _rejected(rounds: int) -> list[Row]:
-    fields, now = signed_now(rounds), time.time()
+def _time_rejections(rounds: int) -> list[Row]:
+    fields, now = sign_now(rounds), time.time()
     seen, own = _verifying([PUBLIC], now=now), verifier(now=now)
     for signed in fields:
         seen(dict(signed))
-        own.verify(received(signed))
+        own.verify(receive(signed))
     cases: dict[str, tuple[Callable[[dict[str, str]], object], Verifier]] = {
         "a bad window": (_verifying([PUBLIC], now=now + _LATER), verifier(now=now + _LATER)),
         "an unknown key": (_verifying([], now=now), verifier(now=now, keys=ExaminedKeys({}))),
@@ -129,16 +135,16 @@ def _rejected(rounds: int) -> list[Row]:
     }
     found = []
     for name, (theirs, ours) in cases.items():
-        checked, rejected = interleaved(
+        checked, rejected = interleave(
             rounds,
-            Side(_rejected_by(theirs), lambda turn: dict(fields[turn])),
-            Side(rejected_by(ours), lambda turn: received(fields[turn])),
+            Side(_reject_by(theirs), lambda turn: dict(fields[turn])),
+            Side(reject_by(ours), lambda turn: receive(fields[turn])),
         )
         found.append(Row(f"reject {name}, relative to a peer", _PEER, rejected / checked, 1.0))
     return found
 
 
-def _rejected_by(verifying: Callable[[dict[str, str]], object]) -> Callable[[dict[str, str]], None]:
+def _reject_by(verifying: Callable[[dict[str, str]], object]) -> Callable[[dict[str, str]], None]:
     def rejected(headers: dict[str, str]) -> None:
         with contextlib.suppress(SignatureVerificationError):
             verifying(headers)
@@ -147,7 +153,7 @@ def _rejected_by(verifying: Callable[[dict[str, str]], object]) -> Callable[[dic
     return rejected
 
 
-def _signed(rounds: int) -> Row:
+def _time_signing(rounds: int) -> Row:
     ours, private = signer(now=time.time()), ed25519_key()
 
     def sign(headers: dict[str, str]) -> object:
@@ -162,14 +168,14 @@ def _signed(rounds: int) -> Row:
             signing_profile_version="3.2",
         )
 
-    theirs, signed = interleaved(rounds, Side(sign, lambda _: dict(FIELDS)), Side(ours.sign, lambda _: unsigned()))
+    theirs, signed = interleave(rounds, Side(sign, lambda _: dict(FIELDS)), Side(ours.sign, lambda _: unsigned()))
     return Row("sign, relative to a peer", _PEER, signed / theirs, 1.0)
 
 
-def _canonicalized(rounds: int) -> list[Row]:
+def _time_canonicalization(rounds: int) -> list[Row]:
     found = []
     for kind, urls in (("canonical", CANONICAL), ("mixed", [url for url in MIXED if "user:" not in url])):
-        theirs, own = interleaved(
+        theirs, own = interleave(
             rounds,
             Side(lambda _, urls=urls: [canonicalize_target_uri(url) for url in urls]),
             Side(lambda _, urls=urls: [canonicalize(url) for url in urls]),
@@ -178,8 +184,10 @@ def _canonicalized(rounds: int) -> list[Row]:
     return found
 
 
-def _imported(rounds: int) -> Row:
-    theirs, own = interleaved(
-        min(rounds, 5), Side(lambda _: imported("import adcp.signing")), Side(lambda _: imported("import undersigned"))
+def _time_import(rounds: int) -> Row:
+    theirs, own = interleave(
+        min(rounds, 5),
+        Side(lambda _: run_import("import adcp.signing")),
+        Side(lambda _: run_import("import undersigned")),
     )
     return Row("import, relative to a peer", _PEER, own / theirs, 1.0)

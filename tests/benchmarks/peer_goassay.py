@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from goassay_provider_verify import AssayVerifyMiddleware, AssayVerifyWSGI, Verifier
-from tests.benchmarks.row import Row, Side, interleaved
-from tests.benchmarks.traffic import BODY, FIELDS, digest, handmade, signed_by_hand
+from tests.benchmarks.row import Row, Side, interleave
+from tests.benchmarks.traffic import BODY, FIELDS, digest, handmade, sign_by_hand
 from tests.keys import KEY, PUBLIC, URL, ed25519_key, verifier
 
 if TYPE_CHECKING:
@@ -23,19 +23,19 @@ _OPTIONS = {"jwks": {"keys": [PUBLIC]}, "provider": "seller"}
 def rows(rounds: int) -> list[Row]:
     """Measure our time relative to theirs: below 1, ours is faster."""
     now = int(time.time())
-    theirs, ours = [signed(now) for _ in range(rounds)], [signed_by_hand(URL, now=now) for _ in range(rounds)]
+    theirs, ours = [sign_as_sender(now) for _ in range(rounds)], [sign_by_hand(URL, now=now) for _ in range(rounds)]
     peer, own = Verifier(**_OPTIONS), verifier(now=now)
 
     def verify(request: Handmade) -> None:
         assert peer.verify("POST", urlsplit(request.url).path, dict(request.fields), BODY).ok
 
-    checked, verified = interleaved(
+    checked, verified = interleave(
         rounds, Side(verify, lambda turn: theirs[turn]), Side(own.verify, lambda turn: ours[turn].request)
     )
     return [Row("verify, Ed25519, relative to a peer", _PEER, verified / checked, 1.0)]
 
 
-def signed(now: int) -> Handmade:
+def sign_as_sender(now: int) -> Handmade:
     """Sign the request as their senders do, with a nonce of its own."""
     target, call = urlsplit(URL), secrets.token_urlsafe(16)
     values = {

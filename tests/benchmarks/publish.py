@@ -94,11 +94,11 @@ def main(arguments: list[str] | None = None) -> int:
     file = parser.parse_args(arguments).file
     figures, page = Figures.read(file), file.with_suffix(".md")
     file.with_suffix(".svg").write_text(chart.draw(figures), "utf-8")
-    page.write_text(written(page.read_text("utf-8"), figures), "utf-8")
+    page.write_text(write_tables(page.read_text("utf-8"), figures), "utf-8")
     return 0
 
 
-def written(page: str, figures: Figures) -> str:
+def write_tables(page: str, figures: Figures) -> str:
     """Return a page with its tables written from figures."""
     before, _, rest = page.partition(BEGIN)
     _, _, after = rest.partition(END)
@@ -121,7 +121,7 @@ def tables(figures: Figures) -> str:
             _table(("what", "against", "by OpenSSL", "by libsodium"), _peers(figures)),
             "### Real servers",
             _table(served, _sides(figures)),
-            _table(("server", "what", "goal", "by OpenSSL", "by libsodium"), _compared(figures)),
+            _table(("server", "what", "goal", "by OpenSSL", "by libsodium"), _list_compared(figures)),
             "### The processor time of a request",
             _table(shares, _shares(figures)),
             _table(("share", "whose", "function"), _functions(figures)),
@@ -151,7 +151,7 @@ def _reaches(figures: Figures) -> Iterator[Sequence[str]]:
         sodium = figures.get(reach.benchmark, reach.name.format("libsodium"), library="libsodium")
         if reach.benchmark not in BY_LIBRARY:
             sodium = None
-        yield reach.what, reach.floor, _goal(pure), _judged(pure), _goal(sodium), _judged(sodium)
+        yield reach.what, reach.floor, _goal(pure), _judge(pure), _goal(sodium), _judge(sodium)
 
 
 def _others(figures: Figures) -> Iterator[Sequence[str]]:
@@ -162,13 +162,13 @@ def _others(figures: Figures) -> Iterator[Sequence[str]]:
             by = [figures.get(benchmark, name, floor, library=library) for library in LIBRARIES]
             if name in listed or _goal(by[0]) == "":
                 continue
-            yield name, floor, _goal(by[0]), _judged(by[0]), _judged(by[1]) if benchmark in BY_LIBRARY else ""
+            yield name, floor, _goal(by[0]), _judge(by[0]), _judge(by[1]) if benchmark in BY_LIBRARY else ""
 
 
 def _peers(figures: Figures) -> Iterator[Sequence[str]]:
     for name, floor in figures.compared("peers"):
         by = [figures.get("peers", name, floor, library=library) for library in LIBRARIES]
-        yield name.removesuffix(", relative to a peer"), floor, *map(_shown, by)
+        yield name.removesuffix(", relative to a peer"), floor, *map(_show, by)
 
 
 def _sides(figures: Figures) -> Iterator[Sequence[str]]:
@@ -177,17 +177,17 @@ def _sides(figures: Figures) -> Iterator[Sequence[str]]:
             yield (
                 served,
                 name,
-                *_served(figures, "servers", f"{served}, {side}", library),
-                _shown(figures.get("servers", f"{served}, {side}: processor time of a request", library=library)),
+                *_list_served(figures, "servers", f"{served}, {side}", library),
+                _show(figures.get("servers", f"{served}, {side}: processor time of a request", library=library)),
             )
 
 
-def _served(figures: Figures, benchmark: str, what: str, library: str) -> list[str]:
+def _list_served(figures: Figures, benchmark: str, what: str, library: str) -> list[str]:
     names = ("requests a second", "half of the requests take", "99 % of the requests take")
-    return [_shown(figures.get(benchmark, f"{what}: {name}", "", library=library)) for name in names]
+    return [_show(figures.get(benchmark, f"{what}: {name}", "", library=library)) for name in names]
 
 
-def _compared(figures: Figures) -> Iterator[Sequence[str]]:
+def _list_compared(figures: Figures) -> Iterator[Sequence[str]]:
     for served in chart.SERVERS:
         for what, name, floor in (
             ("requests a second, relative to adcp", "requests a second", "adcp"),
@@ -196,14 +196,14 @@ def _compared(figures: Figures) -> Iterator[Sequence[str]]:
             ("p99, relative to p50", "p99", "p50"),
         ):
             by = [figures.get("servers", f"{served}: {name}", floor, library=library) for library in LIBRARIES]
-            yield served, what, _goal(by[0]), *map(_judged, by)
+            yield served, what, _goal(by[0]), *map(_judge, by)
 
 
 def _shares(figures: Figures) -> Iterator[Sequence[str]]:
     for owner, name in _OWNERS:
         row = f"share of {name}"
         by = [figures.get("processor", f"{server}: {row}", library=each) for server in SERVERS for each in LIBRARIES]
-        yield owner, _goal(by[0]), *map(_judged, by)
+        yield owner, _goal(by[0]), *map(_judge, by)
 
 
 def _functions(figures: Figures) -> Iterator[Sequence[str]]:
@@ -215,18 +215,18 @@ def _stores(figures: Figures) -> Iterator[Sequence[str]]:
     for workers, store in _STORES:
         what = f"gunicorn, {workers}, {store}"
         added = figures.get("shared", f"{what}: 99 % of the requests take", "MemoryReplayStore")
-        yield workers, f"`{store}`", *_served(figures, "shared", what, "OpenSSL"), _shown(added)
+        yield workers, f"`{store}`", *_list_served(figures, "shared", what, "OpenSSL"), _show(added)
 
 
 def _goal(figure: Figure | None) -> str:
     return "" if figure is None or figure.goal is None else f"{figure.goal:g}"
 
 
-def _judged(figure: Figure | None) -> str:
-    return f"{_shown(figure)}{'' if figure is None or figure.holds else ', **missed**'}"
+def _judge(figure: Figure | None) -> str:
+    return f"{_show(figure)}{'' if figure is None or figure.holds else ', **missed**'}"
 
 
-def _shown(figure: Figure | None) -> str:
+def _show(figure: Figure | None) -> str:
     if figure is None:
         return ""
     form = ".2f" if figure.unit == "x" else ",.0f"

@@ -18,7 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from tests.benchmarks.__main__ import LIBRARIES, NAMES
-from tests.benchmarks.figures import BY_LIBRARY, merged
+from tests.benchmarks.figures import BY_LIBRARY, merge
 from tests.benchmarks.load import has_wrk
 
 PUBLISHED = (
@@ -53,7 +53,7 @@ def main(arguments: list[str] | None = None) -> int:
     rows = [row for row in kept["rows"] if row["benchmark"] not in names]
     functions = _functions(quick=given.quick) if "processor" in names else kept["functions"]
     for (name, library), measured in runs.items():
-        rows += [{"benchmark": name, "library": library, **row} for row in merged(measured)]
+        rows += [{"benchmark": name, "library": library, **row} for row in merge(measured)]
     given.file.write_text(
         json.dumps({"machine": machine, "rows": rows, "functions": functions}, indent=1) + "\n", "utf-8"
     )
@@ -67,15 +67,15 @@ def libraries() -> tuple[str, ...]:
 
 def _run(name: str, library: str | None, *, quick: bool) -> list[dict[str, object]]:
     options = [*(["--library", library] if library else []), *(["--quick"] if quick else [])]
-    return _said("tests.benchmarks", "--json", *options, name)
+    return _ask("tests.benchmarks", "--json", *options, name)
 
 
 def _functions(*, quick: bool) -> list[list[object]]:
     """Return the shares, owners and names of the functions that take the most processor time."""
-    return _said("tests.benchmarks.sampling", "--json", *(["--quick"] if quick else [])) if has_wrk() else []
+    return _ask("tests.benchmarks.sampling", "--json", *(["--quick"] if quick else [])) if has_wrk() else []
 
 
-def _said(module: str, *options: str) -> list:
+def _ask(module: str, *options: str) -> list:
     command = [sys.executable, "-m", module, *options]
     return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)  # noqa: S603 - our own words
 

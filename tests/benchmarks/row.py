@@ -63,7 +63,7 @@ class Side:
     prepare: Callable[[int], object] = int
 
 
-def interleaved(rounds: int, *sides: Side) -> list[float]:
+def interleave(rounds: int, *sides: Side) -> list[float]:
     """Time the sides one after the other, round after round; return each one's median seconds."""
     taken: list[list[float]] = [[] for _ in sides]
     clock = time.perf_counter
@@ -81,7 +81,7 @@ def interleaved(rounds: int, *sides: Side) -> list[float]:
     return [statistics.median(times) for times in taken]
 
 
-async def interleaved_async(rounds: int, *sides: Callable[[int], Awaitable[object]]) -> list[float]:
+async def interleave_async(rounds: int, *sides: Callable[[int], Awaitable[object]]) -> list[float]:
     """As `interleaved`, on the running event loop."""
     taken: list[list[float]] = [[] for _ in sides]
     clock = time.perf_counter

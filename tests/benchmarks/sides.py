@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from tests.benchmarks.load import Measured, load, write_requests
 from tests.benchmarks.row import Row
-from tests.benchmarks.traffic import Handmade, signed_by_hand
+from tests.benchmarks.traffic import Handmade, sign_by_hand
 from tests.keys import URL
 
 if TYPE_CHECKING:
@@ -45,9 +45,9 @@ class Size:
 QUICK = Size(rounds=1, requests=100)
 
 
-def signed_for_us(now: int) -> Handmade:
+def sign_for_us(now: int) -> Handmade:
     """Sign the request as a sender of AdCP 3.2, at a time."""
-    return signed_by_hand(URL, now=now)
+    return sign_by_hand(URL, now=now)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Side:
     name: str
     serving: Callable[[], AbstractContextManager[Served]]
     workers: int
-    signed: Signing = signed_for_us
+    signed: Signing = sign_for_us
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ class Answered:
         ]
 
 
-def answered(sides: Sequence[Side], size: Size, folder: Path) -> list[Answered]:
+def answer_under_load(sides: Sequence[Side], size: Size, folder: Path) -> list[Answered]:
     """Serve the sides and put each under load, round after round; sides that sign alike get the same requests."""
     signings = list(dict.fromkeys(side.signed for side in sides))
     now, found = int(time.time()), [Answered() for _ in sides]
@@ -131,6 +131,6 @@ def answered(sides: Sequence[Side], size: Size, folder: Path) -> list[Answered]:
     return found
 
 
-def counted(workers: int) -> str:
+def count_in_words(workers: int) -> str:
     """Return a number of workers in words."""
     return "1 worker" if workers == 1 else f"{workers} workers"

@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from tests.benchmarks import chart, publish, record
-from tests.benchmarks.figures import Figures, merged
+from tests.benchmarks.figures import Figures, merge
 
 DOCS = Path(__file__).parents[2] / "docs"
 SVG = "{http://www.w3.org/2000/svg}"
@@ -55,7 +55,7 @@ def figures() -> Figures:
 def test_committed_chart_and_tables_are_what_the_committed_figures_give():
     committed, page = Figures.read(DOCS / "performance.json"), (DOCS / "performance.md").read_text("utf-8")
     assert (DOCS / "performance.svg").read_text("utf-8") == chart.draw(committed)
-    assert page == publish.written(page, committed)
+    assert page == publish.write_tables(page, committed)
     assert publish.BEGIN in page
 
 
@@ -131,7 +131,7 @@ def test_merged_rows_have_the_median_the_range_and_the_name_of_the_median():
         [{"name": f"the worst: {kind}", "floor": "", "measured": measured}]
         for kind, measured in (("a", 1.0), ("b", 3.0), ("c", 2.0))
     ]
-    assert merged(runs) == [
+    assert merge(runs) == [
         {"name": "the worst: c", "floor": "", "measured": 2.0, "lowest": 1.0, "highest": 3.0, "runs": 3}
     ]
 

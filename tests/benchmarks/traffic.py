@@ -72,7 +72,7 @@ def signed_fields(count: int, *, key: SigningKey = KEY) -> list[list[tuple[str, 
     return [[*FIELDS, *signs.sign(request)] for _ in range(count)]
 
 
-def received(fields: list[tuple[str, str]]) -> Request:
+def receive(fields: list[tuple[str, str]]) -> Request:
     """The request as a server has just read it."""
     return Request("POST", URL, fields, BODY)
 
@@ -99,9 +99,7 @@ class Handmade:
         return Request("POST", self.url, self.fields, BODY)
 
 
-def signed_by_hand(
-    url: str, *, keyid: str = KEY.keyid, key: Ed25519PrivateKey | None = None, now: int = NOW
-) -> Handmade:
+def sign_by_hand(url: str, *, keyid: str = KEY.keyid, key: Ed25519PrivateKey | None = None, now: int = NOW) -> Handmade:
     """Sign the request to a canonical URL as a sender of AdCP 3.2, with a nonce of its own (RFC 9421 section 3.1)."""
     values = ("POST", url, urlsplit(url).netloc, JSON_FIELD[1], digest())
     times = {"created": now, "expires": now + 300}

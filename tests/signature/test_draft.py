@@ -123,7 +123,9 @@ def step_by_step(request: Request, profile, components, *, check_limits: bool) -
         names = ", ".join(covered.names)
         raise SigningError(f"{unresolvable} (covered: {names}); correct the message before it is signed") from None
     if check_limits:
-        check_base(base, request, covered.components)
+        added = [("signature-input", f"sig1={text}"), ("signature", f"sig1=:{'s' * 1368}:")]
+        added += [] if digest is None else [("content-digest", digest)]
+        check_base(base, replace(request, fields=[*request.fields, *added]), covered.components)
     return base, signed.target_uri
 
 

@@ -202,6 +202,29 @@ def test_signer_rejects_too_much_work_unless_told_otherwise():
     assert verifier().verify(Request("GET", ESCAPES, [*fields[:20], *signer().sign(within)]))
 
 
+@pytest.mark.parametrize(
+    ("fields", "body", "profile"),
+    [
+        ((), b"", profiles.ADCP_3_2),
+        ((), b"{}", profiles.ADCP_3_2),
+        ((("a", "v" * 750),), b"", profiles.ADCP_3_2),
+        ((("a", "v" * 300),), b"{}", profiles.ADCP_3_2),
+        ((("x", "a, b"),), b"{}", profiles.UCP),
+    ],
+)
+def test_signer_counts_the_fields_that_it_adds(fields, body, profile):
+    verified = 0
+    for more in range(60, 110):
+        given = [*fields, ("Content-Type", "application/json"), *((f"e{at}", "") for at in range(more))]
+        request = Request("POST", f"{HOST}/p", given, body)
+        try:
+            added = signer(profile, components=["e1", "e2"]).sign(request)
+        except SigningError:
+            break
+        verified += bool(verifier(profile).verify(Request("POST", f"{HOST}/p", [*given, *added], body)))
+    assert 10 < verified < 50
+
+
 def test_signer_rejects_too_much_work_for_many_fields_that_a_usual_message_covers():
     names = [f"x{at}" for at in range(22)]
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from binascii import b2a_base64
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
 from undersigned.errors import SigningError
+from undersigned.limits import LONGEST_FIELD, MOST_RSA_BITS
 from undersigned.message.content_digest import ContentDigest, content_digest
+from undersigned.message.header_fields import HeaderFields
 from undersigned.message.request import Request
 from undersigned.message.structured_fields import KEY, MalformedField
 from undersigned.signature.components import UnresolvableComponent, signature_base, values_of
@@ -34,6 +37,8 @@ if TYPE_CHECKING:
     from undersigned.signature.profile import Profile
 
 _URLS_KEPT: Final = 128
+_ANY_SIGNATURE: Final = b2a_base64(bytes(MOST_RSA_BITS // 8), newline=False).decode("ascii")
+"""The text in the place of a signature while the fields are weighed, since the signature is not made yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,9 +159,11 @@ class Drafting:
         if self._has_own:
             parameters = {**written_parameters(self._profile, message), **parameters}
         text = f"{covered.text}{self._parameters(created, expires, nonce, parameters)}"
-        base = self._usual_base(message, target, covered, digest, text) if usual else None
-        if base is None:
-            base = self._base(message, target, covered, digest, text)
+        plain, base = covered.plain_base, None
+        if usual and plain is not None and isinstance(message, Request):
+            base = plain.text(message, target.signed, digest, text)
+        if base is None or len(base) > USUAL_BASE or covered.effort > self._spared:
+            base = self._checked_base(base, message, target, covered, digest, label, text)
         draft: Any = _Unfrozen()
         draft.request = message
         draft.target_uri = target.signed.target_uri
@@ -171,18 +178,26 @@ class Drafting:
         made: Draft = draft
         return made
 
-    def _usual_base(
-        self, message: Request | Response, target: SigningTarget, covered: Covered, digest: str | None, text: str
-    ) -> str | None:
-        """Return the signature base of a usual message, or None if `_base` must decide."""
-        plain = covered.plain_base
-        if plain is None or not isinstance(message, Request):
-            return None
-        base = plain.text(message, target.signed, digest, text)
-        if base is None or len(base) > USUAL_BASE:
-            return None
-        if covered.effort > self._spared and self._check_limits:
-            check_base(base, message, covered.components, most=self._profile.most_effort)
+    def _checked_base(
+        self,
+        plain: str | None,
+        message: Request | Response,
+        target: SigningTarget,
+        covered: Covered,
+        digest: str | None,
+        label: str,
+        text: str,
+    ) -> str:
+        """Return the signature base, `plain` if there is one, after checking that it is not too much work."""
+        base = self._base(message, target, covered, digest, text) if plain is None else plain
+        if self._check_limits:
+            added = [("signature-input", f"{label}={text}"), ("signature", f"{label}=:{_ANY_SIGNATURE}:")]
+            if digest is not None:
+                added.append(("content-digest", digest))
+            # A longer Signature-Input is rejected for its length, once it is made.
+            fits = len(text) <= LONGEST_FIELD
+            sent = replace(message, fields=HeaderFields([*message.fields, *added])) if fits else message
+            check_base(base, sent, covered.components, most=self._profile.most_effort)
         return base
 
     def _base(
@@ -193,13 +208,10 @@ class Drafting:
             check_content_type(message)
         values = values_of(message, target.signed, digest, reading=self._profile.coverage.reading)
         try:
-            base = signature_base(values, covered.components, text)
+            return signature_base(values, covered.components, text)
         except UnresolvableComponent as unresolvable:
             names = ", ".join(covered.names)
             raise SigningError(f"{unresolvable} (covered: {names}); correct the message before it is signed") from None
-        if self._check_limits:
-            check_base(base, message, covered.components, most=self._profile.most_effort)
-        return base
 
     def _check_digest(self, message: Request | Response, digest: str | None) -> None:
         """Check that the Content-Digest that a message already has is right, and that no other one is given."""

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 USUAL_BASE = 4096
 """The most characters of the base of a usual message: a longer one is checked."""
 
-USUAL_EFFORT = 86
-"""The most effort of a usual message and base, without the components: 27 for fields, 3 for values, 41 for the URL."""
+USUAL_EFFORT = 88
+"""The most effort of a usual message without its components: 27 for fields, 5 for values, 41 for the URL, 15 for the
+base. The fields and values include those that a signer adds."""
 
-_ADDED_FIELDS = 2
 _USUAL_FIELDS = 24
 _USUAL_CHARACTERS = 3000
 _USUAL_TARGET = re.compile(r"[A-Za-z0-9._~/:-]{1,256}")
@@ -154,7 +154,7 @@ def check_base(
 
     Args:
         base: the signature base.
-        message: the message.
+        message: the message with the fields that the signer adds.
         components: the covered components.
         most: the effort that the profile allows.
     """
@@ -163,7 +163,7 @@ def check_base(
             f"headers: the signature base has more than {LONGEST_BASE} characters: cover fewer or shorter fields, or "
             "pass check_limits=False for a receiver with other limits"
         )
-    if effort(message, components) + _ADDED_FIELDS + len(base) // BASE_CHARACTERS > most:
+    if effort(message, components) + len(base) // BASE_CHARACTERS > most:
         raise SigningError(
             "headers: header fields, target and covered components ask a receiver for too much work together. Send "
             "fewer header fields, percent signs in the path or covered components with parameters, or pass "

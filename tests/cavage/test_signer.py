@@ -103,6 +103,19 @@ def test_request_that_cannot_be_signed_says_why(request_, fault):
         CavageSigner(signing_key(), components=["x"]).sign(request_)
 
 
+@pytest.mark.parametrize("given", [GET, POST], ids=["GET", "POST"])
+def test_signer_rejects_what_takes_our_verifier_too_much_work(given):
+    verified = 0
+    for more in range(30, 110):
+        request = with_fields(given, *((f"e{at}", "v" * 20) for at in range(more)))
+        try:
+            signed = sign_by_draft(request, components=["e1"])
+        except SigningError:
+            break
+        verified += bool(verifier().verify(signed))
+    assert 10 < verified < 70
+
+
 def test_signer_without_limits_signs_what_our_verifier_rejects():
     request = Request("GET", f"https://inbox.example/{'x' * 9000}", [("X", "x" * 16_384)])
     made = CavageSigner(signing_key(), components=["x"], check_limits=False, clock=lambda: NOW).sign(request)

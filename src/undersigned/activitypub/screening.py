@@ -5,10 +5,10 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, cast
 
-from undersigned.cavage.base import signing_string
+from undersigned.cavage.base import components_of, signing_string
 from undersigned.cavage.digest import parse_digest
 from undersigned.cavage.header import CREATED, EXPIRES, HS2019, REQUEST_TARGET, RSA_SHA256, CavageParameters
-from undersigned.message.component import Component, Coverage
+from undersigned.message.component import Coverage
 from undersigned.message.structured_fields import MalformedField
 from undersigned.message.timestamps import read_http_date
 from undersigned.verification.screening import ParsedSignature
@@ -59,7 +59,7 @@ def screen_cavage(request: Request, profile: Profile, *, now: float, required: C
         raise profile.error("signature_components_incomplete", step=6, detail=detail)
     parameters: dict[str, Parameter] = {"keyid": given.keyid, "alg": given.algorithm}
     parameters |= {name: text for name, text in (("created", given.created), ("expires", given.expires)) if text}
-    coverage = Coverage.of([Component(name, name, bare=True) for name in given.names])
+    coverage = Coverage.of(components_of(given.names))
     return ParsedSignature(
         request, profile, now, "", coverage, MappingProxyType(parameters), "", given.signature, digest, given.keyid,
         algorithm, "", created, expires, until, len(given.names), _rebuilt,

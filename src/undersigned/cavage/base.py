@@ -5,15 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from undersigned.cavage.header import CREATED, EXPIRES, REQUEST_TARGET
+from undersigned.message.component import Component
 from undersigned.signature.components import ANY_METHOD, UnresolvableComponent
 from undersigned.signature.resolver import FIELD_VALUE
 from undersigned.signature.unresolvable import NO_VALUE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from undersigned.message.request import Request
     from undersigned.url import CanonicalURL
+
+
+def components_of(names: Iterable[str]) -> list[Component]:
+    """Return signed names as components, which have their names as identifiers."""
+    return [Component(name, name, bare=True) for name in names]
 
 
 def signing_string(

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Literal, get_args
 
-from undersigned.cavage.base import signing_string
+from undersigned.cavage.base import components_of, signing_string
 from undersigned.cavage.digest import digest_builder, legacy_digest
 from undersigned.cavage.header import REQUEST_TARGET, serialize_parameters
 from undersigned.errors import ConfigurationError, SigningError
-from undersigned.limits import LONGEST_FIELD, MOST_COMPONENTS
+from undersigned.limits import LONGEST_FIELD, MOST_COMPONENTS, MOST_EFFORT, MOST_RSA_BITS
 from undersigned.message import token
 from undersigned.message.content_digest import content_digest
+from undersigned.message.header_fields import HeaderFields
 from undersigned.message.request import Request
 from undersigned.message.request_target import typed_target
 from undersigned.message.timestamps import http_date
@@ -132,7 +134,10 @@ class CavageSigner:
         except UnresolvableComponent as unresolvable:
             raise SigningError(f"{unresolvable} (covered: {', '.join(names)})") from None
         if self._check_limits:
-            check_base(base, request, ())
+            made = serialize_parameters(self._key.keyid, self._algorithm, names, bytes(MOST_RSA_BITS // 8))
+            weighed = replace(sent, fields=HeaderFields([*sent.fields, ("signature", made)]))
+            # For a receiver, reading each name is one unit more.
+            check_base(base, weighed, components_of(names), most=MOST_EFFORT - len(names))
         return added, names, base, typed
 
     def _signed_fields(

@@ -71,6 +71,7 @@ def first(document: object) -> Iterator[Message]:
             if at >= 0:
                 for fields in ([_JSON], [("Content-Type", "text/plain")]):
                     yield fields, text[:at].encode() + octets + text[at:].encode()
+    yield from _dropped_octets(text)
     for path in _paths(document):
         value = _at(document, path)
         if isinstance(value, (dict, list)) and path:
@@ -81,10 +82,20 @@ def first(document: object) -> Iterator[Message]:
                 _escape_letters(json.dumps(value)),
             ):
                 yield plain(_with(document, path, string))
+            dropped = json.dumps(_with(document, path, f"\ud800{json.dumps(value)}"), ensure_ascii=False)
+            yield [("Content-Type", "text/plain")], dropped.encode("utf-8", "surrogatepass")
             yield plain(_with(document, path, [value]))
             yield plain(_with(document, path, {"value": value}))
     yield plain([document])
     yield plain(text)
+
+
+def _dropped_octets(text: str) -> Iterator[Message]:
+    """Yield the text in UTF-16 with two octets that make a letter another character. A reader of UTF-8 drops both."""
+    for encoding, octets in (("utf-16-le", b"\xaf\xc0"), ("utf-16-be", b"\xc0\xaf")):
+        for at in (text.find("authentication"), text.find("onfig")):
+            encoded, middle = text.encode(encoding), 2 * at + 1
+            yield [("Content-Type", "text/plain")], encoded[:middle] + octets + encoded[middle:]
 
 
 def mutate(random: Random, document: object) -> Message:

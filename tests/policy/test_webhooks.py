@@ -201,6 +201,38 @@ def test_content_that_readers_decode_alike_need_not_be_signed(field, value):
     assert not must_be_signed(PathResolver().resolve(Request("POST", f"{ORIGIN}/adcp/x", [(field, value)], b"caf\xe9")))
 
 
+@pytest.mark.parametrize(
+    ("encoding", "octets"),
+    [
+        ("utf-16-le", b"\xaf\xc0"),
+        ("utf-16-be", b"\xc0\xaf"),
+        ("utf-32-le", b"\xaf\0\0\xc0"),
+        ("utf-32-be", b"\xc0\0\0\xaf"),
+    ],
+)
+@pytest.mark.parametrize("name", ["webhook", "authentication"])
+def test_json_must_be_signed_if_a_reader_that_drops_octets_finds_another_name_in_it(name, encoding, octets):
+    text, width = json.dumps({"webhook": {"authentication": {}}}), len(octets)
+    # A letter and one of the octets become another character, which UTF-8 does not.
+    at = width * text.index(name) + (1 if encoding.endswith("le") else width - 1)
+    encoded = text.encode(encoding)
+    content = encoded[:at] + octets + encoded[at:]
+    request = Request("POST", f"{ORIGIN}/adcp/x", [("Content-Type", "text/plain")], content)
+    assert content.replace(b"\0", b"").decode("utf-8", "ignore") == text
+    assert name not in json.dumps(request.json_if_any())
+    assert must_be_signed(PathResolver().resolve(request))
+
+
+def test_json_must_be_signed_if_a_reader_that_drops_surrogates_finds_json_in_a_string():
+    string = json.dumps({"url": "https://x", "authentication": {}})
+    text = json.dumps({"push_notification_config": f"\ud800{string}"}, ensure_ascii=False)
+    content = text.encode("utf-8", "surrogatepass")
+    request = Request("POST", f"{ORIGIN}/adcp/x", [("Content-Type", "text/plain")], content)
+    assert json.loads(content.decode("utf-8", "ignore")) == {"push_notification_config": string}
+    assert request.json_if_any() is not None
+    assert must_be_signed(PathResolver().resolve(request))
+
+
 def test_registration_over_plain_http_is_found_in_the_body():
     assert must_be_signed(read(PathResolver(), "/adcp/update_media_buy", {"push_notification_config": CONFIG}))
 

@@ -222,9 +222,18 @@ def _may_register_credentials(request: Request, content: JSONValue, *, inside: b
     """Return whether a lenient application may find the registration of a webhook that `content` does not show."""
     if not request.body:
         return False
-    return not is_decoded_alike(request.fields) or (
-        content is None and mentions_authentication(request.body, inside=inside)
-    )
+    # A reader that drops what is not UTF-8 may find other names.
+    is_text = content is None or not _is_utf_8(request.body)
+    return not is_decoded_alike(request.fields) or (is_text and mentions_authentication(request.body, inside=inside))
+
+
+def _is_utf_8(octets: bytes) -> bool:
+    """Return whether octets of JSON are UTF-8. JSON in UTF-16 or UTF-32 has a NUL."""
+    try:
+        octets.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return b"\0" not in octets
 
 
 def _read(reader: Callable[[Request], JSONValue], request: Request) -> JSONValue:

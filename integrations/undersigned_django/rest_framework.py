@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
 from rest_framework.authentication import BaseAuthentication
@@ -30,13 +30,15 @@ class SignedCaller:
     """A caller who is identified by a key, not by a user in the database.
 
     Attributes:
-        keyid: the key id of the signature.
+        keyid: the key id of the signature. Another signer may have a key with the same key id.
+        signer: the owner of the key by the key source, or "" if the source does not say.
     """
 
     keyid: str
     is_authenticated: bool = True
     is_anonymous: bool = False
     is_active: bool = True
+    signer: str = field(default="", kw_only=True)
 
 
 class SignatureAuthentication(BaseAuthentication):
@@ -85,4 +87,4 @@ class IsSigned(BasePermission):
 
 
 def _caller(signature: VerifiedSignature) -> SignedCaller:
-    return SignedCaller(signature.keyid)
+    return SignedCaller(signature.keyid, signer=signature.signer)

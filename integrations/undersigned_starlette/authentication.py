@@ -36,7 +36,7 @@ class SignedUser(BaseUser):
 
     @property
     def identity(self) -> str:
-        """The key id."""
+        """The key id. If the key source has several signers, two of them may have the same: ask `signature.signer`."""
         return self.signature.keyid
 
 

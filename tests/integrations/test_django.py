@@ -31,11 +31,22 @@ from tests.integrations.agreement import (
 from tests.integrations.django_site import APPLICATIONS, CSRF, FIRST, PATHS, public, site, view
 from tests.serving import gunicorn_server, uvicorn_server, waitress_server
 
-from undersigned import ConfigurationError, Policy, SignatureError, profiles
+from undersigned import (
+    ConfigurationError,
+    KeySet,
+    MemoryReplayStore,
+    Policy,
+    Request,
+    SignatureError,
+    Verifier,
+    profiles,
+)
+from undersigned.middleware import Verification
 from undersigned.signature.rules import Answers
 from undersigned_django import signature_required, verified_signature
 from undersigned_django.middleware import SignatureMiddleware
-from undersigned_django.rest_framework import SignedCaller
+from undersigned_django.requirement import publish
+from undersigned_django.rest_framework import SignatureAuthentication, SignedCaller
 
 UNSIGNED = "request_signature_required"
 SERVERS = {"wsgi": waitress_server, "asgi": uvicorn_server}
@@ -129,6 +140,21 @@ def test_rest_framework_asks_for_no_signature_if_the_profile_does_not(interface,
 def test_signed_caller_is_authenticated_and_not_anonymous():
     caller = SignedCaller(KEYID)
     assert (caller.is_authenticated, caller.is_anonymous, caller.is_active) == (True, False, True)
+
+
+def test_callers_of_other_signers_are_not_the_same_although_their_keys_have_the_same_keyid(agreement):
+    callers: list[object] = []
+    for owner in ("a.example", "b.example"):
+        keys = KeySet.from_jwks(agreement.jwks, owner=owner)
+        verifier = Verifier(profiles.ADCP_3_2, keys=keys, replay=MemoryReplayStore())
+        signature = verifier.verify(Request("GET", f"{ORIGIN}/x", agreement.fields("GET", "/x")))
+        request = RequestFactory().get("/x")
+        publish(request, Verification(signature, verifier.profile))
+        with override_settings(UNDERSIGNED={}):
+            caller, _ = SignatureAuthentication().authenticate(SimpleNamespace(_request=request))
+        callers.append(caller)
+    assert [(caller.keyid, caller.signer) for caller in callers] == [(KEYID, "a.example"), (KEYID, "b.example")]
+    assert callers[0] != callers[1]
 
 
 @interfaces

@@ -233,6 +233,13 @@ def test_json_must_be_signed_if_a_reader_that_drops_surrogates_finds_json_in_a_s
     assert must_be_signed(PathResolver().resolve(request))
 
 
+@pytest.mark.parametrize("dropped", ["\0", "\x1f", "\x7f", "\xad", "\u200b", "\u2060\n\ufeff", "\ud800", "\U000e0001"])
+def test_json_in_a_string_is_searched_after_characters_that_programs_drop(dropped):
+    content = {"push_notification_config": dropped + json.dumps({"authentication": {}})}
+    assert registers_authentication(content, inside=False)
+    assert not registers_authentication({"note": f"{dropped}webhook authentication"}, inside=False)
+
+
 def test_registration_over_plain_http_is_found_in_the_body():
     assert must_be_signed(read(PathResolver(), "/adcp/update_media_buy", {"push_notification_config": CONFIG}))
 

@@ -23,7 +23,8 @@ _ESCAPE: Final = re.compile(r"\\(?:u00|U000000|x)([0-9A-Fa-f]{2})")
 # Tables, as an escape may come every three bytes and each would take a call.
 _CHARACTERS: Final = {high + low: chr(int(high + low, 16)) for high, low in product(hexdigits, repeat=2)}
 _OCTETS: Final = {code.encode(): bytes.fromhex(code) for code in _CHARACTERS}
-_JSON_START: Final = re.compile(r"\s*\ufeff*\s*[{\[\"]")
+# Some programs drop characters that nobody sees.
+_JSON_START: Final = re.compile(r"[^!-~\w]*+[{\[\"]")
 
 # No character casefolds to two letters of these names, so a name needs as many characters as they have.
 _SHORTEST_WEBHOOK: Final = len("webhook")

@@ -38,6 +38,7 @@ _FILES: Final = {
 }
 _POLL_SECONDS: Final = 0.2
 _QUIET_POLLS: Final = 50
+_LONGEST_NUMBER: Final = 15
 
 
 def page(*, token: str, port: int, inspector: Inspector | None = None) -> ASGIApp:
@@ -91,7 +92,7 @@ async def _explain(request: Request) -> Response:
 def _live(inspector: Inspector) -> Endpoint:
     async def live(request: Request) -> Response:
         last = request.headers.get("last-event-id", "0")
-        number = int(last) if last.isascii() and last.isdigit() else 0
+        number = int(last) if last.isascii() and last.isdigit() and len(last) <= _LONGEST_NUMBER else 0
         return StreamingResponse(_events(inspector, number), media_type="text/event-stream")
 
     return live

@@ -259,6 +259,8 @@ def test_stream_continues_after_the_last_event(live):
         inspector.record(DECISION)
     assert [view["number"] for view in events(visitor, 1, last="2")] == [3]
     assert [view["number"] for view in events(visitor, 1, last="x")] == [1]
+    # Python reads no number of so many digits.
+    assert [view["number"] for view in events(visitor, 1, last="9" * 5000)] == [1]
 
 
 def test_quiet_stream_is_kept_open_with_comments(live, monkeypatch):

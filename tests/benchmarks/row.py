@@ -82,7 +82,7 @@ def interleave(rounds: int, *sides: Side) -> list[float]:
 
 
 async def interleave_async(rounds: int, *sides: Callable[[int], Awaitable[object]]) -> list[float]:
-    """As `interleaved`, on the running event loop."""
+    """As `interleave`, on the running event loop."""
     taken: list[list[float]] = [[] for _ in sides]
     clock = time.perf_counter
     gc.collect()

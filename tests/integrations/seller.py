@@ -18,6 +18,8 @@ from undersigned.asgi import SignatureMiddleware
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tests.integrations.capture import Sent
+
     from undersigned import KeySet
 
 KEYID = KEY.keyid
@@ -44,6 +46,11 @@ class AsyncKey:
 def make_verifier(keys: KeySet = KEYS) -> Verifier:
     """A seller's verifier, by the real clock, with a replay store of its own."""
     return Verifier(profiles.ADCP_3_2, keys=keys, replay=MemoryReplayStore())
+
+
+def is_accepted(sent: Sent, scheme: str = "http") -> bool:
+    """Return whether a seller who has seen no other request takes what was sent for the buyer's."""
+    return make_verifier().verify(sent.request(scheme)).keyid == KEYID
 
 
 @dataclass

@@ -14,7 +14,7 @@ import yarl
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.integrations.capture import BUSY, DROPPED, capturing
-from tests.integrations.seller import CREDENTIALS, KEYID, AsyncKey, make_signer, make_verifier, selling
+from tests.integrations.seller import CREDENTIALS, KEYID, AsyncKey, is_accepted, make_signer, make_verifier, selling
 
 from undersigned import ConfigurationError, MalformedURL, Signer, SigningError, UndersignedError, profiles
 from undersigned.client import ClientSigner
@@ -56,10 +56,6 @@ def send(method, url, origin, *, signer=None, signing=None, session=None, **part
             return Answer(response.status, await response.read())
 
     return asyncio.run(sending())
-
-
-def is_accepted(sent) -> bool:
-    return make_verifier().verify(sent.request()).keyid == KEYID
 
 
 def send_once(method="POST", target="/p", **parts):

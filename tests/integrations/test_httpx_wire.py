@@ -10,16 +10,12 @@ from hypothesis import strategies as st
 from tests.integrations.capture import capturing, certify, lead
 from tests.integrations.clients import HTTP_2, LIBRARIES, MEANS, TRUST
 from tests.integrations.http2 import MOVED, capturing_http2
-from tests.integrations.seller import KEYID, make_signer, make_verifier
+from tests.integrations.seller import KEYID, is_accepted, make_signer, make_verifier
 
 from undersigned import Request, SigningError, UndersignedError, canonicalize
 
 every_means = pytest.mark.parametrize("means", MEANS, ids=str)
 sync_means = pytest.mark.parametrize("means", [means for means in MEANS if not means.asynchronous], ids=str)
-
-
-def is_accepted(sent, scheme="http"):
-    return make_verifier().verify(sent.request(scheme)).keyid == KEYID
 
 
 @pytest.mark.parametrize(

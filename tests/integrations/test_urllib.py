@@ -23,7 +23,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.integrations.capture import BUSY, DROPPED, capturing, certify, lead, tunnelling
-from tests.integrations.seller import CREDENTIALS, KEYID, AsyncKey, make_signer, make_verifier, selling
+from tests.integrations.seller import CREDENTIALS, KEYID, AsyncKey, is_accepted, make_signer, make_verifier, selling
 
 from undersigned import ConfigurationError, MalformedURL, Signer, SigningError, UndersignedError, canonicalize, profiles
 from undersigned_urllib import SignatureHandler
@@ -56,10 +56,6 @@ def send(url, origin, *handlers, times=1, **parts):
         with opened.open(request, timeout=10) as response:
             content = response.read()
     return content
-
-
-def is_accepted(sent, scheme="http") -> bool:
-    return make_verifier().verify(sent.request(scheme)).keyid == KEYID
 
 
 def send_once(target="/p", *handlers, **parts):

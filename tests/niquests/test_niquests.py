@@ -10,7 +10,7 @@ import pytest
 from tests.integrations.capture import BUSY, DROPPED, capturing, lead
 from tests.integrations.http2 import BUSY as BUSY_HTTP_2
 from tests.integrations.http2 import MOVED, capturing_http2
-from tests.integrations.seller import CREDENTIALS, KEYID, AsyncKey, make_signer, make_verifier, selling
+from tests.integrations.seller import CREDENTIALS, KEYID, AsyncKey, is_accepted, make_signer, make_verifier, selling
 
 from undersigned import ConfigurationError, MalformedURL, Signer, SigningError, canonicalize, profiles
 
@@ -63,10 +63,6 @@ MEANS = [Means(asynchronous=False), Means(asynchronous=True)]
 @pytest.fixture(params=MEANS, ids=str)
 def means(request):
     return request.param
-
-
-def is_accepted(sent) -> bool:
-    return make_verifier().verify(sent.request()).keyid == KEYID
 
 
 def send_once(means, method="POST", target="/p", **parts):

@@ -72,6 +72,10 @@ def of(path: str = "/", fields=(), covered: str = BARE) -> int:
         ("/", [("x", "a, b")], '("x";key="b" "x";sf)', 25 + 1 + 2 * 8 + 8 + 3),
         ("/", [("x", ",")] * 5, '("x";bs)', 22 + 5 + 8 + 2),
         ("/?a=b&c", [], '("@query-param";name="a" "@query-param";name="b")', 25 + 2 * 8 + 8 + 2),
+        ("/", [("x", "," * 2304)], '("x";key="a")', 22 + 1 + 2 + 8 + 8 + 2 * 2304),
+        ("/", [("x", "," * 2305)], '("x";key="a")', 22 + 1 + 2 + 8 + 8),
+        ("/?" + "&" * 2304, [], '("@query-param";name="a")', 22 + 14 + 8 + 8 + 2 * 2304),
+        ("/?" + "&" * 2305, [], '("@query-param";name="a")', 22 + 14 + 8 + 8),
     ],
 )
 def test_each_part_of_a_message_adds_its_units(path, fields, covered, units):

@@ -10,7 +10,7 @@ import re
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from undersigned.limits import MOST_ESCAPES
+from undersigned.limits import LONGEST_PARSED_LINKED, MOST_ESCAPES
 from undersigned.message.component import Component
 from undersigned.message.header_fields import HeaderFields
 from undersigned.message.structured_fields import count_delimiters
@@ -174,4 +174,7 @@ def _of_components(fields: HeaderFields, query: str, components: Sequence[Compon
                 texts.setdefault(value, _DELIMITER)
             if component.bare or text.count(";") > 1:
                 total += _RESOLVER
-    return total + sum(_PARSED_TEXT + units * count_delimiters(text, _DELIMITERS) for text, units in texts.items())
+    # A longer text is rejected before it is parsed (`ParsedAmount`). Here it is not searched for delimiters either.
+    parsed = {text: units for text, units in texts.items() if len(text) <= LONGEST_PARSED_LINKED}
+    total += _PARSED_TEXT * len(texts)
+    return total + sum(units * count_delimiters(text, _DELIMITERS) for text, units in parsed.items())

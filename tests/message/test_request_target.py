@@ -187,14 +187,16 @@ def test_query_does_not_count_as_path():
 
 def test_percent_escapes_are_limited_in_the_path_and_not_in_the_query():
     assert RequestTarget.parse(b"/" + b"%7e" * 256 + b"?" + b"%7e" * 2000)
-    with pytest.raises(MalformedURL, match="path has more than 256 percent signs"):
+    with pytest.raises(MalformedURL, match="path has more than 256 percent signs") as caught:
         RequestTarget.parse(b"/" + b"%7e" * 257)
+    assert caught.value.rule == "length"
 
 
 def test_segments_are_limited_in_the_path_and_not_in_the_query():
     assert RequestTarget.parse(b"/a" * 256 + b"?" + b"/a" * 2000)
-    with pytest.raises(MalformedURL, match="more than 256 slashes before its query"):
+    with pytest.raises(MalformedURL, match="more than 256 slashes before its query") as caught:
         RequestTarget.parse(b"/a" * 257)
+    assert caught.value.rule == "length"
 
 
 @pytest.mark.parametrize(

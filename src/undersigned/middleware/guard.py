@@ -157,6 +157,7 @@ class Guard(Generic[Forwarded_co]):
             return await self._admit(exchange, visit)
         except SignatureError as error:
             self.recorder.record_rejection(error, visit)
+            _drop_frames(error)
             raise Rejected(ErrorResponse.of(error)) from None
         except UnreadRequest as unread:
             self.recorder.record_unread(unread.response, visit)
@@ -244,6 +245,18 @@ class Guard(Generic[Forwarded_co]):
             raise self._profile.error("signature_required", step=0, detail="the request is not signed", message=message)
         if checked == "observe":
             self.recorder.log.log_unsigned()
+
+
+def _drop_frames(error: SignatureError) -> None:
+    """Drop the frames of a recorded error and of what caused it, so that the memory of the request is free at once.
+
+    Some frames refer to the error, so only the garbage collector would find them. An exception of an operator's source
+    keeps its frames.
+    """
+    found: BaseException | None = error
+    while found is not None:
+        found.__traceback__ = None
+        found = None if found.__cause__ else found.__context__
 
 
 def _router_input(exchange: Exchange[object], request: Request, origin: Origin) -> Mapping[str, object]:

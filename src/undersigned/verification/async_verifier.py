@@ -163,8 +163,7 @@ class AsyncVerifier:
         In the second case, a signature that covers the content comes first.
 
         Raises:
-            SignatureError: no signature is authentic, or one of them is not although all must be. It is the error of
-                the first signature that failed.
+            SignatureError: no signature is authentic, or one is not although all must be. It is the first error.
         """
         authentic: list[AuthenticatedSignature] = []
         first: SignatureError | None = None
@@ -247,16 +246,17 @@ class AsyncVerifier:
         Raises:
             SignatureError: `error`, if there are no further keys.
         """
-        others: list[VerificationKey] = []
         if len(tried) == 1 and getattr(self._keys, "asks_again", False):
             # If another source is down, that is no reason to call the signature valid: what was found before decides.
             with suppress(Exception):
                 found = await _wait_for(self._keys.find(parsed.lookup(again=True)))
-                others = [key for key in found if key not in tried[0]]
-        if others:
-            return others
+                if others := [key for key in found if key not in tried[0]]:
+                    return others
         _add_evidence(error, parsed)
-        raise error
+        try:
+            raise error
+        finally:
+            del error  # its traceback has this frame
 
     async def _check_revocations(self, identified: Identified, source: AsyncRevocationSource) -> Identified:
         """Check step 9 with the revocation list of each key."""

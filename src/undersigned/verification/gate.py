@@ -144,8 +144,7 @@ class Gate:
             return message.operation(policy.resolver)
         if not policy.resolver.reads_body and message.is_unread:
             operation = message.operation(policy.resolver)
-            verdict = policy.decide(operation, result, fallback=self._fallback, profile=self._profile)
-            if verdict.outcome == "reject":
+            if policy.decide(operation, result, fallback=self._fallback, profile=self._profile).outcome == "reject":
                 return operation
         # An application may read content of any type as JSON, and register a webhook with it.
         return await self._unverified_operation(policy, message, result)
@@ -245,6 +244,7 @@ class _Message:
                 return resolver.resolve(request)
             return cast("RouteResolver", resolver).resolve_dispatched(request, self._dispatched)
         except UnresolvedOperation as unresolved:
+            unresolved.__context__ = unresolved.__traceback__ = None  # the frames refer to it, and it to them
             return unresolved
 
     async def read(self) -> None:

@@ -268,6 +268,13 @@ def test_handshake_of_a_websocket_leaves_open_what_runs(path):
     assert RESOLVER.resolve(request) == Operation(is_unknown=True)
 
 
+def test_content_of_a_handshake_does_not_tell_what_runs():
+    handshake = {"Upgrade": "websocket", "Content-Type": "application/json"}
+    body = json.dumps({"jsonrpc": "2.0", "method": "GetTask", "id": 1, "params": {}})
+    request = Request("GET", "https://seller.example.com/a2a", handshake, body)
+    assert RESOLVER.resolve(request) == Operation(None, "GetTask", is_unknown=True)
+
+
 def test_url_without_canonical_form_is_rejected_as_malformed():
     with pytest.raises(UnresolvedOperation) as caught:
         RESOLVER.resolve(post(carrier({"data": BUY}), "https://b\u00fccher.example/message:send"))

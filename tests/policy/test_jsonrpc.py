@@ -79,6 +79,14 @@ def test_handshake_of_a_websocket_leaves_open_what_runs(fields):
     assert decide("verified").outcome == "accept"
 
 
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_content_of_a_handshake_does_not_tell_what_runs(method):
+    handshake = {"Upgrade": "websocket", "Sec-WebSocket-Version": "13", "Content-Type": "application/json"}
+    body = json.dumps({"jsonrpc": "2.0", "method": "ping", "id": 1})
+    request = Request(method, "https://seller.example.com/mcp", handshake, body)
+    assert RESOLVER.resolve(request) == Operation(None, "ping", is_unknown=True)
+
+
 def test_other_upgrade_names_no_operation():
     assert RESOLVER.resolve(Request("GET", "https://seller.example.com/mcp", {"Upgrade": "h2c"})) == Operation()
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from undersigned.policy.jsonrpc import TOOL_CALL, bare_operation, is_bare, read_envelope, tool_name
+from undersigned.policy.jsonrpc import TOOL_CALL, is_bare, read_envelope, tool_name, unless_handshake
 from undersigned.policy.operation import (
     Operation,
     UnresolvedOperation,
@@ -71,10 +71,12 @@ class A2AResolver:
         Raises:
             UnresolvedOperation: two readers could find different operations.
         """
-        segments = path_segments(request)
+        return unless_handshake(self._resolve(request, path_segments(request)), request)
+
+    def _resolve(self, request: Request, segments: list[str]) -> Operation:
         task = _TASK_PATH.fullmatch("/".join(segments))
         if is_bare(request) or (task is not None and not request.body and not request.has_body):
-            return bare_operation(request)
+            return Operation()
         content = content_of(request)
         if segments and segments[-1] in _MESSAGE_PATHS:
             _reject_members(content, _JSON_RPC, of="HTTP+JSON message")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from undersigned.policy.operation import Operation, UnresolvedOperation, content_of, is_name, members, spellings
@@ -24,7 +24,7 @@ class JSONRPCResolver:
 
     A request has no operation if it has another method, or has no content and is not a POST. A JSON-RPC response, which
     is a client's answer to the server's own request, has no operation either. But the handshake of a WebSocket must be
-    signed, because envelopes may come over the socket, and nobody resolves these.
+    signed, with content or without, because envelopes may come over the socket, and nobody resolves these.
 
     Content is rejected if it is not one JSON object, such as a batch. An envelope is rejected without `jsonrpc` 2.0,
     without a method, or with a member name in another case. A `tools/call` is rejected without a name.
@@ -47,11 +47,11 @@ class JSONRPCResolver:
             UnresolvedOperation: two readers could find different operations.
         """
         if is_bare(request):
-            return bare_operation(request)
+            return unless_handshake(Operation(), request)
         content = content_of(request)
         method, params = read_envelope(content)
         name = tool_name(params) if method == TOOL_CALL else None
-        return Operation(name, method, content)
+        return unless_handshake(Operation(name, method, content), request)
 
 
 def is_bare(request: Request) -> bool:
@@ -59,12 +59,15 @@ def is_bare(request: Request) -> bool:
     return not request.body and not request.has_body and request.method != "POST"
 
 
-def bare_operation(request: Request) -> Operation:
-    """Return the operation of a request without content: none, or unknown if it opens a WebSocket (RFC 6455, 8441)."""
+def unless_handshake(operation: Operation, request: Request) -> Operation:
+    """Return the operation of a request, as unknown if the request opens a WebSocket (RFC 6455, RFC 8441).
+
+    Content does not change that: over WSGI, a server may open the socket and ignore the content.
+    """
     fields = request.fields.combined
     # HTTP/2 has no Upgrade.
     is_handshake = "sec-websocket-version" in fields or "websocket" in fields.get("upgrade", "").lower()
-    return Operation(is_unknown=is_handshake)
+    return replace(operation, is_unknown=True) if is_handshake else operation
 
 
 def read_envelope(content: JSONValue) -> tuple[str | None, JSONValue]:

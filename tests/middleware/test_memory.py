@@ -85,6 +85,16 @@ def test_memory_of_a_rejected_request_is_free_at_once(reject, target, fields, op
     assert count_messages() == before
 
 
+@pytest.mark.parametrize("reject", [reject_over_asgi, reject_over_wsgi])
+def test_exception_that_the_caller_handles_keeps_its_frames(reject):
+    own = KeyError("own")
+    try:
+        raise own
+    except KeyError:
+        reject("/q", SIGNED)
+    assert own.__traceback__ is not None
+
+
 def test_memory_of_a_request_that_a_verifier_rejects_is_free_at_once():
     def is_rejected() -> bool:
         try:

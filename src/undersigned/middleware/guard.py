@@ -6,6 +6,7 @@ what the exchange makes for the application.
 
 from __future__ import annotations
 
+import sys
 import time
 from dataclasses import replace
 from functools import partial
@@ -153,11 +154,12 @@ class Guard(Generic[Forwarded_co]):
             Rejected: the application must not get the request.
         """
         visit = Visit(exchange.shown_target)
+        handled = sys.exception()
         try:
             return await self._admit(exchange, visit)
         except SignatureError as error:
             self.recorder.record_rejection(error, visit)
-            _drop_frames(error)
+            _drop_frames(error, handled)
             raise Rejected(ErrorResponse.of(error)) from None
         except UnreadRequest as unread:
             self.recorder.record_unread(unread.response, visit)
@@ -247,14 +249,19 @@ class Guard(Generic[Forwarded_co]):
             self.recorder.log.log_unsigned()
 
 
-def _drop_frames(error: SignatureError) -> None:
+def _drop_frames(error: SignatureError, handled: BaseException | None) -> None:
     """Drop the frames of a recorded error and of what caused it, so that the memory of the request is free at once.
 
     Some frames refer to the error, so only the garbage collector would find them. An exception of an operator's source
-    keeps its frames.
+    keeps its frames. So does the exception that the caller of the middleware is handling: an error page may be an
+    application too.
+
+    Args:
+        error: the error.
+        handled: that exception, or None.
     """
     found: BaseException | None = error
-    while found is not None:
+    while found is not None and found is not handled:
         found.__traceback__ = None
         found = None if found.__cause__ else found.__context__
 

@@ -125,8 +125,8 @@ class HeaderFields:
     def are_valid(self) -> bool:
         """Whether every name is a token, the names are not too long together, and no value has CR, LF or NUL.
 
-        The rules are those of RFC 9110 section 5.5. They are applied when this is first read, so not for a request
-        without a signature.
+        The rules are those of RFC 9110 section 5.5. For fields of a server, they are applied when this is first read,
+        so not for a request without a signature.
         """
         valid = self._valid
         if valid is None:

@@ -148,6 +148,7 @@ def test_lookup_reads_the_fields_that_the_signature_covers_and_no_others():
         ('"ucp-agent"', True),
         ('"ucp-agent";sf', True),
         ('"ucp-agent";bs', True),
+        ("ucp-agent", True),
         ('"ucp-agent";req', False),
         ('"ucp-agent";tr', False),
         ('"ucp-agent";key="version"', False),

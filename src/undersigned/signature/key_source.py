@@ -53,7 +53,9 @@ class KeyLookup(NamedTuple):
 
     def covered_value(self, name: str) -> str | None:
         """Return the combined value of a header field if the signature covers all of it, else None."""
-        return None if whole_field(name).isdisjoint(self.identifiers) else self.fields.combined.get(name)
+        # In draft-cavage, the identifier of a field is its name.
+        covers = name in self.identifiers or not whole_field(name).isdisjoint(self.identifiers)
+        return self.fields.combined.get(name) if covers else None
 
 
 class Named(Protocol):

@@ -231,7 +231,8 @@ UNAVAILABLE: frozenset[Reason] = frozenset(
 _NAME_BYTES = 32
 _CREDENTIALS = ("authorization", "cookie", "api-key", "apikey", "token", "secret", "password")
 # Whoever has a presigned URL may use it.
-_PRESIGNED = re.compile(r"(?:.*-)?signature|sig", re.IGNORECASE | re.DOTALL)
+_PRESIGNED = re.compile(r"(?:.*[-_])?signature|sig", re.IGNORECASE | re.DOTALL)
+_QUERY_PARAMETER = re.compile(r'"@query-param".*;name="([^"]*)"')
 _PARAMETER = re.compile(r"(?<=[?&])([^=&#\s\"]*+)=([^&#\s\"]*+)")
 
 
@@ -265,8 +266,9 @@ def cut_name(name: str) -> str:
 
 def is_credential(name: str) -> bool:
     """Return whether a header field, component or query parameter with this name usually carries a credential."""
-    lower = name.lower().replace("_", "-")
-    return any(secret in lower for secret in _CREDENTIALS)
+    lower, parameter = name.lower().replace("_", "-"), _QUERY_PARAMETER.match(name)
+    is_presigned = parameter is not None and _PRESIGNED.fullmatch(parameter[1]) is not None
+    return is_presigned or any(secret in lower for secret in _CREDENTIALS)
 
 
 def without_credentials(text: str, *, mask: str = "(withheld)") -> str:

@@ -73,7 +73,7 @@ def test_credential_in_the_query_of_a_rejected_target_is_withheld():
     assert "hidden" not in line_of(error) + error.explain()
 
 
-@pytest.mark.parametrize("name", ["X-Amz-Signature", "X-Goog-Signature", "Signature", "sig"])
+@pytest.mark.parametrize("name", ["X-Amz-Signature", "X-Goog-Signature", "x_signature", "Signature", "sig"])
 def test_signature_of_a_presigned_url_is_withheld(name):
     received = f"Host a, request target /p?design=1&{name}=hidden"
     error = PROFILE.error("target_uri_malformed", step=10, detail="short", received=received)
@@ -81,6 +81,10 @@ def test_signature_of_a_presigned_url_is_withheld(name):
     assert f"/p?design=1&{name}=(withheld)" in line_of(error)
     assert "hidden" not in line_of(error) + error.explain()
     assert '"signature";key="a": :shown:' in error.explain()
+    error.signature_base = f'"@query-param";req;name="{name}": hidden\n"@query-param";name="design": sig'
+    assert error.explain().endswith(
+        f'"@query-param";req;name="{name}": (withheld)\n  "@query-param";name="design": sig'
+    )
 
 
 def test_code_of_an_application_has_a_line_without_a_fix(caplog):

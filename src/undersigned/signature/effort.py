@@ -174,8 +174,10 @@ def _of_components(fields: HeaderFields, query: str, components: Sequence[Compon
                 texts.setdefault(value, _DELIMITER)
             if component.bare or text.count(";") > 1:
                 total += _RESOLVER
-    # A longer text is rejected before it is parsed (`ParsedAmount`), or is a whole Set-Cookie, which is not parsed.
-    # Here it is not searched for delimiters either.
-    parsed = {text: units for text, units in texts.items() if len(text) <= LONGEST_PARSED_LINKED}
     total += _PARSED_TEXT * len(texts)
-    return total + sum(units * count_delimiters(text, _DELIMITERS) for text, units in parsed.items())
+    for text, units in texts.items():
+        # A longer text is rejected before it is parsed (`ParsedAmount`), or is a whole Set-Cookie, which is not parsed.
+        # Here it is not searched for delimiters either.
+        if len(text) <= LONGEST_PARSED_LINKED:
+            total += units * count_delimiters(text, _DELIMITERS)
+    return total
